@@ -1,6 +1,7 @@
-"""Where a quote stands in a text that has changed since it was quoted. Pure.
+"""Locate a quote in a text that has changed since. Pure.
 
-None rather than a wrong place: what was around the quote must still be around it, at least in part, and no other equal place may come near that.
+Returns None rather than a wrong place: part of the quote's surroundings must have stayed, and no
+other equal place may have similar ones.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,20 +11,18 @@ from typing import Final, TypeAlias
 from citations.quotes.matching import PreparedText, places, prepare
 from citations.text.alignment import common
 
-AROUND: Final = 100  # characters on either side that tell equal places apart
-ALIKE: Final = 0.6  # share of the words around a quote that must still be around it
-UNLIKE: Final = 0.3  # at most this share may be around any other equal place
-LONG: Final = 8  # words of a quote that hardly anybody says twice: its sides may both have changed
-TELLING: Final = (
-    5  # words: a side that has fewer of them does not tell by itself whether it has stayed
-)
+AROUND: Final = 100  # characters of prefix and suffix
+ALIKE: Final = 0.6  # share of the surrounding words that must have stayed
+UNLIKE: Final = 0.3  # the most that any other equal place may share
+LONG: Final = 8  # words of a quote that hardly occurs twice: both sides may have changed
+TELLING: Final = 5  # words of a side that can identify a place by itself
 
-_MOST_EQUAL = 1_000  # equal places that are looked at
-_MOST_CHANGED = 30  # of them, when nothing has stayed around any
-_SLACK = 60  # characters that may have been added around the quote
+_MOST_EQUAL = 1_000  # equal places that are examined
+_MOST_CHANGED = 30  # the same, when no surroundings are intact
+_SLACK = 60  # characters that may have been inserted around the quote
 
 Span = tuple[int, int]
-Sides: TypeAlias = tuple[list[str], list[str]]  # words before and behind a quote
+Sides: TypeAlias = tuple[list[str], list[str]]  # words before and after a quote
 
 
 def find(
@@ -35,26 +34,28 @@ def find(
     suffix: str,
     prepared: Callable[[], PreparedText] | None = None,
 ) -> Span | None:
-    """Return the characters [first, last) of a text that are the quote, which stood at ``span`` between ``prefix`` and ``suffix``; None when unsure.
+    """Return the characters [first, last) of a quote that was at ``span`` between ``prefix`` and
+    ``suffix``; None when uncertain.
 
-    A quote that stands there no longer to the letter is looked for word by word, as ``grounding`` does; ``prepared`` gives the text made ready for that.
+    A quote that is no longer there to the letter is matched word by word (see ``matching``);
+    ``prepared`` returns the text prepared for that.
     """
     if not quote.strip():
         return None
-    found = _equal(quote, text)
-    if len(found) >= _MOST_EQUAL:
+    matches = _equal(quote, text)
+    if len(matches) >= _MOST_EQUAL:
         return None
-    intact = [place for place in found if _is_intact(text, place, prefix, suffix)]
+    intact = [place for place in matches if _is_intact(text, place, prefix, suffix)]
     if intact:
         return intact[0] if len(intact) == 1 else None
-    # A place that was merely punctuated since is one of them: one elsewhere that is equal to the letter must not be taken for it.
+    # Matching by words includes the original place where only its punctuation has changed.
     spoken = list(islice(places(quote, prepared() if prepared else prepare(text)), _MOST_EQUAL))
-    found = spoken or found
-    return _alike(text, found, prefix, suffix) if len(found) <= _MOST_CHANGED else None
+    matches = spoken or matches
+    return _alike(text, matches, prefix, suffix) if len(matches) <= _MOST_CHANGED else None
 
 
 def around(text: str, span: Span) -> tuple[str, str]:
-    """Return what stands before and behind a place: that is to be kept with a quote."""
+    """Return the prefix and the suffix to store with a quote."""
     return text[max(0, span[0] - AROUND) : span[0]], text[span[1] : span[1] + AROUND]
 
 
@@ -74,12 +75,15 @@ def _is_intact(text: str, place: Span, prefix: str, suffix: str) -> bool:
     return bool(prefix or suffix) and is_after_prefix and text.startswith(suffix, place[1])
 
 
-def _alike(text: str, found: list[Span], prefix: str, suffix: str) -> Span | None:
-    """Return the one place around which most words have stayed, of a short quote all of them on one side, where that tells it from all others."""
+def _alike(text: str, matches: list[Span], prefix: str, suffix: str) -> Span | None:
+    """Return the one place whose surroundings have stayed best, if that tells it from all others.
+
+    Of a short quote one side must be unchanged.
+    """
     if not prefix.strip() and not suffix.strip():
-        return found[0] if len(found) == 1 else None
+        return matches[0] if len(matches) == 1 else None
     then = _inner(prefix, before=True), _inner(suffix, before=False)
-    ranked = sorted(((*_kept(then, text, place), place) for place in found), reverse=True)
+    ranked = sorted(((*_kept(then, text, place), place) for place in matches), reverse=True)
     if not ranked or any(share > UNLIKE for share, _, _ in ranked[1:]):
         return None
     share, is_same, place = ranked[0]
@@ -88,7 +92,9 @@ def _alike(text: str, found: list[Span], prefix: str, suffix: str) -> Span | Non
 
 
 def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:
-    """Return how much of what was on both sides of a place is there still, 0 to 1, words in their order; and whether one side is the same word for word."""
+    """Return the share of the surrounding words that have stayed, in order, and whether one side is
+    unchanged.
+    """
     now = (
         prepare(text[max(0, place[0] - AROUND - _SLACK) : place[0]]).words(),
         prepare(text[place[1] : place[1] + AROUND + _SLACK]).words(),
@@ -102,7 +108,7 @@ def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:
 
 
 def _inner(around: str, *, before: bool) -> list[str]:
-    """Return the words on one side of a quote; without the outermost, which the border may have cut in two."""
+    """Return the words on one side of a quote, without the outermost, which may be cut in two."""
     words = prepare(around).words()
     if len(around) < AROUND:
         return words

@@ -1,6 +1,7 @@
-"""What comes along when words are copied out of a caption file, a web page or Markdown. Pure, standard library only.
+"""Strip what copying adds to words from caption files, web pages and Markdown. Pure, standard
+library only.
 
-A closed list: markup that says nothing, and nothing that strikes out, refers or speaks. Every step takes linear time.
+A closed list of markup without meaning; nothing that strikes out, refers or speaks. Linear time.
 """
 
 import re
@@ -8,19 +9,19 @@ from collections.abc import Iterator, Sequence
 from html.entities import html5
 from typing import Final
 
-_REPEATED = (
-    3  # words, from which on a line that comes twice is a caption that rolls: "no / no" is said
-)
+_REPEATED = 3  # words of a line that rolling captions repeat; "no / no" is speech
 
 _CLOCK = r"(?:\d{1,3}:)?[0-5]?\d:[0-5]\d"
-_SPAN = rf"(?:{_CLOCK}(?:[.,]\d{{1,3}})?[ \t]*-->[ \t]*{_CLOCK}(?:[.,]\d{{1,3}})?|{_CLOCK}\.\d{{3}},{_CLOCK}\.\d{{3}})"
+_MOMENT = rf"{_CLOCK}(?:[.,]\d{{1,3}})?"
+_SPAN = rf"(?:{_MOMENT}[ \t]*-->[ \t]*{_MOMENT}|{_CLOCK}\.\d{{3}},{_CLOCK}\.\d{{3}})"
 _SETTINGS = r"(?:[ \t]+(?:align|position|line|size|region|vertical):\S+)*"
 _TIMING: Final = re.compile(
     rf"(?:^[ \t]*\d{{1,6}}[ \t]*\n)?(?:^|(?<=\s)){_SPAN}{_SETTINGS}(?=\s|$)", re.MULTILINE
 )
 _STAMP: Final = re.compile(rf"^[ \t]*(?:\[{_CLOCK}\]|{_CLOCK}(?=[ \t]*$))", re.MULTILINE)
 _TAG: Final = re.compile(
-    r"</?(?:i|b|u|em|strong|mark|q|p|span|font|c(?:\.[\w.]{1,40})?)>|<font color=[\"']?#?\w{1,20}[\"']?>|<(?:\d{1,4}:)?\d\d:\d\d\.\d{3}>",
+    r"</?(?:i|b|u|em|strong|mark|q|p|span|font|c(?:\.[\w.]{1,40})?)>"
+    r"|<font color=[\"']?#?\w{1,20}[\"']?>|<(?:\d{1,4}:)?\d\d:\d\d\.\d{3}>",
     re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"<br[ \t]{0,3}/?>|</?p>", re.IGNORECASE)
@@ -34,7 +35,9 @@ _QUOTED: Final = re.compile(r"\s*['‘’‚‛`´](?P<text>.*)['‘’‛`´]\s
 
 
 def bare(quote: str) -> str:
-    """Return a quote without timings, tags, references to characters, emphasis, links, quote marks around it and lines that roll up once more."""
+    """Return a quote without timings, tags, character references, emphasis, links, outer quotation
+    marks and repeated lines.
+    """
     text = _STAMP.sub("", _TIMING.sub("", quote)) if ":" in quote else quote
     text = "\n".join(_once(text.split("\n"))) if "\n" in text else text
     text = _TAG.sub("", _BREAK.sub(" ", text)) if "<" in text else text
@@ -57,11 +60,11 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _once(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines without those that say again, in whole lines, what was on the screen before: captions that roll repeat their last line."""
-    before = ""
+    """Yield the lines, except those that repeat the previous one: rolling captions do."""
+    previous = ""
     for line in lines:
-        said = " ".join(line.split())
-        if said and said == before and len(said.split()) >= _REPEATED:
+        words = " ".join(line.split())
+        if words and words == previous and len(words.split()) >= _REPEATED:
             continue
-        before = said or before
+        previous = words or previous
         yield line

@@ -1,4 +1,4 @@
-"""Sources' texts in memory: what stands in them, and the second or page of every character. A bounded number of bytes, those used last."""
+"""Sources' texts in memory, with the time or page of each character, in a cache of limited size."""
 
 import re
 from array import array
@@ -22,13 +22,16 @@ Span = tuple[int, int]
 
 _CACHE = Cache(MAX_BYTES)
 _BLANK = re.compile(r"\s")
-MAX_WORD: Final = 400  # characters in which a blank is looked for
+MAX_WORD: Final = 400  # characters that are searched for a blank
 _NONE = -1  # of a block without times, or without a page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceText:
-    """A source's text as it is now. Arrays run over its blocks (cues, paragraphs), and over the words whose times are known; times are milliseconds."""
+    """A source's current text.
+
+    Arrays run over its blocks, and over the words with known times (ms).
+    """
 
     digest: str
     text: str
@@ -42,20 +45,18 @@ class SourceText:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes."""
         return 4 * len(self.text) + 40 * len(self.offsets) + 16 * len(self.word_offsets)
 
     def locate(self, span: Span) -> Locator:
-        """Say when the characters [first, last) are said, or on which pages they stand.
+        """Return when the characters [first, last) are said, or on which pages they are.
 
-        From where their first word begins to where the next word after them does, as far as words have times; else the times of their cues.
+        Times run from the start of the first word to the start of the next word after them; without
+        word times they are those of the cues.
         """
         if not self.offsets:
             return Locator(span=span)
-        first, last = (
-            self._block(span[0]),
-            max(self._block(span[0]), bisect_left(self.offsets, span[1]) - 1),
-        )
+        first = self._block(span[0])
+        last = max(first, bisect_left(self.offsets, span[1]) - 1)
         start, end = self._start(span[0], first), self._end(span[1], last)
         if start is not None and end is not None:
             end = max(end, start + 1)
@@ -67,62 +68,60 @@ class SourceText:
             last_page=_known(self.pages[last]),
         )
 
-    def heading_at(self, place: int) -> str:
-        """Return the heading that a character stands under, or nothing."""
-        return self.headings[self._block(place)] if self.headings else ""
+    def heading_at(self, position: int) -> str:
+        return self.headings[self._block(position)] if self.headings else ""
 
-    def _block(self, place: int) -> int:
-        return max(0, bisect_right(self.offsets, place) - 1)
+    def _block(self, position: int) -> int:
+        return max(0, bisect_right(self.offsets, position) - 1)
 
-    def _start(self, place: int, block: int) -> int | None:
-        word = bisect_right(self.word_offsets, place) - 1
+    def _start(self, position: int, block: int) -> int | None:
+        word = bisect_right(self.word_offsets, position) - 1
         if word >= 0 and self.word_offsets[word] >= self.offsets[block]:
             return self.word_starts[word]
         return _known(self.starts[block])
 
-    def _end(self, place: int, block: int) -> int | None:
+    def _end(self, position: int, block: int) -> int | None:
         end = _known(self.ends[block])
-        following = bisect_left(self.word_offsets, place)
-        is_timed = (
-            0 < following < len(self.word_offsets)
-            and self.word_offsets[following - 1] >= self.offsets[block]
-        )
-        if end is None or not is_timed:
+        following = bisect_left(self.word_offsets, position)
+        is_inside = 0 < following < len(self.word_offsets)
+        if end is None or not (
+            is_inside and self.word_offsets[following - 1] >= self.offsets[block]
+        ):
             return end
-        # The next word may be in the next cue, which on YouTube begins while this one is still shown.
+        # The next word may be in the next cue, which YouTube shows before this one ends.
         return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
 
 
 def of(source: Source) -> SourceText:
-    """Return a source's text as it is stored at this moment; an empty one where there is none (yet, or any more)."""
+    """Return a source's current text; empty where it has none."""
     key = ("text", *_version(source))
-    found = _CACHE.get(key)
-    if found is None:
-        found = _read(source_blocks.read(source))
-        _CACHE.keep(key, found, found.nbytes)
-    return found  # type: ignore[no-any-return]  # the cache holds anything
+    text: SourceText | None = _CACHE.get(key)
+    if text is None:
+        text = _read(source_blocks.read(source))
+        _CACHE.keep(key, text, text.nbytes)
+    return text
 
 
 def prepared(source: Source) -> PreparedText:
-    """Return a source's text, ready to be asked for quotes."""
+    """Return a source's text, prepared for quotes."""
     key = ("prepared", *_version(source))
-    found = _CACHE.get(key)
-    if found is None:
-        found = prepare(of(source).text)
-        _CACHE.keep(key, found, found.nbytes)
-    return found  # type: ignore[no-any-return]
+    text: PreparedText | None = _CACHE.get(key)
+    if text is None:
+        text = prepare(of(source).text)
+        _CACHE.keep(key, text, text.nbytes)
+    return text
 
 
-def border(text: str, place: int) -> int:
-    """Return the next place, not far away, at which no word, number or formula is cut in two."""
-    if place <= 0 or place >= len(text):
-        return min(max(0, place), len(text))
-    blank = _BLANK.search(text, place - 1, place + MAX_WORD)
-    return blank.end() if blank else place
+def border(text: str, position: int) -> int:
+    """Return the next position nearby that cuts no word, number or formula."""
+    if position <= 0 or position >= len(text):
+        return min(max(0, position), len(text))
+    blank = _BLANK.search(text, position - 1, position + MAX_WORD)
+    return blank.end() if blank else position
 
 
 def _version(source: Source) -> tuple[Hashable, ...]:
-    """Return what changes whenever the text does; one small query."""
+    """Return a key that changes whenever the text does; one small query."""
     if source.transcript_id is None:
         return source.pk, Document.objects.filter(source=source).values_list(
             "digest", "read_by", "page_count"

@@ -1,8 +1,9 @@
-"""What must be equal in a quote and its source: tokens, each with its place in the text. Pure, standard library only.
+"""Tokenize quotes and texts for comparison, with offsets. Pure, standard library only.
 
-Ignored are case, white space, the kind of quote marks and dashes, punctuation between words, noise of captions, soft hyphens and zero-width characters.
-What carries meaning is a token: words with the apostrophes inside them, whole numbers with their points, commas and colons, minus signs, per cent,
-currency, operators, superscripts; of scripts that put no blanks between words, each character.
+Ignored: case, white space, the kind of quotation marks and dashes, punctuation between words,
+caption noise, soft hyphens and zero-width characters. Tokens carry meaning: words with inner
+apostrophes, whole numbers, minus signs, per cent, currency, operators, superscripts; each character
+of unspaced scripts.
 """
 
 import re
@@ -10,6 +11,7 @@ import unicodedata
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from transcripts.tokenizer import is_unspaced
@@ -18,10 +20,11 @@ FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm", "euh", "äh", "äh
 
 
 class Token(NamedTuple):
-    """A token, folded, and its characters [start, end) in the text as it was given.
+    """A folded token, and its characters [start, end) in the text.
 
-    ``is_glued``: no quote may begin with it, because what it touches changes its meaning: the 50 of "$50", the 2 of "10²". ``is_broken``: a hyphen at the
-    end of a line follows, which may or may not belong to the word.
+    ``is_glued``: no quote may start here, since the preceding character changes the meaning (the 50
+    of "$50", the 2 of "10²"). ``is_broken``: a hyphen at a line end follows, which may belong to
+    the word.
     """
 
     text: str
@@ -32,46 +35,43 @@ class Token(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether it has letters or digits."""
         return self.text[0].isalnum()
 
     def is_filler(self, drops_um: bool) -> bool:
-        """Say whether it is a filler of speech; "um" only where it is not a word."""
+        """Tell whether it is a filler; "um" is one only where it is not a word."""
         return self.text in FILLERS or (drops_um and self.text == "um")
 
     def joined(self, other: "Token") -> "Token":
-        """Return the word that this and the next token are without the hyphen between them."""
+        """Return the word of this and the next token, without the hyphen."""
         return Token(self.text + other.text, self.start, other.end, self.is_glued, other.is_broken)
 
 
 def tokenize(text: str) -> list[Token]:
-    """Cut a text into tokens, in order; takes linear time, whatever the text."""
+    """Split a text into tokens, in order, in linear time."""
     text = _SOFT_AT_LINE_END.sub("-", text)
     kinds = text.translate(_KINDS)
     if _INVISIBLE not in kinds:
         return list(_glued(text, _silenced(text, kinds)))
-    kept = array("Q", (index for index, kind in enumerate(kinds) if kind != _INVISIBLE))
-    text = "".join([text[index] for index in kept])
-    tokens = _glued(text, _silenced(text, kinds.replace(_INVISIBLE, "")))
+    visible = array("Q", (index for index, kind in enumerate(kinds) if kind != _INVISIBLE))
+    text = "".join([text[index] for index in visible])
     return [
-        token._replace(start=kept[token.start], end=kept[token.end - 1] + 1) for token in tokens
+        token._replace(start=visible[token.start], end=visible[token.end - 1] + 1)
+        for token in _glued(text, _silenced(text, kinds.replace(_INVISIBLE, "")))
     ]
 
 
 def asides(text: str, edges: tuple[int, int] = (0, 0)) -> Counter[str]:
-    """Count what a text says beside its words: ellipses inside it, marks of doubt such as "(?)" and pictures.
+    """Count marks beside the words: ellipses inside the text, doubts such as "(?)" and pictures.
 
-    Ellipses at its ends leave nothing out. ``edges``: so many characters at its beginning and end are looked at for pictures and doubts only.
+    Ellipses at the ends omit nothing. ``edges``: that many characters at either end count for
+    pictures and doubts only.
     """
     inner = text[edges[0] : len(text) - edges[1]].strip(_EDGES)
-    found = Counter(kind for kind in _ELLIPSIS.sub("…", inner) if kind == "…")
+    marks = [mark for mark in _ELLIPSIS.sub("…", inner) if mark == "…"] + _DOUBT.findall(text)
     if not text.isascii():
-        found.update(
-            mark
-            for mark in text.strip(_EDGES)
-            if mark not in _TUNES and unicodedata.category(mark) == "So"
-        )
-    return found + Counter(_DOUBT.findall(text))
+        symbols = (mark for mark in text.strip(_EDGES) if unicodedata.category(mark) == "So")
+        marks += [mark for mark in symbols if mark not in _TUNES]
+    return Counter(marks)
 
 
 _SOFT_AT_LINE_END = re.compile(r"\u00ad(?=[ \t\r]{0,9}\n)")
@@ -80,33 +80,11 @@ _DOUBT = re.compile(r"[\[(][?!？！]{1,5}[\])]")
 _TUNES = "♩♪♫♬🎵🎶"
 _EDGES = " \t\r\n\u00a0.…[](){}\"'“”„‘’‚«»‹›,;:-–—>•▪■●○◦▸►➤"
 
-# Kinds of characters: one letter for each, so that expressions over them need no Unicode
+# Kinds of characters, one letter each, so that the expressions need no Unicode
 
-_BLANK, _LINE, _INVISIBLE, _LETTER, _MARK, _SIGN, _DIGIT, _NUMERAL = (
-    " ",
-    "\n",
-    "z",
-    "a",
-    "m",
-    "c",
-    "d",
-    "n",
-)
-(
-    _UPPER,
-    _LOWER,
-    _POINT,
-    _DASH,
-    _MINUS,
-    _SYMBOL,
-    _APOSTROPHE,
-    _PRIME,
-    _STAR,
-    _BRACKET,
-    _BANG,
-    _INNER,
-    _OTHER,
-) = "ulp-Ms'PxbB_o"
+_BLANK, _LINE, _INVISIBLE, _LETTER, _MARK, _SIGN, _DIGIT, _NUMERAL = " \nzamcdn"
+_UPPER, _LOWER, _POINT, _DASH, _MINUS, _SYMBOL, _APOSTROPHE = "ulp-Ms'"
+_PRIME, _STAR, _BRACKET, _BANG, _INNER, _OTHER = "PxbB_o"
 _GIVEN: Final = {
     _LINE: "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029",
     _POINT: ".,:．，：",
@@ -134,7 +112,7 @@ _BY_CLASS: Final = {"L": _LETTER, "M": _MARK, "Z": _BLANK}
 
 
 class _Kinds(dict[int, str]):
-    """The kind of a character, worked out when it is first met."""
+    """The kinds of characters, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = kind = _kind(chr(code))
@@ -155,30 +133,29 @@ _KINDS = _Kinds(
     {ord(character): kind for kind, characters in _GIVEN.items() for character in characters}
 )
 
-# Noise of captions: a closed list, as any other bracket may be part of what was said
+# Caption noise: a closed list, as other brackets may be part of the speech
 
-_SOUNDS = (
-    "music|applause|laughter|laughs?|laughing|cheering|cheers|cheers and applause|applause and cheering|music playing|silence|inaudible|noise|background noise"
-    "|clapping|coughs?|coughing|sighs?|foreign|foreign language|blank_audio|chuckles?|chuckling|giggles?|giggling|clears throat|crosstalk|side conversation"
-    "|squeaking|unintelligible|pause|sound|whispering"
-    "|musik|applaus|beifall|gelächter|lachen|musique|applaudissements|rires|música|aplausos|risas|risos|musica|applausi|risate|музыка|аплодисменты|смех"
-    "|音楽|拍手|笑い|音乐|掌声|笑声|음악|박수|웃음|موسيقى|تصفيق|ضحك"
+_SOUNDS = "|".join(Path(__file__).with_name("sounds.txt").read_text("utf-8").split("\n")[:-1])
+_WHOSE = (
+    "audience|crowd|students?|class|everyone|upbeat|gentle|soft|dramatic|light|intro|outro|theme"
 )
-_ASIDE = r"(?:(?:audience|crowd|students?|class|everyone|upbeat|gentle|soft|dramatic|light|intro|outro|theme) )?"  # who, or what kind of
-_SPOKEN = "applause|laughter|cheering|laughs?|laughing|chuckles?|chuckling"  # in round brackets, which may be of a sentence: nothing that is spoken about
+_ASIDE = rf"(?:(?:{_WHOSE}) )?"
+# In round brackets, which may belong to a sentence, only what nobody talks about.
+_SPOKEN = "applause|laughter|cheering|laughs?|laughing|chuckles?|chuckling"
 _NOISE = re.compile(
-    rf"\[[ \u00a0]{{0,3}}{_ASIDE}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]|\((?:{_ASIDE}(?:{_SPOKEN})|upbeat music)\)|(?<![>\w])>>{{1,2}}(?!>)",
+    rf"\[[ \u00a0]{{0,3}}{_ASIDE}(?:{_SOUNDS})[ \u00a0]{{0,3}}\]"
+    rf"|\((?:{_ASIDE}(?:{_SPOKEN})|upbeat music)\)|(?<![>\w])>>{{1,2}}(?!>)",
     re.IGNORECASE,
 )
 
 
 def _silenced(text: str, kinds: str) -> str:
-    """Make blanks of the noise among the kinds."""
-    pieces, place = [], 0
+    """Blank out the noise."""
+    pieces, end = [], 0
     for match in _NOISE.finditer(text):
-        pieces += [kinds[place : match.start()], _BLANK * len(match.group())]
-        place = match.end()
-    return "".join([*pieces, kinds[place:]]) if pieces else kinds
+        pieces += [kinds[end : match.start()], _BLANK * len(match.group())]
+        end = match.end()
+    return "".join([*pieces, kinds[end:]]) if pieces else kinds
 
 
 # Tokens
@@ -197,53 +174,39 @@ _TOKENS = re.compile(
     re.VERBOSE,
 )
 _BREAK = re.compile(r"-[ \n]{1,40}(?=a)")
-_NEARBY = 20  # characters in which the other side of an operator is looked for: all of them would take quadratic time
+_NEARBY = 20  # characters that are searched for the other operand; all would take quadratic time
 _MATH = frozenset("dnulsMPb-")
 
 
 def _glued(text: str, kinds: str) -> Iterator[Token]:
-    """Yield the tokens, and say of each whether it belongs to the one before it."""
-    before, before_kind = -1, ""
-    for folded, start, end, kind in _found(text, kinds):
-        touches = start <= before and kind != "sign" and before_kind != "sign"
-        # Brackets and stars were told from punctuation by what stands on either side; a quote may end there all the same.
-        is_glued = (
-            touches and not (kind == "word" == before_kind) and "bracket" not in (kind, before_kind)
-        )
-        yield Token(
-            folded, start, end, is_glued, kind == "word" and _BREAK.match(kinds, end) is not None
-        )
-        before, before_kind = end, kind
+    """Yield the tokens, and whether each is glued to the previous one."""
+    previous, previous_kind = -1, ""
+    for folded, start, end, kind in _raw_tokens(text, kinds):
+        touches = start <= previous and kind != "sign" and previous_kind != "sign"
+        # A quote may end at a bracket or star of a formula.
+        is_inner = not (kind == "word" == previous_kind) and "bracket" not in (kind, previous_kind)
+        is_broken = kind == "word" and _BREAK.match(kinds, end) is not None
+        yield Token(folded, start, end, touches and is_inner, is_broken)
+        previous, previous_kind = end, kind
 
 
-def _found(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
+def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
     for match in _TOKENS.finditer(kinds):
         kind, (start, end) = match.lastgroup or "", match.span()
         if kind == "script":
             yield from _script(text[start:end], start, kinds[start] == _UPPER)
         elif kind == "prime":
-            if (
-                kinds[start] == _PRIME
-                or kinds[start - 1] == _DIGIT
-                or _is_derivative(kinds, start, end)
-            ):
+            is_prime = kinds[start] == _PRIME or kinds[start - 1] == _DIGIT
+            if is_prime or _is_derivative(kinds, start, end):
                 yield _primes(text[start:end]), start, end, kind
         elif kind == "doubt":
             if _means(text, kinds, start):
-                yield (
-                    _SAME.get(kinds[start]) or text[start],
-                    start,
-                    end,
-                    "bracket" if kinds[start] in "bx" else kind,
-                )
+                folded = _SAME.get(kinds[start]) or text[start]
+                yield folded, start, end, "bracket" if kinds[start] in "bx" else kind
         else:
             folded = _fold(text[start:end])
-            yield (
-                f"({folded})" if kind == "numeral" and folded.isdecimal() else folded,
-                start,
-                end,
-                kind,
-            )
+            is_digit = kind == "numeral" and folded.isdecimal()
+            yield f"({folded})" if is_digit else folded, start, end, kind
 
 
 _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
@@ -252,10 +215,8 @@ _SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
 def _fold(raw: str) -> str:
     if raw.isascii():
         return raw.lower().replace("`", "'")
-    folded = unicodedata.normalize(
-        "NFKC", unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold()
-    )
-    return folded.translate(_PLAIN)
+    folded = unicodedata.normalize("NFKC", raw.replace("´", "'")).casefold()
+    return unicodedata.normalize("NFKC", folded).translate(_PLAIN)
 
 
 _PLAIN: Final = str.maketrans(
@@ -264,7 +225,7 @@ _PLAIN: Final = str.maketrans(
 
 
 def _script(raw: str, start: int, is_upper: bool) -> Iterator[tuple[str, int, int, str]]:
-    """Yield what is raised or lowered as it is written without: ² as ^ 2, ₁ as _ 1."""
+    """Yield superscripts and subscripts as they are written without: ² as ^ 2, ₁ as _ 1."""
     end = start + len(raw)
     yield "^" if is_upper else "_", start, end, "symbol"
     plain = unicodedata.normalize("NFKC", raw).replace("−", "-")
@@ -277,61 +238,58 @@ def _primes(raw: str) -> str:
 
 
 def _is_derivative(kinds: str, start: int, end: int) -> bool:
-    """Say whether apostrophes after a letter are primes: those of f'(x), not those that end a quotation or a plural."""
-    return (
-        _is_single(kinds, start - 1)
-        and kinds[start - 2 : start - 1] != _APOSTROPHE
-        and end - start <= 3
-    )
+    """Tell whether apostrophes are primes, as in f'(x), not the end of a quotation or plural."""
+    is_quoted = kinds[start - 2 : start - 1] == _APOSTROPHE
+    return _is_single(kinds, start - 1) and not is_quoted and end - start <= 3
 
 
-def _is_single(kinds: str, place: int) -> bool:
-    """Say whether the letter at a place is a word by itself."""
-    return (
-        kinds[place] == _LETTER
-        and kinds[place - 1 : place] not in (_LETTER, _MARK)
-        and kinds[place + 1 : place + 2] not in (_LETTER, _MARK)
-    )
+def _is_single(kinds: str, position: int) -> bool:
+    """Tell whether the letter at a position is a word by itself."""
+    neighbours = (kinds[position - 1 : position], kinds[position + 1 : position + 2])
+    return kinds[position] == _LETTER and not {_LETTER, _MARK}.intersection(neighbours)
 
 
-def _means(text: str, kinds: str, place: int) -> bool:
-    """Say whether a dash, star, bracket or exclamation mark is part of a formula and not punctuation."""
-    before, after = _beside(kinds, place, -1), _beside(kinds, place, 1)
-    if kinds[place] == _BANG:
-        return place > 0 and (
-            kinds[place - 1] == _DIGIT
-            or (_is_single(kinds, place - 1) and text[place - 1] not in "aAI")
+def _means(text: str, kinds: str, position: int) -> bool:
+    """Tell whether a dash, star, bracket or exclamation mark belongs to a formula."""
+    before, after = _beside(kinds, position, -1), _beside(kinds, position, 1)
+    if kinds[position] == _BANG:
+        is_variable = (
+            position > 0 and text[position - 1] not in "aAI" and _is_single(kinds, position - 1)
         )
-    if kinds[place] == _DASH and (
-        _is_digit(kinds, before) or _is_digit(kinds, after) or _is_negative(text, kinds, place)
-    ):
+        return is_variable or (position > 0 and kinds[position - 1] == _DIGIT)
+    if kinds[position] == _DASH and (_is_digit(kinds, before) or _is_digit(kinds, after)):
         return True
-    if kinds[place] == _BRACKET and text[place] in "([（":
-        return (
-            _is_math(kinds, after)
-            and before >= 0
-            and (_is_math(kinds, before) or kinds[before] in (_LETTER, _MARK))
-        )
+    if kinds[position] == _DASH and _is_negative(text, kinds, position):
+        return True
+    if kinds[position] == _BRACKET and text[position] in "([（":
+        is_argument = before >= 0 and kinds[before] in (_LETTER, _MARK)
+        return _is_math(kinds, after) and (is_argument or _is_math(kinds, before))
     return _is_math(kinds, before) and _is_math(kinds, after)
 
 
 _OPERATORS = frozenset("=≠≈≡<≤≥+×÷√^")
 
 
-def _is_negative(text: str, kinds: str, place: int) -> bool:
-    """Say whether a dash is the sign of the letter behind it, as in "is -x" and "= -sin x"; "-I think" is how captions mark a speaker."""
-    behind = place + 1
-    before = _beside(kinds, place, -1)
-    if before >= 0 and text[before] in _OPERATORS and kinds[behind : behind + 1] == _LETTER:
+def _is_negative(text: str, kinds: str, position: int) -> bool:
+    """Tell whether a dash is the sign of the next letter, as in "= -sin x"; "-I think" marks a
+    speaker.
+    """
+    following = position + 1
+    before = _beside(kinds, position, -1)
+    if before >= 0 and text[before] in _OPERATORS and kinds[following : following + 1] == _LETTER:
         return True
-    is_sign = behind < len(kinds) and _is_single(kinds, behind) and text[behind] not in "aAiI"
-    return is_sign and (not place or kinds[place - 1] in (_BLANK, _LINE, _BRACKET, _SYMBOL))
+    is_sign = (
+        following < len(kinds) and _is_single(kinds, following) and text[following] not in "aAiI"
+    )
+    return is_sign and (not position or kinds[position - 1] in (_BLANK, _LINE, _BRACKET, _SYMBOL))
 
 
-def _beside(kinds: str, place: int, step: int) -> int:
-    """Return the next place in a direction that is neither blank nor of the same kind; -1 where there is none nearby."""
-    passed = (_BLANK, _LINE, kinds[place])
-    for beside in range(place + step, place + step * _NEARBY, step):
+def _beside(kinds: str, position: int, step: int) -> int:
+    """Return the next position in a direction that is neither blank nor of the same kind; -1
+    without one nearby.
+    """
+    passed = (_BLANK, _LINE, kinds[position])
+    for beside in range(position + step, position + step * _NEARBY, step):
         if not 0 <= beside < len(kinds):
             return -1
         if kinds[beside] not in passed:
@@ -339,13 +297,13 @@ def _beside(kinds: str, place: int, step: int) -> int:
     return -1
 
 
-def _is_digit(kinds: str, place: int) -> bool:
-    """Say whether a number begins or ends at a place, or an amount with its currency does."""
-    return place >= 0 and (
-        kinds[place] in "dn"
-        or (kinds[place] in (_POINT, _SYMBOL) and kinds[place + 1 : place + 2] == _DIGIT)
+def _is_digit(kinds: str, position: int) -> bool:
+    """Tell whether a number, or an amount with its currency, starts or ends at a position."""
+    is_leading = (
+        kinds[position] in (_POINT, _SYMBOL) and kinds[position + 1 : position + 2] == _DIGIT
     )
+    return position >= 0 and (kinds[position] in "dn" or is_leading)
 
 
-def _is_math(kinds: str, place: int) -> bool:
-    return place >= 0 and (kinds[place] in _MATH or _is_single(kinds, place))
+def _is_math(kinds: str, position: int) -> bool:
+    return position >= 0 and (kinds[position] in _MATH or _is_single(kinds, position))

@@ -1,8 +1,8 @@
-"""Quotes checked against what is stored: where they stand, and what differs where they do not."""
+"""Verify quotes against stored sources: where they occur, and what differs."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 from urllib.parse import quote as quoted
@@ -17,30 +17,30 @@ from citations.passages import Locator, PassageSource
 from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
 from citations.quotes.copy_artifacts import bare
-from citations.quotes.matching import PreparedText, QuoteCheck, Verdict, WordDifference, prepare
+from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
 from transcripts import conf
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 MAX_QUOTE: Final = 100_000  # characters
-MOST_CLAIMED: Final = 5  # sources that one reference may mean: the languages of a video
-MOST_PLACES: Final = 12  # passages elsewhere that are compared with a quote
+MOST_CLAIMED: Final = 5  # sources of one reference: the languages of a video
+MOST_PLACES: Final = 12  # passages of other sources that are compared
 
-_SEARCHED = 64  # words of a quote that are searched for
-_SLACK = 400  # characters beside a passage that are compared, too
-_BREAK = re.compile(
-    r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]"
-)  # what a page ends with where it is copied, too
+_SEARCHED = 64  # words of a quote in the search query
+_SLACK = 400  # characters beside a passage that are compared
+_BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # copied pages end with \f
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedQuote:
-    """What is known of a quote. Of one that is VERBATIM or MISATTRIBUTED: its true place, and ``text`` as it stands there, between ``prefix`` and ``suffix``.
+    """The verification of a quote.
 
-    Of an ALTERED one: the nearest place and what differs. ``is_enough`` is False of a quote that is too short to prove anything.
+    A VERBATIM or MISATTRIBUTED quote has its true location, and ``text`` as written there between
+    ``prefix`` and ``suffix``. An ALTERED one has the nearest location and the differences. A quote
+    that is too short to prove anything has ``is_enough`` False.
     """
 
     verdict: Verdict
@@ -64,37 +64,35 @@ class VerifiedQuote:
 def verify(
     scope: Scope, quote: str, *, source: str = "", filter: Filter = Filter()
 ) -> VerifiedQuote:
-    """Look a quote up: in the source that it is said to be from (an id or a video's address), then in whatever others that the filter leaves have its words.
+    """Look up a quote in the claimed source (an id or a video's address), then in other sources of
+    the filter.
 
-    Without ``source``, a quote that stands anywhere is VERBATIM. Raises ``SourceNotFound`` for a source that the caller cannot see, ``InvalidFilter`` for
-    a quote of more than ``MAX_QUOTE`` characters and what ``filters.resolve`` raises.
+    Without ``source``, a quote that occurs anywhere is VERBATIM. Raises ``SourceNotFound`` for a
+    source that the caller cannot see, ``InvalidFilter`` for more than ``MAX_QUOTE`` characters, and
+    what ``filters.resolve`` raises.
     """
-    begun = perf_counter()
+    started = perf_counter()
     if len(quote) > MAX_QUOTE:
         raise InvalidFilter(
             f"A quote has at most {MAX_QUOTE:,} characters; this one has {len(quote):,}.",
-            hint="Check it in parts.",
+            hint="Verify it in parts.",
         )
     claimed = list(_sources(scope, Filter(sources=(source,)))[:MOST_CLAIMED]) if source else []
-    found = _found(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, filter)
-    return _told(
-        quote, found, is_misattributed=bool(claimed) and found.place not in claimed, begun=begun
-    )
+    match = _best_match(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, filter)
+    is_misattributed = bool(claimed) and match.source not in claimed
+    return _verified(quote, match, is_misattributed=is_misattributed, started=started)
 
 
 def locate(source: Source, span: Span) -> Locator:
-    """Say when characters of a source's text are said (start and end in milliseconds, to the word where words have times), or on which pages they stand."""
+    """Return the times (to the word where known) or pages of characters of a source's text."""
     return source_texts.of(source).locate(span)
 
 
 def link_of(source: Source, locator: Locator) -> str:
-    """Return the path of this site's page that opens at a place: a video plays from its start to its end, a page has it marked."""
+    """Return the path that opens a location here: a video plays it, a page marks it."""
     if source.video_id is None:
-        page = (
-            f"pages/{locator.page}/?from={locator.span[0]}&to={locator.span[1]}"
-            if locator.page
-            else ""
-        )
+        first, last = locator.span
+        page = f"pages/{locator.page}/?from={first}&to={last}" if locator.page else ""
         return f"/sources/{source.uuid}/{page}"
     until = f"&until={_seconds(locator.end)}s" if locator.end else ""
     language = f"&lang={quoted(source.language)}" if source.language else ""
@@ -102,7 +100,7 @@ def link_of(source: Source, locator: Locator) -> str:
 
 
 def place_of(citation: Citation) -> Locator | None:
-    """Say where a stored quote stands now; None where it does not any more, or where that is not sure."""
+    """Return where a stored quote is now; None where it is gone or uncertain."""
     source = citation.source
     reading = source_texts.of(source)
     span = (citation.span_start, citation.span_end)
@@ -120,23 +118,26 @@ def place_of(citation: Citation) -> Locator | None:
 
 
 def address_of(scope: Scope, citation_id: UUID) -> str:
-    """Return where a citation of an answer or of a lecture stands now, as a path of this site: what its permanent address leads to.
+    """Return the current path of a citation, to which its permanent address leads.
 
-    Whoever may read the source may go there. Raises ``CitationNotFound``, and ``PassageNotFound`` when the quote is not there any more.
+    Whoever may read the source may follow it. Raises ``CitationNotFound``, and ``PassageNotFound``
+    when the quote is gone.
     """
-    sources = Source.objects.visible(scope)
-    citation = (
-        Citation.objects.filter(uuid=citation_id, source__in=sources)
-        .select_related("source__transcript")
-        .first()
-    )
+    visible = Citation.objects.filter(source__in=Source.objects.visible(scope))
+    citation = visible.filter(uuid=citation_id).select_related("source__transcript").first()
     if citation is None:
         raise CitationNotFound("There is no such citation.")
-    return _address(citation)
+    locator = place_of(citation)
+    if locator is None:
+        raise PassageNotFound(
+            f"The cited text is no longer in “{citation.source.title}”, or its place is uncertain.",
+            hint="The source has changed; search for the words.",
+        )
+    return link_of(citation.source, locator)
 
 
 def origin_of(source: Source) -> PassageSource:
-    """Return what is shown of a source; its ``collection`` and ``video`` should have been read with it."""
+    """Return what is shown of a source; fetch its ``collection`` and ``video`` with it."""
     return PassageSource(
         id=source.uuid,
         kind=source.kind,
@@ -151,30 +152,20 @@ def origin_of(source: Source) -> PassageSource:
     )
 
 
-def _address(citation: Citation) -> str:
-    place = place_of(citation)
-    if place is None:
-        raise PassageNotFound(
-            f"What is cited does not stand in “{citation.source.title}” any more, or it is not certain where.",
-            hint="Its text has changed since; search for the words.",
-        )
-    return link_of(citation.source, place)
-
-
 def _seconds(milliseconds: int) -> str:
-    """Write 12345 as 12.345, 12000 as 12."""
+    """Write 12345 ms as 12.345, 12000 as 12."""
     return f"{milliseconds // 1000}.{milliseconds % 1000:03}".rstrip("0").rstrip(".")
 
 
-# Looking
+# Matching
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A check, and the source that its span counts in."""
+class _Match:
+    """A check, and the source that its span is in."""
 
     check: QuoteCheck
-    place: Source | None = None
+    source: Source | None = None
 
     @property
     def worth(self) -> tuple[int, float]:
@@ -183,47 +174,37 @@ class _Found:
 
 
 def _sources(scope: Scope, filter: Filter) -> SourceQuerySet:
-    return (
-        matching(scope, filter).select_related("collection", "video", "transcript").order_by("pk")
-    )
+    sources = matching(scope, filter).select_related("collection", "video", "transcript")
+    return sources.order_by("pk")
 
 
-def _found(scope: Scope, quote: str, claimed: Sequence[Source], filter: Filter) -> _Found:
-    """Return the best of what is known: a place where the quote stands, the claimed source's before any other, else the nearest."""
-    best = _Found(QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=quote_matching.is_enough(quote)))
+def _best_match(scope: Scope, quote: str, claimed: Sequence[Source], filter: Filter) -> _Match:
+    """Return the best match: verbatim in a claimed source, then in another, else the nearest."""
+    best = _Match(QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=quote_matching.is_enough(quote)))
     if not best.check.is_enough:
         return best
     for source in claimed:
-        best = max(
-            best,
-            _Found(quote_matching.check(quote, source_texts.prepared(source)), source),
-            key=lambda one: one.worth,
-        )
+        match = _Match(quote_matching.check(quote, source_texts.prepared(source)), source)
+        best = max(best, match, key=lambda match: match.worth)
         if best.check.verdict == Verdict.VERBATIM:
             return best
     nearest_claimed = best.check.verdict == Verdict.ALTERED
     for other in _elsewhere(scope, quote, filter, excluded={source.pk for source in claimed}):
         if other.check.verdict == Verdict.VERBATIM:
             return other
-        best = best if nearest_claimed else max(best, other, key=lambda one: one.worth)
+        best = best if nearest_claimed else max(best, other, key=lambda match: match.worth)
     return best
 
 
-def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) -> Iterator[_Found]:
-    """Compare the quote with what stands around the passages that have most of its words, the likeliest first."""
+def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) -> Iterator[_Match]:
+    """Compare the quote with the passages that have most of its words, the likeliest first."""
     words = " ".join(bare(quote).split()[:_SEARCHED])
-    hits = lexical_index.search(
-        Query(text=words, words=words), limit=MOST_PLACES, resolved=resolve(scope, filter)
-    )
-    chunks = Chunk.objects.exclude(source__in=excluded).in_bulk(
-        [hit.position for hit in hits], field_name="position"
-    )
-    sources = {
-        source.pk: source
-        for source in _sources(scope, filter).filter(
-            pk__in={chunk.source_id for chunk in chunks.values()}
-        )
-    }
+    query = Query(text=words, words=words)
+    hits = lexical_index.search(query, limit=MOST_PLACES, resolved=resolve(scope, filter))
+    others = Chunk.objects.exclude(source__in=excluded)
+    chunks = others.in_bulk([hit.position for hit in hits], field_name="position")
+    keys = {chunk.source_id for chunk in chunks.values()}
+    sources = {source.pk: source for source in _sources(scope, filter).filter(pk__in=keys)}
     for hit in hits:
         chunk = chunks.get(hit.position)
         source = sources.get(chunk.source_id) if chunk else None
@@ -231,52 +212,40 @@ def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) 
             yield _compared(quote, source, (chunk.span_start, chunk.span_end))
 
 
-def _compared(quote: str, source: Source, passage: Span) -> _Found:
-    """Check a quote against a source's text around a passage; against all of it, where the passage is of another text."""
+def _compared(quote: str, source: Source, passage: Span) -> _Match:
+    """Check a quote around a passage; in the whole text where the passage is outdated."""
     reading = source_texts.of(source)
     if reading.digest != source.digest:
-        return _Found(quote_matching.check(quote, source_texts.prepared(source)), source)
-    reach = 2 * len(quote) + _SLACK
-    first = source_texts.border(reading.text, passage[0] - reach)
-    check = quote_matching.check(
-        quote, _piece(reading.text, first, source_texts.border(reading.text, passage[1] + reach))
-    )
-    return _Found(_shifted(check, first), source)
+        return _Match(quote_matching.check(quote, source_texts.prepared(source)), source)
+    margin = 2 * len(quote) + _SLACK
+    first = source_texts.border(reading.text, passage[0] - margin)
+    last = source_texts.border(reading.text, passage[1] + margin)
+    check = quote_matching.check(quote, prepare(reading.text[first:last]))
+    span = (check.span[0] + first, check.span[1] + first) if check.span else None
+    return _Match(replace(check, span=span), source)
 
 
-def _piece(text: str, first: int, last: int) -> PreparedText:
-    return prepare(text[first:last])
+# Results
 
 
-def _shifted(check: QuoteCheck, by: int) -> QuoteCheck:
-    span = (check.span[0] + by, check.span[1] + by) if check.span else None
-    return QuoteCheck(
-        verdict=check.verdict, span=span, differences=check.differences, likeness=check.likeness
-    )
-
-
-# Telling
-
-
-def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) -> VerifiedQuote:
-    check, source = found.check, found.place
-    took = (perf_counter() - begun) * 1000
+def _verified(
+    quote: str, match: _Match, *, is_misattributed: bool, started: float
+) -> VerifiedQuote:
+    check, source = match.check, match.source
     if source is None or check.span is None:
         return VerifiedQuote(
             verdict=check.verdict,
             quote=quote,
             likeness=check.likeness,
             is_enough=check.is_enough,
-            milliseconds=took,
+            milliseconds=(perf_counter() - started) * 1000,
         )
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
     prefix, suffix = anchoring.around(reading.text, check.span)
-    verdict = (
-        Verdict.MISATTRIBUTED
-        if is_misattributed and check.verdict == Verdict.VERBATIM
-        else check.verdict
-    )
+    verdict = check.verdict
+    if is_misattributed and verdict == Verdict.VERBATIM:
+        verdict = Verdict.MISATTRIBUTED
     return VerifiedQuote(
         verdict=verdict,
         quote=quote,
@@ -292,11 +261,11 @@ def _told(quote: str, found: _Found, *, is_misattributed: bool, begun: float) ->
         timestamp_link=_timestamp_link(source, locator),
         differences=check.differences,
         likeness=check.likeness,
-        milliseconds=(perf_counter() - begun) * 1000,
+        milliseconds=(perf_counter() - started) * 1000,
     )
 
 
 def _timestamp_link(source: Source, locator: Locator) -> str:
     if source.video is not None and source.video.youtube_id:
         return watch_url(source.video.youtube_id, at_ms=locator.start or 0)
-    return conf.public_url() + link_of(source, locator)
+    return conf.absolute(link_of(source, locator))
