@@ -209,7 +209,7 @@ class _ModelWriter:
             system=prompt.system,
             document=prompt.document,
             max_tokens=prompt.max_tokens,
-            told=lambda usage: self._count(usage, prompt),
+            on_usage=lambda usage: self._count(usage, prompt),
         )
         yield Progress(stage=GROUND)
         waiting: list[Claim] = []  # unsupported claims wait for a supported one

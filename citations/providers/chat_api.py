@@ -1,4 +1,4 @@
-"""What the APIs of language models have in common: a question goes out, an answer comes back whole or in pieces."""
+"""What the APIs of language models have in common: prompts, whole answers, and streams."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from citations.providers.prompts import Prompt, prompt_tokens
 from citations.providers.server_errors import Refusal
 from transcripts.sanitize import clean
 
-KNOWN_CONTEXT: Final = 90_000  # tokens; beyond 100,000 the services have dearer prices
+KNOWN_CONTEXT: Final = 90_000  # tokens; services charge more beyond 100,000
 UNKNOWN_CONTEXT: Final = 8_000
 _MAX_ANSWER: Final = 400_000  # characters
 _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "\n\t")
@@ -22,32 +22,29 @@ _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What has been said so far; ``latest`` is the newest piece, ``done`` whether it came to its end, and ``reason`` why it ended."""
+    """The answer so far; ``done`` at its end, ``reason`` says why it ended."""
 
     text: str = ""
-    latest: str = ""
     usage: Usage = Usage()
     reason: str = ""
     done: bool = False
     error: str = ""
 
-    def then(self, next_: "ChatReply") -> "ChatReply":
-        """Add what was said next. Counts of tokens are running totals: the highest holds."""
-        older, newer = self.usage, next_.usage
+    def then(self, piece: "ChatReply") -> "ChatReply":
+        """Append a piece. Counts of tokens are running totals: the highest is valid."""
+        older, newer = self.usage, piece.usage
         usage = Usage(
             asked=max(older.asked, newer.asked),
             cached=max(older.cached, newer.cached),
             stored=max(older.stored, newer.stored),
             answered=max(older.answered, newer.answered),
         )
-        text = self.text + next_.text
         return replace(
-            next_,
-            text=text,
-            latest=next_.text,
+            piece,
+            text=self.text + piece.text,
             usage=usage,
-            reason=next_.reason or self.reason,
-            done=self.done or next_.done,
+            reason=piece.reason or self.reason,
+            done=self.done or piece.done,
         )
 
 
@@ -55,7 +52,9 @@ class RemoteLlm(ABC):
     """A language model behind an API."""
 
     provider: ClassVar[str]
-    home: ClassVar[str] = ""  # the host of the service itself
+    path: ClassVar[str]  # of the API below the server's address
+    answer: ClassVar[type[BaseModel]]  # the schema of an answer, and of an event of a stream
+    home: ClassVar[str] = ""  # the service's own host
 
     def __init__(self, server: ModelServer, model: str, context_tokens: int = 0) -> None:
         self._server = server
@@ -65,29 +64,27 @@ class RemoteLlm(ABC):
 
     @property
     def name(self) -> str:
-        """Provider and model."""
         return f"{self.provider}:{self.model}"
 
     @property
     def caches(self) -> bool:
-        """Whether a document that is sent again costs a fraction."""
         return self.official
 
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
-        """Answer a prompt. Raises ``ModelServerError``, also for an empty answer; ``ModelRefused``, also for a prompt beyond the budget."""
-        self._check(prompt)
+        """Answer a prompt. Raises ``ModelServerError``, also for an empty answer.
+
+        Raises ``ModelRefused``, also for a prompt beyond the budget.
+        """
+        self._check_size(prompt)
+        body = self._body(prompt, stream=False)
         try:
-            said = self._read(
-                self._server.post(
-                    self.path, self._body(prompt, stream=False), self.answer, tries=tries
-                )
-            )
+            reply = self._read(self._server.post(self.path, body, self.answer, tries=tries))
         except Refusal as refusal:
-            raise self._known(refusal) from None
-        text = clean(said.text, _MAX_ANSWER)
-        if said.error or not text:
-            raise self._failed(said)
-        return Completion(text=text, usage=said.usage)
+            raise self._translated(refusal) from None
+        text = clean(reply.text, _MAX_ANSWER)
+        if reply.error or not text:
+            raise self._failure(reply)
+        return Completion(text=text, usage=reply.usage)
 
     def complete(
         self,
@@ -99,10 +96,8 @@ class RemoteLlm(ABC):
         tries: int = 0,
     ) -> str:
         """Return the answer to a prompt. Raises as ``ask`` does."""
-        return self.ask(
-            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens),
-            tries=tries,
-        ).text
+        request = Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
+        return self.ask(request, tries=tries).text
 
     def stream(
         self,
@@ -112,67 +107,56 @@ class RemoteLlm(ABC):
         document: str = "",
         max_tokens: int = 300,
         tries: int = 0,
-        told: Callable[[Usage], None] | None = None,
+        on_usage: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
-        """Yield the answer as it comes. Raises as ``ask`` does, also where it ends before its end; ``told`` gets what it cost even then."""
-        wanted = Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
-        self._check(wanted)
-        heard = ChatReply()
+        """Yield the answer in pieces. Raises as ``ask`` does, also for an incomplete answer.
+
+        Calls ``on_usage`` even then.
+        """
+        request = Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
+        self._check_size(request)
+        reply = ChatReply()
         try:
-            for event in self._events(wanted, tries):
-                heard = heard.then(self._read(event))
-                if heard.error or len(heard.text) > _MAX_ANSWER:
+            for event in self._events(request, tries):
+                piece = self._read(event)
+                reply = reply.then(piece)
+                if reply.error or len(reply.text) > _MAX_ANSWER:
                     break
-                if piece := heard.latest.translate(_CONTROL):
-                    yield piece
+                if text := piece.text.translate(_CONTROL):
+                    yield text
         finally:
-            if told:
-                told(heard.usage)
-        if heard.error or not heard.done or not heard.text.strip():
-            raise self._failed(heard)
+            if on_usage:
+                on_usage(reply.usage)
+        if reply.error or not reply.done or not reply.text.strip():
+            raise self._failure(reply)
 
     def _events(self, prompt: Prompt, tries: int) -> Iterator[Any]:
+        body = self._body(prompt, stream=True)
         try:
-            yield from self._server.stream(
-                self.path, self._body(prompt, stream=True), self.answer, tries=tries
-            )
+            yield from self._server.stream(self.path, body, self.answer, tries=tries)
         except Refusal as refusal:
-            raise self._known(refusal) from None
+            raise self._translated(refusal) from None
 
-    def _check(self, prompt: Prompt) -> None:
-        wanted = prompt_tokens(prompt) + prompt.max_tokens
-        if wanted > self.budget:
+    def _check_size(self, prompt: Prompt) -> None:
+        size = prompt_tokens(prompt) + prompt.max_tokens
+        if size > self.budget:
             raise ModelRefused(
-                f"{self.name} reads {self.budget:,} tokens at once; this question has about {wanted:,}.",
+                f"{self.name} reads {self.budget:,} tokens at once; the prompt has about {size:,}.",
                 hint="Ask with less text, or raise LLM_CONTEXT_TOKENS if the model reads more.",
             )
 
-    def _failed(self, said: ChatReply) -> ModelServerError:
-        if said.error:
-            return ModelServerError(
-                f"{self.name} broke off: “{said.error}”", hint="Try again later."
-            )
-        if not said.done:
-            return ModelServerError(
-                f"{self.name} broke off in the middle of its answer.", hint="Try again later."
-            )
-        return ModelServerError(
-            f"{self.name} gave no answer ({said.reason or 'it is empty'}).",
-            hint="Try again, or choose another LLM_MODEL.",
-        )
+    def _failure(self, reply: ChatReply) -> ModelServerError:
+        if reply.error:
+            what, hint = f"broke off: “{reply.error}”", "Try again later."
+        elif not reply.done:
+            what, hint = "broke off in the middle of its answer.", "Try again later."
+        else:
+            what = f"gave no answer ({reply.reason or 'it is empty'})."
+            hint = "Try again, or choose another LLM_MODEL."
+        return ModelServerError(f"{self.name} {what}", hint=hint)
 
-    def _known(self, refusal: Refusal) -> Exception:
+    def _translated(self, refusal: Refusal) -> Exception:
         return refusal
-
-    @property
-    @abstractmethod
-    def path(self) -> str:
-        """Where questions go, below the server's address."""
-
-    @property
-    @abstractmethod
-    def answer(self) -> type[BaseModel]:
-        """The form of an answer, and of a piece of one that streams."""
 
     @abstractmethod
     def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]: ...
@@ -182,8 +166,8 @@ class RemoteLlm(ABC):
 
 
 def error_text(error: Any) -> str:
-    """What an error in the midst of an answer says, short and harmless; "" for none."""
+    """Return the cleaned message of an error within an answer, "" for none."""
     if not error:
         return ""
-    said = error.get("message") if isinstance(error, dict) else error
-    return " ".join(clean(said, 300).split()) or "an error without words"
+    message = error.get("message") if isinstance(error, dict) else error
+    return " ".join(clean(message, 300).split()) or "an error without a message"

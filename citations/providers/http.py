@@ -1,6 +1,7 @@
-"""The door to model servers: one POST of JSON, tried again while that makes sense; every failure becomes a sentence that a person understands.
+"""HTTP client for model servers: JSON requests with retries, and errors that a person understands.
 
-Keys travel in a header that is set at the last moment: they are in no message, log line or repr. Answers are bounded in size, time and depth.
+Keys are set in a header at the last moment, so that no message, log line or repr contains them.
+Answers are limited in size, time and depth.
 """
 
 import json
@@ -34,25 +35,28 @@ from citations.providers.server_errors import Refusal, ServerNames, parse_error,
 
 MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
-_SLOWEST: Final = 3  # an answer may take this many timeouts in all: a byte now and then must not hold a worker for ever
-_SLOWEST_STREAM: Final = 20
-_MAX_COMPLAINT: Final = 100_000
+_MAX_TIMEOUTS: Final = 3  # for a whole answer, so that a slow trickle cannot block a worker
+_MAX_STREAM_TIMEOUTS: Final = 20
+_MAX_ERROR_BYTES: Final = 100_000
 _CONNECT_SECONDS: Final = 10.0
-_PASSING: Final = frozenset(
-    {408, 409, 425, 429, 500, 502, 503, 504, 529}
-)  # 529: Anthropic is overloaded
-_DEAD_QUOTAS: Final = frozenset(
+# 529: Anthropic is overloaded.
+_TRANSIENT_STATUSES: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+# OpenAI's reasons of a 429 that is not transient.
+_PERMANENT_429: Final = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
-)  # 429s of OpenAI that no waiting mends
+)
 
-A = TypeVar("A", bound=BaseModel)
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRetryPolicy:
-    """How long a failing server is asked again: ``tries`` in all, growing random pauses of up to ``pause`` seconds, none that ends after ``total`` seconds."""
+    """At most ``tries`` attempts, with random pauses that grow to ``pause`` seconds.
+
+    No pause may end later than ``total`` seconds after the first attempt.
+    """
 
     tries: int = 5
     first: float = 0.5
@@ -60,12 +64,11 @@ class HttpRetryPolicy:
     total: float = 120.0
 
 
-RETRY_POLICY = HttpRetryPolicy()
-"""The patience with every server; tests put one with tiny pauses in its place."""
+RETRY_POLICY = HttpRetryPolicy()  # tests shorten the pauses
 
 
 class ModelServer:
-    """A model server that is reached over HTTP. Safe to share between threads; its connections close when it is no longer used."""
+    """A model server. Thread safe; its connections close when it is no longer referenced."""
 
     def __init__(
         self,
@@ -76,17 +79,18 @@ class ModelServer:
         scheme: str = "Bearer ",
         extra: dict[str, str] | None = None,
     ) -> None:
-        """Prepare the connection; ``header`` carries ``scheme`` and the key, ``extra`` are further headers.
+        """Prepare the connection; ``header`` contains ``scheme`` and the key.
 
-        Raises ``InvalidProvider`` where the address is not one of http or https, or holds a name or password, or the key cannot be one.
+        Raises ``InvalidProvider`` for an address that is not HTTP or contains a user name, and for
+        a key that is not printable ASCII.
         """
         self.names = names
         self.timeout = remote.timeout
-        self.place, self.host = _checked(remote.base_url, names)
-        self._secret = _printable(remote.key.strip(), names)
+        self.origin, self.host = _check_address(remote.base_url, names)
+        self._secret = _check_key(remote.key.strip(), names)
         self._client = httpx.Client(
             base_url=remote.base_url,
-            auth=_Key(header, scheme, self._secret),
+            auth=_KeyAuth(header, scheme, self._secret),
             headers={
                 "Accept-Encoding": "identity",
                 "Content-Type": "application/json",
@@ -94,87 +98,83 @@ class ModelServer:
                 **(extra or {}),
             },
             timeout=httpx.Timeout(remote.timeout, connect=min(remote.timeout, _CONNECT_SECONDS)),
-            follow_redirects=False,  # the key is for this address only
-            verify=_authorities(),
-            trust_env=not _is_local(self.host),  # no proxy stands between this machine and itself
+            follow_redirects=False,  # the key is meant for this address only
+            verify=_ssl_context(),
+            trust_env=not _is_local(self.host),  # no proxy for this machine itself
         )
         weakref.finalize(self, self._client.close)
 
     def __repr__(self) -> str:
-        """Show where it is."""
-        return f"<Server {self.names.server} at {self.place}>"
+        return f"<Server {self.names.server} at {self.origin}>"
 
-    def post(self, path: str, body: dict[str, Any], answer: type[A], *, tries: int = 0) -> A:
-        """Send ``body`` to ``path`` and return the answer as an ``answer``; ask at most ``tries`` times (0: as ``RETRY_POLICY`` says).
+    def post(self, path: str, body: dict[str, Any], answer: type[M], *, tries: int = 0) -> M:
+        """Send ``body`` to ``path`` and return the answer after at most ``tries`` attempts.
 
-        Raises ``ModelServerError`` where no usable answer came, ``Refusal`` where the server refused.
+        0 means as many as ``RETRY_POLICY`` allows. Raises ``ModelServerError`` without a usable
+        answer, ``Refusal`` if the server refuses.
         """
-        return self._insist(lambda: self._whole(path, body, answer), tries)
+        return self._retry(lambda: self._exchange(path, body, answer), tries)
 
-    def get(self, path: str, answer: type[A], *, tries: int = 0) -> A:
-        """Ask for ``path`` and return the answer. Raises as ``post`` does."""
-        return self._insist(lambda: self._whole(path, None, answer), tries)
+    def get(self, path: str, answer: type[M], *, tries: int = 0) -> M:
+        """Get ``path``. Raises as ``post`` does."""
+        return self._retry(lambda: self._exchange(path, None, answer), tries)
 
     def stream(
-        self, path: str, body: dict[str, Any], event: type[A], *, tries: int = 0
-    ) -> Iterator[A]:
-        """Send ``body`` and yield what comes (server-sent events, or a JSON object a line), each as an ``event``.
+        self, path: str, body: dict[str, Any], event: type[M], *, tries: int = 0
+    ) -> Iterator[M]:
+        """Send ``body`` and yield the server-sent events, or JSON lines, of the answer.
 
-        Nothing is asked again once something came. Raises as ``post`` does, also on the way; whether the end was the end the caller has to see.
+        Retries only before the first event. Raises as ``post`` does, also between events. The
+        caller must check whether the last event is the end.
         """
-        first, rest = self._insist(lambda: self._begun(path, body, event), tries)
+        first, rest = self._retry(lambda: self._open_stream(path, body, event), tries)
         try:
             yield first
-            while (item := self._told(rest)) is not None:
-                yield item
+            yield from rest
+        except _TransientError as failure:
+            raise failure.error from None
         finally:
             rest.close()
 
-    def _insist(self, ask: Callable[[], T], tries: int) -> T:
-        patience = RETRY_POLICY
-        again = Retrying(
+    def _retry(self, attempt: Callable[[], T], tries: int) -> T:
+        policy = RETRY_POLICY
+        retrying = Retrying(
             retry=retry_if_exception_type(_TransientError),
-            stop=stop_after_attempt(tries or patience.tries) | stop_before_delay(patience.total),
-            wait=_pauses(patience),
-            before_sleep=self._note,
+            stop=stop_after_attempt(tries or policy.tries) | stop_before_delay(policy.total),
+            wait=_wait(policy),
+            before_sleep=self._log_retry,
             reraise=True,
             sleep=time.sleep,
         )
         try:
-            return again(ask)
+            return retrying(attempt)
         except _TransientError as failure:
             raise failure.error from None
 
-    def _note(self, state: RetryCallState) -> None:
+    def _log_retry(self, state: RetryCallState) -> None:
         failure = state.outcome.exception() if state.outcome else None
         pause = state.next_action.sleep if state.next_action else 0.0
-        _logger.info("%s Asking again in %.1f s.", failure, pause)
+        _logger.info("%s Trying again in %.1f s.", failure, pause)
 
-    def _whole(self, path: str, body: dict[str, Any] | None, answer: type[A]) -> A:
-        with self._exchange(path, body, _SLOWEST) as pieces:
+    def _exchange(self, path: str, body: dict[str, Any] | None, answer: type[M]) -> M:
+        with self._send(path, body, _MAX_TIMEOUTS) as pieces:
             return self._parsed(b"".join(pieces), answer)
 
-    def _begun(
-        self, path: str, body: dict[str, Any], event: type[A]
-    ) -> tuple[A, Generator[A, None, None]]:
+    def _open_stream(
+        self, path: str, body: dict[str, Any], event: type[M]
+    ) -> tuple[M, Generator[M, None, None]]:
         events = self._events(path, body, event)
         for first in events:
             return first, events
         raise _TransientError(self._error("ended its answer before it began."))
 
-    def _told(self, events: Iterator[A]) -> A | None:
-        try:
-            return next(events, None)
-        except _TransientError as failure:
-            raise failure.error from None
-
-    def _events(self, path: str, body: dict[str, Any], event: type[A]) -> Generator[A, None, None]:
-        with self._exchange(path, body, _SLOWEST_STREAM) as pieces:
+    def _events(self, path: str, body: dict[str, Any], event: type[M]) -> Generator[M, None, None]:
+        with self._send(path, body, _MAX_STREAM_TIMEOUTS) as pieces:
             for line in self._lines(pieces):
                 data = line.removeprefix(b"data:").strip()
                 if data == b"[DONE]":
                     return
-                if data.startswith(b"{"):  # not the name of an event, a comment, a blank line
+                if data.startswith(b"{"):  # else an event's name, a comment or an empty line
                     yield self._parsed(data, event)
 
     def _lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -183,43 +183,40 @@ class ModelServer:
             *lines, rest = (rest + piece).split(b"\n")
             yield from lines
             if len(rest) > _MAX_LINE:
-                raise self._error("sent a line without an end.")
+                raise self._error("sent a line that is too long.")
         yield rest
 
-    def _parsed(self, data: bytes, model: type[A]) -> A:
+    def _parsed(self, data: bytes, model: type[M]) -> M:
         try:
             return model.model_validate_json(data)
         except ValidationError:  # its text would quote the answer
             raise _TransientError(
-                self._error("gave an answer that cannot be understood.", hint=self._check_address())
+                self._error("gave an answer that cannot be understood.", hint=self._address_hint())
             ) from None
 
     @contextmanager
-    def _exchange(
-        self, path: str, body: dict[str, Any] | None, slowest: int
+    def _send(
+        self, path: str, body: dict[str, Any] | None, timeouts: int
     ) -> Iterator[Iterator[bytes]]:
-        """Send it and give the pieces of a good answer; what httpx raises becomes one of our errors."""
+        """Send a request and return its answer in pieces; translate errors of httpx."""
+        method = "GET" if body is None else "POST"
         try:
-            with self._client.stream(
-                "GET" if body is None else "POST", path, content=_encoded(body)
-            ) as response:
-                pieces = self._bounded(response, time.monotonic() + slowest * self.timeout)
+            with self._client.stream(method, path, content=_encoded(body)) as response:
+                pieces = self._limited(response, time.monotonic() + timeouts * self.timeout)
                 if not response.is_success:
                     raise self._failure(response, _start(pieces))
                 yield pieces
         except httpx.ConnectError:
+            hint = f"Is it running? {self._address_hint()}"
             raise _TransientError(
-                self._error(
-                    f"does not answer at {self.place}.",
-                    hint=f"Is it running? {self._check_address()}",
-                )
+                self._error(f"does not answer at {self.origin}.", hint=hint)
             ) from None
         except httpx.TimeoutException:
-            raise _TransientError(self._late()) from None
+            raise _TransientError(self._timeout_error()) from None
         except httpx.HTTPError as error:
             raise _TransientError(self._error(f"broke off ({type(error).__name__}).")) from None
 
-    def _bounded(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
+    def _limited(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
         size = 0
         for piece in response.iter_bytes():
             size += len(piece)
@@ -228,67 +225,54 @@ class ModelServer:
                     f"gave an answer of more than {MAX_BYTES / 1_000_000:g} MB; it was not read."
                 )
             if time.monotonic() > deadline:
-                raise _TransientError(self._late())
+                raise _TransientError(self._timeout_error())
             yield piece
 
     def _failure(self, response: httpx.Response, body: bytes) -> Exception:
-        words, kind = parse_error(body)
-        words = words.replace(self._secret, "…") if self._secret else words
-        if response.status_code in _PASSING and kind not in _DEAD_QUOTAS:
-            return _TransientError(
-                self._trouble(response.status_code, words),
-                after=retry_after(response.headers.get("retry-after", "")),
-            )
-        return self._refused(response.status_code, words)
-
-    def _trouble(self, status: int, words: str) -> ModelServerError:
+        status = response.status_code
+        message, reason = parse_error(body)
+        message = message.replace(self._secret, "…") if self._secret else message
+        if status not in _TRANSIENT_STATUSES or reason in _PERMANENT_429:
+            return self._refusal(status, message)
         if status == HTTPStatus.TOO_MANY_REQUESTS:
-            return self._error(
-                f"is asked too often (429){quoted(words)}",
-                hint="Wait a little; the service's own pages show the limits of the key.",
+            error = self._error(
+                f"gets too many requests (429){quoted(message)}",
+                hint="Wait a little; the service's website shows the limits of the key.",
             )
-        return self._error(f"has trouble ({status}){quoted(words)}")
+        else:
+            error = self._error(f"has a problem ({status}){quoted(message)}")
+        return _TransientError(error, after=retry_after(response.headers.get("retry-after", "")))
 
-    def _refused(self, status: int, words: str) -> Refusal:
+    def _refusal(self, status: int, message: str) -> Refusal:
         name, key = self.names.server, self.names.key
         if status in {401, 403}:  # such answers often quote (part of) the key
             hint = f"Check {key}; `kb config` shows where its value comes from." if key else None
-            return Refusal(
-                f"{name} did not accept the key ({status})."
-                if self._secret
-                else f"{name} wants a key ({status}).",
-                hint=hint,
-                status=status,
-            )
-        if status == HTTPStatus.NOT_FOUND and not words:
-            return Refusal(
-                f"{name} is not what answers at {self.place} (404).",
-                hint=self._check_address(),
-                status=status,
-            )
+            what = "did not accept the key" if self._secret else "requires a key"
+            return Refusal(f"{name} {what} ({status}).", hint=hint, status=status)
+        if status == HTTPStatus.NOT_FOUND and not message:
+            what = f"{name} is not what answers at {self.origin} (404)."
+            return Refusal(what, hint=self._address_hint(), status=status)
         if 300 <= status < 400:
-            return Refusal(
-                f"{name} is not at {self.place}: it points elsewhere ({status}).",
-                hint=self._check_address(),
-                status=status,
-            )
-        return Refusal(f"{name} refused ({status}){quoted(words)}", status=status, words=words)
+            what = f"{name} is not at {self.origin}: it redirects elsewhere ({status})."
+            return Refusal(what, hint=self._address_hint(), status=status)
+        what = f"{name} refused ({status}){quoted(message)}"
+        return Refusal(what, status=status, reason=message)
 
-    def _late(self) -> ModelServerError:
+    def _timeout_error(self) -> ModelServerError:
         return self._error(
             f"did not answer within {self.timeout:g} s.",
-            hint="Try again later, or give it more time with MODEL_TIMEOUT_SECONDS.",
+            hint="Try again later, or raise MODEL_TIMEOUT_SECONDS.",
         )
 
     def _error(self, what: str, *, hint: str = "Try again later.") -> ModelServerError:
         return ModelServerError(f"{self.names.server} {what}", hint=hint)
 
-    def _check_address(self) -> str:
+    def _address_hint(self) -> str:
         return f"Check the address in {self.names.address}."
 
 
 class _TransientError(Exception):
-    """A failure after which asking again makes sense, not before ``after`` seconds."""
+    """A failure worth another attempt after ``after`` seconds."""
 
     def __init__(self, error: ModelServerError, *, after: float = 0.0) -> None:
         super().__init__(error.message)
@@ -296,8 +280,8 @@ class _TransientError(Exception):
         self.after = after
 
 
-class _Key(httpx.Auth):
-    """Puts the key into the request when it is sent, so that no client shows it in its headers."""
+class _KeyAuth(httpx.Auth):
+    """Adds the key to a request as it is sent, so that no client shows it in its headers."""
 
     def __init__(self, header: str, scheme: str, key: str) -> None:
         self._header, self._scheme, self._key = header, scheme, key
@@ -308,54 +292,51 @@ class _Key(httpx.Auth):
         yield request
 
 
-def _pauses(patience: HttpRetryPolicy) -> Callable[[RetryCallState], float]:
-    usual = wait_random_exponential(multiplier=patience.first, max=patience.pause)
+def _wait(policy: HttpRetryPolicy) -> Callable[[RetryCallState], float]:
+    exponential = wait_random_exponential(multiplier=policy.first, max=policy.pause)
 
     def pause(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        return max(usual(state), failure.after if isinstance(failure, _TransientError) else 0.0)
+        after = failure.after if isinstance(failure, _TransientError) else 0.0
+        return max(exponential(state), after)
 
     return pause
 
 
-def _checked(address: str, names: ServerNames) -> tuple[str, str]:
-    """Return the place (scheme, host, port) and the host of an address."""
+def _check_address(address: str, names: ServerNames) -> tuple[str, str]:
+    """Return the origin (scheme, host, port) and the host of an address."""
     try:
         parts = urlsplit(address)
-        place, host = f"{parts.scheme}://{parts.netloc}", (parts.hostname or "").lower()
-        known = (
-            parts.scheme in {"http", "https"}
-            and host
-            and (parts.port is None or parts.port)
-            and httpx.URL(address)
-        )
+        origin, host = f"{parts.scheme}://{parts.netloc}", (parts.hostname or "").lower()
+        has_port = parts.port is None or parts.port
+        is_valid = parts.scheme in {"http", "https"} and host and has_port and httpx.URL(address)
     except (ValueError, httpx.InvalidURL):
-        known = False
-    if not known or "@" in parts.netloc:
+        is_valid = False
+    if not is_valid or "@" in parts.netloc:
         raise InvalidProvider(
-            f"The address of {names.server} cannot be used.",
-            hint=f"Put one like http://host:port, without name or password, into {names.address}.",
+            f"The address of {names.server} is not valid.",
+            hint=f"Set {names.address} to one like http://host:port, without name or password.",
         )
-    return place, host
+    return origin, host
 
 
-def _printable(key: str, names: ServerNames) -> str:
-    if not (key.isascii() and key.isprintable()):  # it could not be sent, and httpx would quote it
+def _check_key(key: str, names: ServerNames) -> str:
+    if not (key.isascii() and key.isprintable()):  # httpx would quote it in an error
         raise InvalidProvider(
-            f"The key of {names.server} cannot be one: it holds more than printable ASCII.",
+            f"The key of {names.server} is not valid: it is not printable ASCII.",
             hint=f"Check {names.key}.",
         )
     return key
 
 
 def _encoded(body: dict[str, Any] | None) -> bytes | None:
-    """Write JSON; half a surrogate pair, which has no bytes, becomes a question mark."""
+    """Write JSON; a lone surrogate becomes a question mark."""
     return None if body is None else json.dumps(body, ensure_ascii=False).encode(errors="replace")
 
 
 @cache
-def _authorities() -> ssl.SSLContext:
-    """The certificates that are trusted; reading them takes longer than most answers."""
+def _ssl_context() -> ssl.SSLContext:
+    """Read the trusted certificates once, as that takes longer than most answers."""
     return httpx.create_ssl_context()
 
 
@@ -370,6 +351,6 @@ def _start(pieces: Iterator[bytes]) -> bytes:
     body = b""
     for piece in pieces:
         body += piece
-        if len(body) > _MAX_COMPLAINT:
+        if len(body) > _MAX_ERROR_BYTES:
             break
     return body

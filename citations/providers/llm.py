@@ -1,4 +1,4 @@
-"""What a language model is, and a fake one for tests."""
+"""The protocol of language models, and a fake for tests."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from citations.providers.prompts import Prompt, prompt_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens that were paid for: ``asked`` in all, of which ``cached`` came from the service's cache and ``stored`` went into it, and ``answered``."""
+    """Tokens: ``asked`` are all of the input; the cache held ``cached`` and gets ``stored``."""
 
     asked: int = 0
     cached: int = 0
@@ -18,7 +18,6 @@ class Usage:
     answered: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Add up two."""
         return Usage(
             asked=self.asked + other.asked,
             cached=self.cached + other.cached,
@@ -29,8 +28,6 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """An answer, and what it cost."""
-
     text: str
     usage: Usage
 
@@ -40,18 +37,18 @@ class Llm(Protocol):
 
     @property
     def name(self) -> str:
-        """Provider and model."""
+        """Provider and model, separated by a colon."""
 
     @property
     def budget(self) -> int:
-        """How many tokens a question and its answer may have together, as ``prompts.tokens`` estimates them."""
+        """Most tokens of a prompt and its answer, as estimated by ``prompts.tokens``."""
 
     @property
     def caches(self) -> bool:
-        """Whether a ``document`` that is sent again soon costs a fraction."""
+        """Whether a ``document`` costs a fraction if it is soon sent again."""
 
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
-        """Answer a prompt; ask a failing server at most ``tries`` times (0: the usual). Raises ``ModelError``."""
+        """Answer a prompt in at most ``tries`` attempts (0: default). Raises ``ModelError``."""
 
     def complete(
         self,
@@ -62,7 +59,7 @@ class Llm(Protocol):
         max_tokens: int = 300,
         tries: int = 0,
     ) -> str:
-        """Return the answer to a prompt. Raises ``ModelError``."""
+        """Return the answer to a prompt. Raises as ``ask`` does."""
 
     def stream(
         self,
@@ -72,13 +69,13 @@ class Llm(Protocol):
         document: str = "",
         max_tokens: int = 300,
         tries: int = 0,
-        told: Callable[[Usage], None] | None = None,
+        on_usage: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
-        """Yield the answer to a prompt as it comes; ``told`` gets what it cost, at the end. Raises ``ModelError``, also on the way."""
+        """Yield the answer in pieces, then call ``on_usage``. Raises as ``ask`` does."""
 
 
 class FakeLlm:
-    """A language model for tests: answers what ``answer`` makes of a prompt, and keeps the prompts in ``asked``."""
+    """A language model for tests that records its prompts in ``asked``."""
 
     name = "fake:words"
     caches = True
@@ -91,7 +88,6 @@ class FakeLlm:
         self.asked: list[Prompt] = []
 
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
-        """Answer a prompt."""
         self.asked.append(prompt)
         text = self._answer(prompt)
         return Completion(
@@ -107,7 +103,6 @@ class FakeLlm:
         max_tokens: int = 300,
         tries: int = 0,
     ) -> str:
-        """Return the answer to a prompt."""
         return self.ask(
             Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
         ).text
@@ -120,15 +115,14 @@ class FakeLlm:
         document: str = "",
         max_tokens: int = 300,
         tries: int = 0,
-        told: Callable[[Usage], None] | None = None,
+        on_usage: Callable[[Usage], None] | None = None,
     ) -> Iterator[str]:
-        """Yield the answer word by word."""
-        done = self.ask(
+        completion = self.ask(
             Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
         )
-        yield from re.findall(r"\S+\s*", done.text)
-        if told:
-            told(done.usage)
+        yield from re.findall(r"\S+\s*", completion.text)
+        if on_usage:
+            on_usage(completion.usage)
 
 
 def _some_words(prompt: Prompt) -> str:

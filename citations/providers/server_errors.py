@@ -1,4 +1,4 @@
-"""What model servers say when they refuse, made short and harmless; and how it is told."""
+"""Refusals of model servers, and how their error messages are read and worded."""
 
 import time
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from transcripts.sanitize import clean
 
 
 class Refusal(ModelRefused):
-    """A refusal with the HTTP ``status`` and the server's own ``words``, for those who know what it means."""
+    """A refusal with the HTTP ``status`` and the server's ``reason``."""
 
     def __init__(
-        self, message: str, *, hint: str | None = None, status: int = 0, words: str = ""
+        self, message: str, *, hint: str | None = None, status: int = 0, reason: str = ""
     ) -> None:
         super().__init__(message, hint=hint)
         self.status = status
-        self.words = words
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerNames:
-    """What a person knows a server by: its name, and the settings that hold its key ("": none) and its address."""
+    """A server's name, and the settings of its key ("": none) and its address."""
 
     server: str
     key: str
@@ -32,33 +32,30 @@ class ServerNames:
 
 
 def ollama_model_missing(model: str) -> ModelMissing:
-    """Say that Ollama does not have ``model``."""
     return ModelMissing(
         f"Ollama does not have the model {model}.", hint=f"`ollama pull {model}` gets it."
     )
 
 
 def parse_error(body: bytes) -> tuple[str, str]:
-    """Return what a server says about an error, short and harmless, and the kind that it names."""
+    """Return the message, shortened and cleaned, and the reason code of an error response."""
     try:
-        answer = _Complaint.model_validate_json(body)
+        answer = _ErrorResponse.model_validate_json(body)
     except ValidationError:
         return "", ""
-    cause = (
-        answer.error
-        if isinstance(answer.error, _Cause)
-        else _Cause(message=answer.error or answer.detail)
-    )
-    return " ".join(clean(cause.message, 300).split()), str(cause.code or cause.type or "")
+    error = answer.error
+    if isinstance(error, str):
+        error = _Error(message=error or answer.detail)
+    return " ".join(clean(error.message, 300).split()), str(error.code or error.type or "")
 
 
-def quoted(words: str) -> str:
-    """End a sentence with a server's words, if there are any."""
-    return f": “{words}”" if words else "."
+def quoted(message: str) -> str:
+    """End a sentence with a server's message, if there is one."""
+    return f": “{message}”" if message else "."
 
 
 def retry_after(value: str) -> float:
-    """Read a Retry-After header, in seconds or as a date; 0 where there is none that makes sense."""
+    """Return the seconds of a Retry-After header (seconds or a date), 0 if it is invalid."""
     try:
         return max(0.0, float(value))
     except ValueError:
@@ -69,14 +66,14 @@ def retry_after(value: str) -> float:
         return 0.0
 
 
-class _Cause(BaseModel):
+class _Error(BaseModel):
     message: str = ""
     code: Any = None
     type: Any = None
 
 
-class _Complaint(BaseModel):
-    """The error of OpenAI and Anthropic (an object), Ollama (a text), Voyage (``detail``)."""
+class _ErrorResponse(BaseModel):
+    """An error of OpenAI and Anthropic (an object), Ollama (text), Voyage (``detail``)."""
 
-    error: _Cause | str = ""
+    error: _Error | str = ""
     detail: str = ""

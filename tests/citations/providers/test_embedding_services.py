@@ -19,8 +19,8 @@ TEXTS = ["the cat sat on the mat", "a dog in the park", "stock markets fell on M
 GARBLED = {
     Fault.COUNT: "gave 2 vectors for 3 texts",
     Fault.LENGTH: "gives vectors of 7 numbers, not 8",
-    Fault.NAN: "no direction",
-    Fault.ZERO: "no direction",
+    Fault.NAN: "zero or infinite length",
+    Fault.ZERO: "zero or infinite length",
 }
 
 
@@ -109,7 +109,7 @@ def test_other_dimensions_than_the_usual_are_asked_for(
 
 def test_an_unknown_model_needs_its_dimensions() -> None:
     with pytest.raises(
-        InvalidProvider, match="How long the vectors of my-model are is not known"
+        InvalidProvider, match="The length of the vectors of my-model is not known"
     ) as raised:
         embedding_services.identity("ollama", "my-model")
     assert "EMBEDDING_DIMENSIONS" in raised.value.hint
@@ -228,7 +228,7 @@ def test_vectors_are_checked(
 @pytest.mark.parametrize("provider", ["voyage", "openai"])
 def test_vectors_have_to_say_whose_they_are(model_server: ModelStandIn, provider: str) -> None:
     model_server.fail(Fault.INDEXES)
-    with pytest.raises(ModelServerError, match="whose"):
+    with pytest.raises(ModelServerError, match="number its vectors"):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
 
 

@@ -54,11 +54,11 @@ def test_each_answers_whole(model_server: ModelStandIn, provider: str) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> None:
     llm = _llm(model_server, provider)
-    told: list[Usage] = []
-    pieces = list(llm.stream("What of times?", system="Be short.", told=told.append))
+    usages: list[Usage] = []
+    pieces = list(llm.stream("What of times?", system="Be short.", on_usage=usages.append))
     assert pieces == ["It", " is", " about", " What", " of", " times?."]
     assert "".join(pieces) == llm.complete("What of times?", system="Be short.")
-    assert [usage.answered for usage in told] == [
+    assert [usage.answered for usage in usages] == [
         0 if provider == "openai" else 6
     ]  # other servers than OpenAI may not be asked to count
 
@@ -227,9 +227,13 @@ def test_older_models_of_openai_get_what_they_know(
 def test_openai_counts_a_stream(
     model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Usage] = []
-    list(_official(model_server, "openai", monkeypatch).stream("Why is it so?", told=told.append))
-    assert told[0].answered == 7
+    usages: list[Usage] = []
+    list(
+        _official(model_server, "openai", monkeypatch).stream(
+            "Why is it so?", on_usage=usages.append
+        )
+    )
+    assert usages[0].answered == 7
 
 
 def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStandIn) -> None:
