@@ -1,1 +1,4 @@
-"""Models behind doors: a Protocol, real ones, and a deterministic fake for tests. Heavy libraries are imported in here, when a model is first used."""
+"""Models: their protocols, implementations, and deterministic fakes for tests.
+
+Heavy libraries are imported here only, when a model is first used.
+"""

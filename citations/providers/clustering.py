@@ -1,4 +1,4 @@
-"""Groups of vectors that are alike. scikit-learn's k-means in small batches: time and memory grow linearly with the vectors."""
+"""Clusters of vectors by scikit-learn's mini-batch k-means, in linear time and memory."""
 
 import warnings
 from typing import Final
@@ -12,7 +12,10 @@ STARTS: Final = 3
 
 
 def centres(vectors: NDArray[np.float32], *, count: int) -> NDArray[np.float32]:
-    """Return at most ``count`` directions, shape (n, dimensions), each of length 1, around which vectors of length 1 gather. Equal input gives equal output."""
+    """Return at most ``count`` unit vectors, shape (n, dimensions), the centres of clusters.
+
+    ``vectors`` are unit vectors, too. Equal input gives equal output.
+    """
     from sklearn.cluster import MiniBatchKMeans
     from sklearn.exceptions import ConvergenceWarning
 
@@ -22,6 +25,6 @@ def centres(vectors: NDArray[np.float32], *, count: int) -> NDArray[np.float32]:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = np.asarray(model.fit(vectors).cluster_centers_, dtype=np.float32)
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray((found / np.maximum(lengths, 1e-9))[lengths[:, 0] > 0], dtype=np.float32)
+        means = np.asarray(model.fit(vectors).cluster_centers_, dtype=np.float32)
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    return np.asarray((means / np.maximum(lengths, 1e-9))[lengths[:, 0] > 0], dtype=np.float32)

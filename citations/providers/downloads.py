@@ -1,7 +1,7 @@
-"""Models are fetched from the Hugging Face hub: on request, never in the middle of something else.
+"""Downloads models from the Hugging Face hub, on request only.
 
-They go into the cache that the hub's library keeps, where other programs find them too. Large files are written there beside the complete ones and stay
-when the connection breaks off, since the library itself would begin them anew.
+They go into the cache of the hub's library, where other programs find them, too. Parts of large
+files stay there after a lost connection, as the library itself would start again.
 """
 
 import fcntl
@@ -20,9 +20,11 @@ from typing import Any, Final, Self
 from citations.errors import ModelError, ModelRefused, ModelServerError
 from citations.providers import weights
 
-OnProgress = Callable[[int, int], None]  # gets the bytes that are here and the bytes in all
-SECONDS: Final = 20.0  # that the hub may take to say what a model consists of
-_BESIDE: Final = re.compile(r"[^/]+\.(json|txt|model|md)|\d+_\w+/[^/]+\.(json|safetensors|bin)")
+OnProgress = Callable[[int, int], None]  # gets the bytes on this machine, and of all
+SECONDS: Final = 20.0  # for the hub to list a model's files
+_CONFIGURATION: Final = re.compile(
+    r"[^/]+\.(json|txt|model|md)|\d+_\w+/[^/]+\.(json|safetensors|bin)"
+)
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _FORMS: Final = (
     re.compile(r"model(-\d+-of-\d+)?\.safetensors"),
@@ -32,7 +34,7 @@ _FORMS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFile:
-    """A file to fetch, and its bytes. ``sha256`` of the large ones, "" for the others."""
+    """A file's name and bytes, and the SHA-256 of large ones ("": none)."""
 
     name: str
     size: int
@@ -40,30 +42,30 @@ class RemoteFile:
 
 
 def fetch(name: str, report: OnProgress) -> Path:
-    """Fetch a model into the hub's cache, what is there of it already left out, and return its folder. A fetch that broke off goes on where it was.
+    """Download what is missing of a model into the hub's cache, and return its folder.
 
-    Raises ``ModelRefused`` where the hub has no such model or does not give it, ``ModelServerError`` where it cannot be reached or breaks off,
-    ``ModelError`` where the model is of no use here or there is no room for it.
+    Resumes an interrupted download. Raises ``ModelRefused`` if the hub does not have or provide the
+    model, ``ModelServerError`` if the connection fails, ``ModelError`` for a full disk.
     """
-    with _told(name):
-        files = _needed(name)
+    with _translated_errors(name):
+        files = _list_files(name)
         total = sum(file.size for file in files)
-        _make_room(name, total - sum(_here(name, file) for file in files))
+        _check_space(name, total - sum(_present_bytes(name, file) for file in files))
         count = _Count(report, total)
         for file in files:
             _download(name, file, count)
     return weights.find(name)
 
 
-def _needed(name: str) -> list[RemoteFile]:
-    """Ask the hub what is to be fetched: the configuration first, the weights last, so that what is complete has its weights."""
+def _list_files(name: str) -> list[RemoteFile]:
+    """Return the files to download, weights last, so that a model with weights is complete."""
     from huggingface_hub import HfApi
 
     try:
-        told = HfApi(endpoint=_endpoint()).model_info(name, files_metadata=True, timeout=SECONDS)
-        files = {file.rfilename: _file(file) for file in told.siblings or ()}
+        info = HfApi(endpoint=_endpoint()).model_info(name, files_metadata=True, timeout=SECONDS)
+        files = {file.rfilename: _file(file) for file in info.siblings or ()}
     except (JSONDecodeError, TypeError, KeyError, AttributeError) as error:
-        hint = "Check HF_ENDPOINT, and whether this network wants a sign-in first."
+        hint = "Check HF_ENDPOINT, and whether this network requires a sign-in."
         raise ModelServerError(
             f"What answers at {_where()} is not the Hugging Face hub.", hint=hint
         ) from error
@@ -73,18 +75,18 @@ def _needed(name: str) -> list[RemoteFile]:
     )
     if not form or "config.json" not in files:
         raise ModelRefused(
-            f"{name} has no weights that can be used here: safetensors, or PyTorch's.",
+            f"{name} has no usable weights (safetensors, or PyTorch's).",
             hint="Check the model that the settings name.",
         )
-    beside = [file for file in files if _BESIDE.fullmatch(file)]
+    beside = [file for file in files if _CONFIGURATION.fullmatch(file)]
     return [files[file] for file in [*sorted(beside), *sorted(form)]]
 
 
-def _file(told: Any) -> RemoteFile:
-    sha256 = str(told.lfs.sha256) if told.lfs else ""
+def _file(sibling: Any) -> RemoteFile:
+    sha256 = str(sibling.lfs.sha256) if sibling.lfs else ""
     return RemoteFile(
-        name=told.rfilename,
-        size=int(told.size or 0),
+        name=sibling.rfilename,
+        size=int(sibling.size or 0),
         sha256=sha256 if _SHA256.fullmatch(sha256) else "",
     )
 
@@ -93,24 +95,22 @@ def _download(name: str, file: RemoteFile, count: "_Count") -> None:
     from huggingface_hub import hf_hub_download
 
     if file.sha256:
-        _go_on(name, file, count)
-    hf_hub_download(
-        name, file.name, endpoint=_endpoint(), tqdm_class=count.bar()
-    )  # takes what is whole as it is, and gives it its name
+        _resume(name, file, count)
+    # Links a complete file to its name, or downloads it.
+    hf_hub_download(name, file.name, endpoint=_endpoint(), tqdm_class=count.bar())
     count.finish(file.size)
 
 
-def _go_on(name: str, file: RemoteFile, count: "_Count") -> None:
-    """Fetch what is missing of a large file. One process does it while others wait."""
+def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
+    """Download the rest of a large file; one process does it while others wait."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, yet not exported
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, but not exported
 
     url = hf_hub_url(name, file.name, endpoint=_endpoint())
     whole, part = _blob(name, file), _part(name, file)
-    if (
-        whole.exists() or get_hf_file_metadata(url).etag != file.sha256
-    ):  # a mirror may name its files in another way; the library knows what to do
+    # A mirror may have other names; the library downloads its files.
+    if whole.exists() or get_hf_file_metadata(url).etag != file.sha256:
         return
     whole.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab") as out:
@@ -119,7 +119,7 @@ def _go_on(name: str, file: RemoteFile, count: "_Count") -> None:
             return
         if out.tell() > file.size:
             out.seek(out.truncate(0))
-        for _ in range(2 if out.tell() else 1):  # what lay there may be spoilt
+        for _ in range(2 if out.tell() else 1):  # an old part may be damaged
             http_get(
                 url,
                 out,
@@ -133,14 +133,14 @@ def _go_on(name: str, file: RemoteFile, count: "_Count") -> None:
                 part.rename(whole)
                 return
             out.seek(out.truncate(0))
-            count.begin_again()
+            count.reset()
     raise ModelServerError(
-        f"{file.name} of {name} was damaged on its way.", hint="Run the command again."
+        f"{file.name} of {name} was damaged during the download.", hint="Run the command again."
     )
 
 
 def _blob(name: str, file: RemoteFile) -> Path:
-    """Return where the hub's cache keeps a large file."""
+    """Return the path of a large file in the hub's cache."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -156,26 +156,24 @@ def _part(name: str, file: RemoteFile) -> Path:
     return _blob(name, file).with_suffix(".part")
 
 
-def _here(name: str, file: RemoteFile) -> int:
-    """Return how many bytes of a large file have been fetched before."""
-    found = next(
-        (path for path in (_blob(name, file), _part(name, file)) if file.sha256 and path.is_file()),
-        None,
-    )
-    return min(found.stat().st_size, file.size) if found else 0
+def _present_bytes(name: str, file: RemoteFile) -> int:
+    """Return the bytes of a large file that are on this machine."""
+    paths = (_blob(name, file), _part(name, file)) if file.sha256 else ()
+    sizes = (path.stat().st_size for path in paths if path.is_file())
+    return min(next(sizes, 0), file.size)
 
 
 class _Count:
-    """Adds up the bytes of all files."""
+    """Counts the bytes of all files."""
 
     def __init__(self, report: OnProgress, total: int) -> None:
         self._report = report
         self._total = total
-        self._before = 0  # of the files that are complete
-        self._now = 0  # of the one that is being fetched
+        self._complete = 0  # bytes of complete files
+        self._current = 0  # of the current file
 
     def bar(self) -> Any:
-        """Return what the hub's library takes for the class of its progress bars."""
+        """Return a progress bar class for the hub's library."""
         add = self._add
 
         class Bar:
@@ -197,28 +195,26 @@ class _Count:
                 add(int(n or 0))
 
             def __getattr__(self, _: str) -> Callable[..., None]:
-                return lambda *_, **__: (
-                    None
-                )  # close, refresh, descriptions: there is nothing to draw
+                return lambda *_, **__: None  # close, refresh, descriptions
 
         return Bar
 
-    def begin_again(self) -> None:
-        """Forget what was counted of the file that is being fetched."""
-        self._now = 0
+    def reset(self) -> None:
+        """Reset the count of the current file."""
+        self._current = 0
 
     def finish(self, size: int) -> None:
-        """Note that a file is complete, however much of it was here before."""
-        self._before += size
-        self._now = 0
-        self._report(self._before, self._total)
+        """Count a complete file."""
+        self._complete += size
+        self._current = 0
+        self._report(self._complete, self._total)
 
     def _add(self, count: int) -> None:
-        self._now += count
-        self._report(min(self._before + self._now, self._total), self._total)
+        self._current += count
+        self._report(min(self._complete + self._current, self._total), self._total)
 
 
-def _make_room(name: str, total: int) -> None:
+def _check_space(name: str, total: int) -> None:
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE)
@@ -226,13 +222,12 @@ def _make_room(name: str, total: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelError(
-            f"Nothing can be kept in {folder}: {error.strerror}.",
-            hint="HF_HOME names another folder.",
+            f"{folder} cannot be written: {error.strerror}.", hint="Set HF_HOME to another folder."
         ) from error
     if shutil.disk_usage(folder).free < total:
         raise ModelError(
-            f"{name} has {total / 1e9:.1f} GB, and there is less room in {folder}.",
-            hint="HF_HOME names another folder.",
+            f"{name} needs {total / 1e9:.1f} GB, and {folder} has less free space.",
+            hint="Set HF_HOME to another folder.",
         )
 
 
@@ -241,8 +236,8 @@ def _endpoint() -> str | None:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """Turn what the hub's library raises into what a person can act upon."""
+def _translated_errors(name: str) -> Iterator[None]:
+    """Translate errors of the hub's library."""
     from huggingface_hub.errors import (
         EntryNotFoundError,
         GatedRepoError,
@@ -258,31 +253,31 @@ def _told(name: str) -> Iterator[None]:
         yield
     except GatedRepoError as error:
         raise ModelRefused(
-            f"{name} is given only to those who accepted its terms.",
+            f"{name} is available only to users who accepted its terms.",
             hint="Accept them on the model's page, and set HF_TOKEN.",
         ) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        hint = "Check the model that the settings name; a private one wants HF_TOKEN."
+        hint = "Check the model that the settings name; a private one requires HF_TOKEN."
         raise ModelRefused(f"There is no model {name[:200]} at {where}.", hint=hint) from error
     except OfflineModeIsEnabled as error:
         raise ModelServerError(
-            f"{name} cannot be fetched: HF_HUB_OFFLINE is set.",
+            f"{name} cannot be downloaded: HF_HUB_OFFLINE is set.",
             hint="Unset it for `kb models fetch`.",
         ) from error
     except HfHubHTTPError as error:
         if error.response.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise ModelRefused(
-                f"{where} refuses to give {name}: HTTP {error.response.status_code}.",
+                f"{where} refuses {name}: HTTP {error.response.status_code}.",
                 hint="Check HF_TOKEN.",
             ) from error
         raise ModelServerError(
-            f"{where} does not give {name}: HTTP {error.response.status_code}.",
+            f"{where} does not provide {name}: HTTP {error.response.status_code}.",
             hint="Try again later.",
         ) from error
     except (TransportError, EntryNotFoundError, OSError) as error:
-        hint = "Check the connection, HTTPS_PROXY and HF_ENDPOINT, and run the command again: it goes on where it was."
+        hint = "Check the connection, HTTPS_PROXY and HF_ENDPOINT. Run the command again to resume."
         raise ModelServerError(
-            f"{name} could not be fetched from {where}: {_first_line(error.__cause__ or error)}",
+            f"{name} could not be downloaded from {where}: {_first_line(error.__cause__ or error)}",
             hint=hint,
         ) from error
 

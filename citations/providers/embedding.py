@@ -1,4 +1,4 @@
-"""Texts become vectors: the models of this machine, and a deterministic fake for tests."""
+"""Embedding models of this machine, and a deterministic fake for tests."""
 
 import hashlib
 import logging
@@ -25,33 +25,31 @@ logger = logging.getLogger(__name__)
 
 
 class Embedder(Protocol):
-    """A model that embeds. All vectors have length 1; ``dimensions`` values each."""
+    """An embedding model. All vectors have length 1 and ``dimensions`` values."""
 
     @property
     def provider(self) -> str:
         """The provider's name in the settings."""
 
     @property
-    def model(self) -> str:
-        """The model's name."""
+    def model(self) -> str: ...
 
     @property
-    def dimensions(self) -> int:
-        """Length of its vectors."""
+    def dimensions(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts to be found, shape (n, dimensions). Raises ``ModelError``."""
+        """Return the vectors of documents, shape (n, dimensions). Raises ``ModelError``."""
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of what is looked for, shape (dimensions,). Raises ``ModelError``."""
+        """Return the vector of a query, shape (dimensions,). Raises ``ModelError``."""
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of several things that are looked for, shape (n, dimensions), in one go. Raises ``ModelError``."""
+        """Return the vectors of queries, shape (n, dimensions). Raises ``ModelError``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A local provider's usual model, and the length of its vectors."""
+    """A local provider's default model, and the length of its vectors."""
 
     model: str
     dimensions: int
@@ -62,44 +60,42 @@ LOCAL: Final = {
     "bge": LocalModel(model="BAAI/bge-m3", dimensions=1024),
     "bge-base": LocalModel(model="BAAI/bge-base-en-v1.5", dimensions=768),
 }
-# What a model wants before a query, where its own files do not say so (from the model's card).
+# Prefixes of queries that are on the model's card, but not in its files.
 INSTRUCTIONS: Final = {
     "BAAI/bge-base-en-v1.5": "Represent this sentence for searching relevant passages: "
 }
 
 
 class LocalEmbedder:
-    """A model on this machine. Thread safe. Raises ``ModelMissing`` where its weights are not here, ``ModelError`` where it cannot be loaded."""
+    """A model on this machine. Thread safe.
+
+    Raises ``ModelMissing`` without its weights, ``ModelError`` if it cannot be loaded.
+    """
 
     def __init__(self, *, provider: str, model: str) -> None:
         self.provider = provider
         self.model = model
         folder = weights.find(model)
-        blueprint = ModelConfig.read(folder)
-        self._encoder = _encoder(folder, blueprint)
+        config = ModelConfig.read(folder)
+        self._encoder = _encoder(folder, config)
         self.dimensions = self._encoder.dimensions
-        self._query = INSTRUCTIONS.get(model, blueprint.query)
-        self._document = blueprint.document
-        self._remembered = lru_cache(QUERIES_KEPT)(
-            self._embed_query
-        )  # paging and filtering do not embed again
+        self._query = INSTRUCTIONS.get(model, config.query)
+        self._document = config.document
+        self._cached = lru_cache(QUERIES_KEPT)(self._embed_query)  # for paging and filtering
 
     def __repr__(self) -> str:
-        """Name the model."""
         return f"<{self.provider}:{self.model}>"
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts to be found."""
         return self._encoder.vectors(
             [self._document + text for text in texts] if self._document else texts
         )
 
     def embed_query(self, text: str) -> Vector:
-        """Return the vector of what is looked for, read-only; the last few hundred are remembered."""
-        return self._remembered(text)
+        """Return the vector of a query, read-only and cached."""
+        return self._cached(text)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of several things that are looked for."""
         return self._encoder.vectors([self._query + text for text in texts])
 
     def _embed_query(self, text: str) -> Vector:
@@ -109,34 +105,34 @@ class LocalEmbedder:
 
 
 def identity(provider: str, model: str = "") -> tuple[str, int]:
-    """Return the name of a local provider's model and the length of its vectors, without loading it.
+    """Return a local model's name and the length of its vectors without loading it.
 
-    Raises ``ModelMissing`` for a model that is not one of the usual ones and not on this machine.
+    Raises ``ModelMissing`` for an unknown model that is not on this machine.
     """
     name = model or LOCAL[provider].model
-    known = next((one for one in LOCAL.values() if one.model == name), None)
+    known = next((local for local in LOCAL.values() if local.model == name), None)
     return name, known.dimensions if known else _length(weights.find(name))
 
 
 def _length(folder: Path) -> int:
-    blueprint = ModelConfig.read(folder)
-    return blueprint.dimensions if blueprint.pooling else TorchEncoder(folder).dimensions
+    config = ModelConfig.read(folder)
+    return config.dimensions if config.pooling else TorchEncoder(folder).dimensions
 
 
-def _encoder(folder: Path, blueprint: ModelConfig) -> TextEncoder | TorchEncoder:
-    if not blueprint.pooling or not (folder / "tokenizer.json").is_file():
+def _encoder(folder: Path, config: ModelConfig) -> TextEncoder | TorchEncoder:
+    if not config.pooling or not (folder / "tokenizer.json").is_file():
         return TorchEncoder(folder)
     try:
-        return TextEncoder(folder, blueprint)
+        return TextEncoder(folder, config)
     except Unconvertible as reason:
         logger.warning(
-            "%s runs in torch, which is slower: it cannot be converted (%s)", folder.name, reason
+            "%s runs in torch, which is slower, as it cannot be converted (%s)", folder.name, reason
         )
         return TorchEncoder(folder)
 
 
 class HashEmbedder:
-    """A fake for tests: each word has a direction of its own, and a text's vector is their sum. Texts that share words are near each other."""
+    """A fake for tests: a text's vector is the sum of its words' random directions."""
 
     provider = "fake"
 
@@ -145,17 +141,15 @@ class HashEmbedder:
         self.dimensions = dimensions
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of texts; those of another ``model`` point elsewhere."""
+        """Return the vectors of texts; each ``model`` has other directions."""
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return np.stack([self._embed(text) for text in texts])
 
     def embed_query(self, text: str) -> Vector:
-        """Return the same vector that a document of that text has."""
         return self._embed(text)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same vectors that documents of those texts have."""
         return self.embed_documents(texts)
 
     def _embed(self, text: str) -> Vector:

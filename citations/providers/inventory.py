@@ -1,7 +1,7 @@
-"""The models that the settings name: what each is for, whether it is here, how large it is, under which licence."""
+"""The models of the settings: their uses, presence, size and licence."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from citations import conf
@@ -22,7 +22,10 @@ OLLAMA: Final = "ollama"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEntry:
-    """A model. ``present``: None where its maker's server has it, or cannot say. ``size`` in bytes: None where it is not known. ``note``: what is wrong."""
+    """A model. ``size`` is in bytes, ``note`` says what is wrong.
+
+    ``present`` and ``size`` are None if unknown, as for models of a service.
+    """
 
     model: str
     provider: str
@@ -34,12 +37,12 @@ class ModelEntry:
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs in this program, and so can be fetched."""
+        """Whether it runs on this machine, and so can be downloaded."""
         return self.provider in LOCAL
 
 
 def configured_models() -> list[ModelEntry]:
-    """Return the models that the settings name, each once. Only a local Ollama is asked anything."""
+    """Return each model of the settings once. Sends requests only to Ollama."""
     models: dict[str, list[str]] = {}
     for use, model in _local_uses():
         models.setdefault(model, []).append(use)
@@ -47,9 +50,9 @@ def configured_models() -> list[ModelEntry]:
 
 
 def models_to_fetch(names: Sequence[str]) -> list[str]:
-    """Return the models that are meant by ``names``: a provider's, or a name on the hub. None given: those of the settings that are missing.
+    """Return the models of ``names`` (a local provider, or a name on the hub).
 
-    Raises ``InvalidInput`` for what is neither.
+    No names mean the missing models of the settings. Raises ``InvalidInput`` for other names.
     """
     if not names:
         return [
@@ -57,10 +60,10 @@ def models_to_fetch(names: Sequence[str]) -> list[str]:
             for entry in configured_models()
             if entry.is_local and entry.present is False
         ]
-    return list(dict.fromkeys(_meant(name.strip()) for name in names))
+    return list(dict.fromkeys(_resolve(name.strip()) for name in names))
 
 
-def _meant(name: str) -> str:
+def _resolve(name: str) -> str:
     if name.casefold() in LOCAL:
         return LOCAL[name.casefold()].model
     if name.casefold() == "reranker" and conf.reranker() != conf.NO_RERANKER:
@@ -70,8 +73,9 @@ def _meant(name: str) -> str:
     if name.count("/") == 1 and not name.startswith(("/", ".", "~")):
         return name
     raise InvalidInput(
-        f"No model {name!r} can be fetched.",
-        hint=f"Name one of {', '.join(LOCAL)}, reranker, live-reranker, or a model of the hub such as {LOCAL['bge-base'].model}.",
+        f"There is no model {name!r} to download.",
+        hint=f"Name one of {', '.join(LOCAL)}, reranker, live-reranker, or a model of the hub such "
+        f"as {LOCAL['bge-base'].model}.",
     )
 
 
@@ -87,33 +91,24 @@ def _local_uses() -> Iterator[tuple[str, str]]:
 
 
 def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:
-    provider = next((name for name, one in LOCAL.items() if one.model == model), "local")
-    known = weights.KNOWN.get(model)
-    size, licence = (known.size, known.licence) if known else (None, "")
-    try:
-        folder = weights.find(model)
-    except ModelMissing:
-        return ModelEntry(
-            model=model, provider=provider, uses=uses, present=False, size=size, licence=licence
-        )
-    except ModelError as error:
-        return ModelEntry(
-            model=model,
-            provider=provider,
-            uses=uses,
-            present=False,
-            size=size,
-            licence=licence,
-            note=_told(error),
-        )
-    return ModelEntry(
+    provider = next((name for name, local in LOCAL.items() if local.model == model), "local")
+    facts = weights.KNOWN.get(model)
+    entry = ModelEntry(
         model=model,
         provider=provider,
         uses=uses,
-        present=True,
-        size=weights.size(folder),
-        licence=weights.licence(model, folder),
+        present=False,
+        size=facts.size if facts else None,
+        licence=facts.licence if facts else "",
     )
+    try:
+        folder = weights.find(model)
+    except ModelMissing:
+        return entry
+    except ModelError as error:
+        return replace(entry, note=_text(error))
+    size, licence = weights.size(folder), weights.licence(model, folder)
+    return replace(entry, present=True, size=size, licence=licence)
 
 
 def _served() -> Iterator[ModelEntry]:
@@ -135,7 +130,7 @@ def _embedding(choice: conf.EmbeddingChoice) -> ModelEntry:
         )
     except KnowledgeBaseError as error:
         return ModelEntry(
-            model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_told(error)
+            model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_text(error)
         )
 
 
@@ -151,23 +146,23 @@ def _language(choice: conf.LlmChoice) -> ModelEntry:
         )
     except KnowledgeBaseError as error:
         return ModelEntry(
-            model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_told(error)
+            model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_text(error)
         )
 
 
 def _pulled(model: str) -> dict[str, Any]:
-    """Ask Ollama whether it has a model, and how large it is."""
+    """Return presence and size of an Ollama model."""
     try:
-        there = embedding_services.ollama_models()
+        models = embedding_services.ollama_models()
     except ModelError as error:
-        return {"note": _told(error)}
+        return {"note": _text(error)}
     name = model.removesuffix(":latest")
     return (
-        {"present": True, "size": there[name]}
-        if name in there
+        {"present": True, "size": models[name]}
+        if name in models
         else {"present": False, "note": f"`ollama pull {name}` gets it."}
     )
 
 
-def _told(error: KnowledgeBaseError) -> str:
+def _text(error: KnowledgeBaseError) -> str:
     return f"{error.message} {error.hint}".strip()

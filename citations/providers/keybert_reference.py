@@ -1,4 +1,7 @@
-"""KeyBERT's keywords by KeyBERT itself: for who wants exactly its choice and has the time. Importing this loads torch: seconds, and hundreds of megabytes."""
+"""Keywords by KeyBERT itself: exactly its choice, but slower.
+
+Importing this loads torch, which takes seconds and hundreds of megabytes.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -11,11 +14,11 @@ from citations.providers.embedding import Embedder, Vector, Vectors
 from citations.providers.keywords import COUNT, DIVERSITY, MOST_WORDS
 from citations.providers.stopwords import stop_words
 
-PAIRS: Final = (1, 2)  # words of a keyword, least and most
+WORDS_RANGE: Final = (1, 2)  # of a keyword
 
 
 class KeyBertBackend(BaseEmbedder):  # type: ignore[misc]
-    """An embedding model of ours, as KeyBERT asks one."""
+    """Lets KeyBERT use one of our embedding models."""
 
     def __init__(self, embedder: Embedder) -> None:
         super().__init__()
@@ -27,7 +30,7 @@ class KeyBertBackend(BaseEmbedder):  # type: ignore[misc]
 
 
 class KeyBertKeywords:
-    """The library's own keywords over an embedding model of ours. Thread safe; it learns nothing."""
+    """KeyBERT's keywords over one of our embedding models. Thread safe."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._keybert = KeyBERT(model=KeyBertBackend(embedder))
@@ -35,19 +38,19 @@ class KeyBertKeywords:
     def extract(
         self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT
     ) -> list[str]:
-        """Return keywords of the first ``MOST_WORDS`` words. ``vector`` is the text's own in the embedder's space, where it is there already."""
+        """Return keywords of the first ``MOST_WORDS`` words; see ``Keywords``."""
         if count < 1:
             return []
-        found = self._keybert.extract_keywords(
+        terms = self._keybert.extract_keywords(
             " ".join(text.split()[:MOST_WORDS]),
-            keyphrase_ngram_range=PAIRS,
+            keyphrase_ngram_range=WORDS_RANGE,
             stop_words=sorted(stop_words(language)),
             use_mmr=True,
             diversity=DIVERSITY,
             top_n=count,
             doc_embeddings=None if vector is None else np.asarray(vector)[np.newaxis],
         )
-        return [term for term, _ in found]
+        return [term for term, _ in terms]
 
     def warm(self, texts: Iterable[str], *, language: str = "en") -> None:
-        """Learn nothing: every window is embedded anew, whatever was said before."""
+        """Do nothing, as KeyBERT caches nothing."""

@@ -1,4 +1,4 @@
-"""What the files beside a model's weights say of it: how its vectors are made, how much text it takes, what it wants before a text."""
+"""A model's configuration: how its vectors are made, its input limit, its prefixes."""
 
 import json
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from citations.errors import ModelError
 
 POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 _DEFAULT_TOKENS = 512
-_ENDLESS = 100_000  # tokenizers write a huge number where they know no limit
+_UNLIMITED = 100_000  # tokenizers write a huge number without a limit
 _PLAIN_TOKENIZERS = ("PreTrainedTokenizerFast", "TokenizersBackend")
-_QUERY, _DOCUMENT = (
-    ("query",),
-    ("document", "passage", "corpus"),
-)  # the names of prompts, most usual first
+_QUERY, _DOCUMENT = ("query",), ("document", "passage", "corpus")  # names of prefixes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """How a model is built. ``pooling`` is mean, cls, or empty where only sentence-transformers knows; ``max_tokens`` counts the special ones as well."""
+    """A model's configuration. ``max_tokens`` includes special tokens.
+
+    ``pooling`` is mean, cls, or "" for one that only sentence-transformers supports.
+    """
 
     dimensions: int
     max_tokens: int
     pooling: str
     pad: int
-    segments: bool  # whether it tells the second text of a pair from the first
+    segments: bool  # whether it distinguishes the texts of a pair
     labels: int
     lower: bool = False
     query: str = ""
@@ -33,7 +33,7 @@ class ModelConfig:
 
     @classmethod
     def read(cls, folder: Path) -> "ModelConfig":
-        """Read the files in ``folder``. Raises ``ModelError`` where they are no model's."""
+        """Read the files in ``folder``. Raises ``ModelError`` if they are not a model's."""
         try:
             return _read(folder)
         except (
@@ -46,7 +46,7 @@ class ModelConfig:
             RecursionError,
         ) as error:
             raise ModelError(
-                f"{folder.name} is not the folder of a model that can be read: {error}"
+                f"{folder.name} is not the folder of a readable model: {error}"
             ) from error
 
 
@@ -60,7 +60,7 @@ def _read(folder: Path) -> ModelConfig:
         max_tokens=_max_tokens(config, transformer, tokenizer),
         pooling=_pooling(folder),
         pad=int(config.get("pad_token_id") or 0),
-        segments=config.get("type_vocab_size", 0) > 1 and _tells_segments(tokenizer),
+        segments=config.get("type_vocab_size", 0) > 1 and _has_segments(tokenizer),
         labels=len(config.get("id2label") or {}) or int(config.get("num_labels", 2)),
         lower=bool(transformer.get("do_lower_case")),
         query=next((prompts[name] for name in _QUERY if prompts.get(name)), ""),
@@ -78,24 +78,21 @@ def _max_tokens(
 ) -> int:
     if transformer.get("max_seq_length"):
         return int(transformer["max_seq_length"])
-    places = int(config.get("max_position_embeddings", _DEFAULT_TOKENS))
-    if "roberta" in config.get("model_type", ""):
-        places -= (
-            int(config.get("pad_token_id") or 0) + 1
-        )  # its places are counted from behind the padding's
-    told = int(tokenizer.get("model_max_length") or _ENDLESS)
-    return min(places, told)
+    positions = int(config.get("max_position_embeddings", _DEFAULT_TOKENS))
+    if "roberta" in config.get("model_type", ""):  # positions begin after the padding's
+        positions -= int(config.get("pad_token_id") or 0) + 1
+    return min(positions, int(tokenizer.get("model_max_length") or _UNLIMITED))
 
 
-def _tells_segments(tokenizer: dict[str, Any]) -> bool:
-    """Say whether transformers hands the segments on that a tokenizer counts: tokenizers of no particular model keep them to themselves."""
+def _has_segments(tokenizer: dict[str, Any]) -> bool:
+    """Whether transformers passes on the segments that the tokenizer returns."""
     if "model_input_names" in tokenizer:
         return "token_type_ids" in tokenizer["model_input_names"]
     return tokenizer.get("tokenizer_class") not in _PLAIN_TOKENIZERS
 
 
 def _pooling(folder: Path) -> str:
-    """Return how token vectors become one, or "" for what is not known here: other modules, other poolings, several at once."""
+    """Return how token vectors are pooled, "" if it is not supported here."""
     listed = folder / "modules.json"
     if not listed.is_file():
         return "mean"  # what sentence-transformers does with a plain model

@@ -1,4 +1,4 @@
-"""Graphs made of weights, kept in the folder of models: made once for each weights, by one process while the others wait."""
+"""OpenVINO graphs of models, cached in MODELS_DIR and made by one process at a time."""
 
 import fcntl
 import hashlib
@@ -25,44 +25,45 @@ READ_FROM = {
     "logits": ("config.json", "modules.json", "tokenizer_config.json"),
 }
 MADE_WITH = ("openvino", "torch", "transformers")
-FORM = 1  # of what is made; another number makes everything anew
+FORM = 1  # of the graphs; a new number makes all of them again
 SECONDS = 3_600
-UNCONVERTIBLE = 3  # the program's exit code, see ``export``
+UNCONVERTIBLE = 3  # exit code of ``openvino_export``
 ROOT = Path(__file__).resolve().parents[2]
 logger = logging.getLogger(__name__)
 
 
 class Unconvertible(Exception):
-    """This model cannot be turned into a graph; the slow way is left."""
+    """This model cannot be converted, so torch must run it."""
 
 
 def ensure_graph(folder: Path, *, head: str) -> Path:
-    """Return the file of the graph of the model in ``folder``, made now if it is missing or damaged. ``head`` is "vector" or "logits".
+    """Return the graph's file of the model in ``folder``; convert it if missing or damaged.
 
-    Raises ``Unconvertible``, and ``ModelError`` where it cannot be kept.
+    ``head`` is "vector" or "logits". Raises ``Unconvertible``, and ``ModelError`` if
+    the graph cannot be stored.
     """
-    kept = conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}"
-    if not _is_whole(kept):
-        with _turn(kept):
-            if not _is_whole(kept):  # another process may have made it meanwhile
-                _make(folder, head, kept)
-    if (kept / REASON).is_file():
-        raise Unconvertible((kept / REASON).read_text())
-    return kept / GRAPH
+    cached = conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}"
+    if not _is_whole(cached):
+        with _lock(cached):
+            if not _is_whole(cached):  # another process may have converted it
+                _convert(folder, head, cached)
+    if (cached / REASON).is_file():
+        raise Unconvertible((cached / REASON).read_text())
+    return cached / GRAPH
 
 
 def is_ready(folder: Path, *, head: str) -> bool:
-    """Say whether the graph of the model in ``folder`` has been made."""
+    """Whether the graph of the model in ``folder`` is cached."""
     return _is_whole(conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}")
 
 
 def discard_graph(graph: Path) -> None:
-    """Throw a graph away that cannot be used, so that it is made anew."""
+    """Delete an unusable graph, so that it is made again."""
     shutil.rmtree(graph.parent, ignore_errors=True)
 
 
 def _slug(folder: Path) -> str:
-    """Return a name that a person knows the model by: the hub's, the package's, or the folder's."""
+    """Return a readable name: the hub's, the package's, or the folder's."""
     named = next(
         (part for part in reversed(folder.parts) if part.startswith("models--")),
         folder.parent.name if folder.name == "model" else folder.name,
@@ -85,39 +86,39 @@ def _key(folder: Path, head: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _is_whole(kept: Path) -> bool:
+def _is_whole(cached: Path) -> bool:
     try:
-        sums = json.loads((kept / SEAL).read_text())
+        sums = json.loads((cached / SEAL).read_text())
         return bool(sums) and all(
-            weights.sha256(kept / name) == expected for name, expected in sums.items()
+            weights.sha256(cached / name) == expected for name, expected in sums.items()
         )
     except (OSError, ValueError, AttributeError):
         return False
 
 
 @contextmanager
-def _turn(kept: Path) -> Iterator[None]:
+def _lock(cached: Path) -> Iterator[None]:
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        file = kept.with_name(f".{kept.name}.lock").open("w")
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        file = cached.with_name(f".{cached.name}.lock").open("w")
     except OSError as error:
-        raise _unkept(error) from error
+        raise _storage_error(error) from error
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # the kernel lets go of it however the process ends
+        fcntl.flock(file, fcntl.LOCK_EX)  # the kernel releases it when the process ends
         yield
 
 
-def _make(folder: Path, head: str, kept: Path) -> None:
-    logger.info("Making %s ready for this machine: once, a few seconds to a minute", _slug(folder))
-    made = Path(tempfile.mkdtemp(prefix=f".{kept.name}-", dir=kept.parent))
+def _convert(folder: Path, head: str, cached: Path) -> None:
+    logger.info("Converting %s for this machine: once, a few seconds to a minute", _slug(folder))
+    made = Path(tempfile.mkdtemp(prefix=f".{cached.name}-", dir=cached.parent))
     try:
         _export(folder, head, made)
         names = [name for name in (GRAPH, WEIGHTS, REASON) if (made / name).is_file()]
         (made / SEAL).write_text(json.dumps({name: weights.sha256(made / name) for name in names}))
-        shutil.rmtree(kept, ignore_errors=True)
-        made.rename(kept)
+        shutil.rmtree(cached, ignore_errors=True)
+        made.rename(cached)
     except OSError as error:
-        raise _unkept(error) from error
+        raise _storage_error(error) from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
@@ -146,18 +147,18 @@ def _export(folder: Path, head: str, made: Path) -> None:
         timeout=SECONDS,
         check=False,
     )
-    told = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:500]
+    message = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:500]
     if ran.returncode == UNCONVERTIBLE:
-        (made / REASON).write_text(told)
+        (made / REASON).write_text(message)
     elif ran.returncode:
         raise ModelError(
-            f"{_slug(folder)} could not be made ready for this machine: {told}",
+            f"{_slug(folder)} could not be converted for this machine: {message}",
             hint="Is there enough memory and disk?",
         )
 
 
-def _unkept(error: OSError) -> ModelError:
+def _storage_error(error: OSError) -> ModelError:
     return ModelError(
-        f"A model cannot be kept in {conf.models_dir()}: {error.strerror or error}",
+        f"A model cannot be stored in {conf.models_dir()}: {error.strerror or error}",
         hint="Check MODELS_DIR, its owner and its free space.",
     )

@@ -1,7 +1,7 @@
-"""Encoders of the BERT family on this machine's processor: tokens in, vectors or logits out.
+"""Runs encoders of the BERT family with OpenVINO: tokens in, vectors or logits out.
 
-Texts of like length share a batch, so that little is computed for padding; a batch holds so many tokens that what lies between two layers stays in
-the processor's cache.
+Texts of similar length share a batch to avoid padding. A batch is small enough for the activations
+to stay in the processor's cache.
 """
 
 import logging
@@ -21,41 +21,42 @@ from citations.providers.openvino_conversion import discard_graph, ensure_graph
 from citations.providers.runtime import openvino
 
 BATCH_TOKENS = 512
-READ_AT_ONCE = 1_024  # texts whose tokens are held at the same time
+READ_AT_ONCE = 1_024  # texts that are tokenized together
 
 Numbers: TypeAlias = NDArray[np.float32]
 
 
 class Tokens(NamedTuple):
-    """A text, or a pair of texts, as the model reads it: ids, and for each whether it belongs to the second text."""
+    """The tokens of a text or a pair; ``kinds`` is 1 for tokens of the second text."""
 
     ids: list[int]
     kinds: list[int]
 
 
 class Engine:
-    """A model made ready. Thread safe: each thread has an inference request of its own, and as many run at once as the processor has cores.
+    """A compiled model. Thread safe: each thread has its own inference request.
 
-    Raises ``Unconvertible`` for a model that only torch can run, ``ModelError`` where it cannot be loaded.
+    As many run at once as there are cores. Raises ``Unconvertible`` for a model that only torch
+    runs, and ``ModelError``.
     """
 
-    def __init__(self, folder: Path, blueprint: ModelConfig, *, head: str) -> None:
+    def __init__(self, folder: Path, config: ModelConfig, *, head: str) -> None:
         self._compiled = _compiled(folder, head)
-        self._pad = blueprint.pad
-        self._inputs = [next(iter(one.get_names())) for one in self._compiled.inputs]
+        self._pad = config.pad
+        self._inputs = [next(iter(node.get_names())) for node in self._compiled.inputs]
         self._local = threading.local()
 
     def run(self, texts: Sequence[Tokens]) -> Numbers:
-        """Return the model's output for each, in their order, shape (n, width)."""
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place].ids))
+        """Return the model's outputs, shape (n, width)."""
+        order = sorted(range(len(texts)), key=lambda index: len(texts[index].ids))
         out: Numbers = np.empty((len(texts), self.width), dtype=np.float32)
-        for places in _batches(order, [len(text.ids) for text in texts]):
-            out[places] = self._infer([texts[place] for place in places])
+        for indexes in _batches(order, [len(text.ids) for text in texts]):
+            out[indexes] = self._infer([texts[index] for index in indexes])
         return out
 
     @property
     def width(self) -> int:
-        """Numbers that it gives for a text."""
+        """The length of an output."""
         return int(self._compiled.output(0).partial_shape[1].get_length())
 
     def _infer(self, batch: list[Tokens]) -> Numbers:
@@ -69,8 +70,8 @@ class Engine:
             ids[row, : len(text.ids)] = text.ids
             kinds[row, : len(text.ids)] = text.kinds
             mask[row, : len(text.ids)] = 1
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-        result: Numbers = self._request().infer([given[name] for name in self._inputs])[0]
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        result: Numbers = self._request().infer([inputs[name] for name in self._inputs])[0]
         return result
 
     def _request(self) -> Any:
@@ -80,37 +81,37 @@ class Engine:
 
 
 class TextEncoder:
-    """Texts become vectors of length 1. Raises what ``Engine`` raises."""
+    """Embeds texts as vectors of length 1. Raises what ``Engine`` raises."""
 
-    def __init__(self, folder: Path, blueprint: ModelConfig) -> None:
+    def __init__(self, folder: Path, config: ModelConfig) -> None:
         self._tokenizer = tokenizer(folder)
-        self._tokenizer.enable_truncation(blueprint.max_tokens)
-        self._lower = blueprint.lower
-        self._engine = Engine(folder, blueprint, head="vector")
+        self._tokenizer.enable_truncation(config.max_tokens)
+        self._lower = config.lower
+        self._engine = Engine(folder, config, head="vector")
         self.dimensions = self._engine.width
 
     def vectors(self, texts: Sequence[str]) -> Numbers:
-        """Return their vectors, float32 (n, dimensions); the end of what is too long for the model is left out."""
+        """Return vectors, float32 (n, dimensions). Truncates texts that are too long."""
         parts = [
-            self._some(texts[start : start + READ_AT_ONCE])
+            self._embed(texts[start : start + READ_AT_ONCE])
             for start in range(0, len(texts), READ_AT_ONCE)
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
-    def _some(self, texts: Sequence[str]) -> Numbers:
+    def _embed(self, texts: Sequence[str]) -> Numbers:
         cleaned = [replace_surrogates(text.lower() if self._lower else text) for text in texts]
         return self._engine.run(
-            [Tokens(one.ids, one.type_ids) for one in self._tokenizer.encode_batch_fast(cleaned)]
+            [Tokens(text.ids, text.type_ids) for text in self._tokenizer.encode_batch_fast(cleaned)]
         )
 
 
 def tokenizer(folder: Path) -> Any:
-    """Load a model's tokenizer; it neither pads nor cuts. Raises ``ModelError``."""
+    """Load a model's tokenizer without padding or truncation. Raises ``ModelError``."""
     from tokenizers import Tokenizer
 
     try:
         loaded = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception as error:  # the library has no class of its own for it
+    except Exception as error:  # the library has no class for it
         raise ModelError(
             f"The tokenizer of {folder.name} cannot be read: {error}",
             hint="`kb models fetch` gets the model's files.",
@@ -121,7 +122,7 @@ def tokenizer(folder: Path) -> Any:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return text that can be written as UTF-8: half characters become question marks."""
+    """Replace lone surrogates by question marks, so that the text can be encoded as UTF-8."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -129,11 +130,9 @@ def _compiled(folder: Path, head: str) -> Any:
     graph = ensure_graph(folder, head=head)
     try:
         return _compile(graph)
-    except (
-        RuntimeError
-    ) as error:  # whole, yet of no use: the folder was made on another machine, say
+    except RuntimeError as error:  # made on another machine, for example
         logging.getLogger(__name__).warning(
-            "The graph of %s cannot be loaded and is made anew: %s", folder.name, error
+            "The graph of %s cannot be loaded and is made again: %s", folder.name, error
         )
         discard_graph(graph)
     try:
@@ -146,7 +145,7 @@ def _compile(graph: Path) -> Any:
     cores = os.cpu_count() or 1
     threads = min(conf.model_threads(), cores)
     streams = max(1, cores // threads)
-    # Pinned threads of several processes would all be pinned to the first cores.
+    # Several processes would all pin their threads to the first cores.
     settings = {
         "NUM_STREAMS": streams,
         "INFERENCE_NUM_THREADS": streams * threads,
@@ -156,12 +155,15 @@ def _compile(graph: Path) -> Any:
 
 
 def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Cut places, sorted by length, into batches of at most ``BATCH_TOKENS`` tokens, padding counted; a longer text has a batch of its own."""
+    """Group indexes, sorted by length, into batches of at most ``BATCH_TOKENS`` padded tokens.
+
+    A longer text has a batch of its own.
+    """
     batch: list[int] = []
-    for place in order:
-        if batch and (len(batch) + 1) * lengths[place] > BATCH_TOKENS:
+    for index in order:
+        if batch and (len(batch) + 1) * lengths[index] > BATCH_TOKENS:
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch

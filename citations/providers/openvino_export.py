@@ -1,7 +1,8 @@
-"""Turns a model's weights into a graph that OpenVINO runs, pooling and all. Runs as a program of its own, so that torch leaves with it.
+"""Converts a model to an OpenVINO graph, pooling included, in a process that ends with torch.
 
-``python -m citations.providers.openvino_export FOLDER HEAD OUT``: FOLDER holds the weights, HEAD is ``vector`` or ``logits``, OUT is the file to write.
-The exit code is 3 where the model cannot be converted, with the reason as the last line of the error output.
+``python -m citations.providers.openvino_export FOLDER HEAD OUT``: FOLDER has the weights, HEAD is
+``vector`` or ``logits``, OUT is the graph's file. Exit code 3 means that the model cannot be
+converted; the last line of the error output says why.
 """
 
 import sys
@@ -17,27 +18,24 @@ from citations.providers.model_config import ModelConfig
 from citations.providers.runtime import openvino
 
 UNCONVERTIBLE = 3
-SAMPLES = (
-    (1, 3),
-    (3, 11),
-)  # (texts, tokens) to try the graph with: other shapes than the one it was traced with
-CLOSE = 0.02  # of the largest value; a machine that computes with bfloat16 is within it, a wrong graph is not
+SAMPLES = ((1, 3), (3, 11))  # (texts, tokens): other shapes than the traced one
+TOLERANCE = 0.02  # of the largest value; bfloat16 stays below it, a wrong graph does not
 
 
 def convert_model(folder: Path, head: str) -> Any:
-    """Return the graph of a model, compared with torch. Raises whatever stands in the way."""
+    """Return the graph of a model after comparing it with torch. Raises any error."""
     torch.set_num_threads(1)
-    blueprint = ModelConfig.read(folder)
-    module = _module(folder, head, blueprint)
-    graph = _traced(module, _inputs(blueprint, head, (2, 7)))
+    config = ModelConfig.read(folder)
+    module = _module(folder, head, config)
+    graph = _traced(module, _inputs(config, head, (2, 7)))
     compiled = openvino().Core().compile_model(graph, "CPU")
     for shape in SAMPLES:
-        _compare(module, compiled, _inputs(blueprint, head, shape))
+        _compare(module, compiled, _inputs(config, head, shape))
     return graph
 
 
 class PooledEncoder(torch.nn.Module):
-    """A model whose token vectors become one of length 1."""
+    """A model with pooled token vectors, of length 1."""
 
     def __init__(self, inner: torch.nn.Module, pooling: str) -> None:
         super().__init__()
@@ -49,14 +47,13 @@ class PooledEncoder(torch.nn.Module):
         hidden = self.inner(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         if self.pooling == "cls":
             return torch.nn.functional.normalize(hidden[:, 0], dim=-1)
-        kept = attention_mask.unsqueeze(-1).to(hidden.dtype)
-        return torch.nn.functional.normalize(
-            (hidden * kept).sum(1), dim=-1
-        )  # the length is lost anyway, so no division by the count
+        mask = attention_mask.unsqueeze(-1).to(hidden.dtype)
+        # The sum has the direction of the mean.
+        return torch.nn.functional.normalize((hidden * mask).sum(1), dim=-1)
 
 
 class PairScorerGraph(torch.nn.Module):
-    """A model that says one number of a pair of texts."""
+    """A model that scores a pair of texts."""
 
     def __init__(self, inner: torch.nn.Module) -> None:
         super().__init__()
@@ -68,7 +65,7 @@ class PairScorerGraph(torch.nn.Module):
         return self.inner(input_ids=input_ids, attention_mask=attention_mask, **kinds).logits
 
 
-def _module(folder: Path, head: str, blueprint: ModelConfig) -> torch.nn.Module:
+def _module(folder: Path, head: str, config: ModelConfig) -> torch.nn.Module:
     kind = AutoModel if head == "vector" else AutoModelForSequenceClassification
     model = kind.from_pretrained(
         str(folder),
@@ -78,29 +75,28 @@ def _module(folder: Path, head: str, blueprint: ModelConfig) -> torch.nn.Module:
         trust_remote_code=False,
     ).eval()
     return (
-        PooledEncoder(model, blueprint.pooling) if head == "vector" else PairScorerGraph(model)
+        PooledEncoder(model, config.pooling) if head == "vector" else PairScorerGraph(model)
     ).eval()
 
 
-def _inputs(blueprint: ModelConfig, head: str, shape: tuple[int, int]) -> dict[str, Any]:
+def _inputs(config: ModelConfig, head: str, shape: tuple[int, int]) -> dict[str, Any]:
     ids = torch.randint(5, 20, shape, generator=torch.Generator().manual_seed(0))
     mask = torch.ones_like(ids)
     mask[1:, shape[1] // 2 :] = 0
-    inputs = {"input_ids": ids.where(mask == 1, blueprint.pad), "attention_mask": mask}
-    if head == "logits" and blueprint.segments:
+    inputs = {"input_ids": ids.where(mask == 1, config.pad), "attention_mask": mask}
+    if head == "logits" and config.segments:
         inputs["token_type_ids"] = torch.ones_like(ids) * (torch.arange(shape[1]) > 1) * mask
     return inputs
 
 
 def _traced(module: torch.nn.Module, inputs: dict[str, Any]) -> Any:
-    runtime = openvino()  # first: what is imported next would load all of it
+    runtime = openvino()  # first, as the next imports would load all of it
     from openvino.frontend import FrontEndManager
     from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
 
     frontend = FrontEndManager().load_by_framework("pytorch")
-    decoder = TorchScriptPythonDecoder(
-        module, example_input=inputs
-    )  # held, since the next two work with what it points to
+    # Referenced, as load and convert use its memory.
+    decoder = TorchScriptPythonDecoder(module, example_input=inputs)
     loaded = frontend.load(decoder)
     graph = frontend.convert(loaded)
     for name in inputs:
@@ -111,12 +107,12 @@ def _traced(module: torch.nn.Module, inputs: dict[str, Any]) -> Any:
 
 def _compare(module: torch.nn.Module, compiled: Any, inputs: dict[str, Any]) -> None:
     with torch.no_grad():
-        wanted = module(**inputs)
-    got = torch.from_numpy(compiled({name: value.numpy() for name, value in inputs.items()})[0])
-    if got.shape != wanted.shape or (got - wanted).abs().max() > CLOSE * wanted.abs().max().clamp(
-        min=1e-3
-    ):
-        raise ValueError("the graph gives other numbers than the model")
+        expected = module(**inputs)
+    actual = torch.from_numpy(compiled({name: value.numpy() for name, value in inputs.items()})[0])
+    if actual.shape != expected.shape or (
+        actual - expected
+    ).abs().max() > TOLERANCE * expected.abs().max().clamp(min=1e-3):
+        raise ValueError("the graph's numbers differ from the model's")
 
 
 if __name__ == "__main__":
@@ -127,9 +123,8 @@ if __name__ == "__main__":
         made = convert_model(Path(sys.argv[1]), sys.argv[2])
     except MemoryError:
         raise
-    except Exception as reason:  # noqa: BLE001  a model of any kind may fail in any way; whoever asked goes another way then
+    except Exception as reason:  # noqa: BLE001  a model may fail in any way
         print(" ".join(f"{type(reason).__name__}: {reason}".split())[:500], file=sys.stderr)
         sys.exit(UNCONVERTIBLE)
-    openvino().save_model(
-        made, Path(sys.argv[3]), compress_to_fp16=False
-    )  # a full disk is not the model's fault
+    # Outside the try: a full disk is not the model's fault.
+    openvino().save_model(made, Path(sys.argv[3]), compress_to_fp16=False)

@@ -1,4 +1,4 @@
-"""Which model the settings mean: made once a process, when it is first asked for. Nothing here downloads anything."""
+"""The models of the settings, made once a process on first use. Downloads nothing."""
 
 import logging
 import threading
@@ -22,20 +22,18 @@ from citations.providers.llm import Llm
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
 from citations.providers.topic_gate import Gate, Head
 
-KEYBERT, NO_KEYWORDS = "keybert", "none"  # what may find keywords, beside our own extractor
-FAKE: Final = "fake"  # the embedder of tests; the settings' documentation does not name it
-LOOK_AGAIN_SECONDS: Final = (
-    30.0  # a cross-encoder that was fetched meanwhile is found without a restart
-)
+KEYBERT, NO_KEYWORDS = "keybert", "none"  # alternatives to our own extractor
+FAKE: Final = "fake"  # the embedder of tests, not documented
+LOOK_AGAIN_SECONDS: Final = 30.0  # so that a downloaded model is used without a restart
 logger = logging.getLogger(__name__)
 
 
 def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
-    """Return (provider, model, dimensions) of a choice without loading the model or asking its server.
+    """Return (provider, model, dimensions) of a choice without loading it or a request.
 
-    Raises ``InvalidProvider`` for what does not exist, ``ModelMissing`` for a local model that is neither known nor on this machine.
+    Raises ``InvalidProvider``, and ``ModelMissing`` for an unknown model that is not here.
     """
-    provider = _checked(choice.provider)
+    provider = _normalised(choice.provider)
     if provider in LOCAL:
         return provider, *embedding.identity(provider, choice.model)
     if provider in embedding_services.PROVIDERS:
@@ -45,9 +43,12 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
 
 
 def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder:
-    """Return an embedding model, the same one at each call. Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``."""
-    provider = _checked(provider)
-    model, dimensions = _spelled_out(provider, model, dimensions)
+    """Return an embedding model, the same object at each call.
+
+    Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``.
+    """
+    provider = _normalised(provider)
+    model, dimensions = _with_defaults(provider, model, dimensions)
     made: Embedder = _models.get(
         (provider, model, dimensions), lambda: _make(provider, model, dimensions)
     )
@@ -55,26 +56,29 @@ def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder
 
 
 def configured_embedder() -> Embedder:
-    """Return the embedding model that the settings name. Raises what ``embedder`` raises."""
-    wanted = conf.embedding()
-    return embedder(wanted.provider, model=wanted.model, dimensions=wanted.dimensions)
+    """Return the embedding model of the settings. Raises as ``embedder`` does."""
+    choice = conf.embedding()
+    return embedder(choice.provider, model=choice.model, dimensions=choice.dimensions)
 
 
 def reranker() -> Reranker | None:
-    """Return the cross-encoder that the settings name; None where none is wanted, it is not on this machine, or it cannot be loaded (logged once)."""
+    """Return the cross-encoder of the settings, None for none.
+
+    None also if it is not on this machine or cannot be loaded, which is logged once.
+    """
     name = conf.reranker()
     if name == conf.NO_RERANKER:
         return None
-    found: Reranker | None = _models.get(
+    made: Reranker | None = _models.get(
         ("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS
     )
-    return found
+    return made
 
 
 def live_encoder() -> Embedder | None:
-    """Return the model that the gate and the keywords of lectures go by: all-MiniLM-L6-v2; None where neither is wanted, or it is not on this machine.
+    """Return the model of the topic gate and of lectures' keywords: all-MiniLM-L6-v2.
 
-    Raises ``ModelError``.
+    None if neither is enabled, or it is not on this machine. Raises ``ModelError``.
     """
     if conf.live_keywords() == NO_KEYWORDS and conf.live_off_topic() >= 1:
         return None
@@ -85,11 +89,14 @@ def live_encoder() -> Embedder | None:
 
 
 def keywords() -> Keywords | None:
-    """Return what finds keywords; None where none are wanted or its model is not on this machine. Raises ``ModelError``."""
-    wanted = conf.live_keywords()
-    encoder = live_encoder() if wanted != NO_KEYWORDS else None
+    """Return the keyword extractor, None if disabled or its model is missing.
+
+    Raises ``ModelError``.
+    """
+    method = conf.live_keywords()
+    encoder = live_encoder() if method != NO_KEYWORDS else None
     made: Keywords | None = (
-        _models.get(("keywords", wanted, encoder), lambda: _keywords(wanted, encoder))
+        _models.get(("keywords", method, encoder), lambda: _keywords(method, encoder))
         if encoder
         else None
     )
@@ -97,37 +104,40 @@ def keywords() -> Keywords | None:
 
 
 def gate() -> Gate | None:
-    """Return what tells asides from the subject by vectors of ``live_encoder``; None for one that it was not trained on. Raises ``ModelError``."""
+    """Return the topic gate for vectors of ``live_encoder``, None if trained on another model.
+
+    Raises ``ModelError``.
+    """
     head: Head = _models.get(("gate",), Head.read)
     encoder = live_encoder()
     return head if encoder and encoder.model == head.model else None
 
 
 def live_reranker() -> Reranker | None:
-    """Return the cross-encoder of live lectures; None where none is wanted or it is not on this machine.
+    """Return the cross-encoder of lectures, None for none or if it is not on this machine.
 
-    One that cannot be loaded says so whenever it is asked, and is tried again after a while, as one that is missing is.
+    One that cannot be loaded raises its error when used, and is loaded again after a while.
     """
     name = conf.live_reranker()
     if name == conf.NO_RERANKER:
         return None
-    found: Reranker | None = _models.get(
+    made: Reranker | None = _models.get(
         ("live reranker", name), lambda: _live_reranker(name), seconds=LOOK_AGAIN_SECONDS
     )
-    return found
+    return made
 
 
 def llm() -> Llm | None:
-    """Return the language model that the settings name, or None where there is none. Raises ``InvalidProvider``."""
+    """Return the language model of the settings, None for none. Raises ``InvalidProvider``."""
     choice = conf.llm()
     made: Llm | None = _models.get(("llm", choice), lambda: chat_services.make(choice))
     return made
 
 
 def warm() -> None:
-    """Load each wanted model that has been made ready for this machine and run it once, so that the first search does not wait for it.
+    """Load each local model that is ready and run it once, so that no search waits for it.
 
-    Servers are not asked. What cannot be loaded is logged; whoever needs it gets the error.
+    Logs errors.
     """
     for warm_up in (_warm_embedder, _warm_reranker, _warm_live_encoder, _warm_live_reranker):
         try:
@@ -137,11 +147,10 @@ def warm() -> None:
 
 
 def reset() -> None:
-    """Forget the models that are loaded."""
     _models.clear()
 
 
-def _checked(provider: str) -> str:
+def _normalised(provider: str) -> str:
     name = provider.strip().casefold()
     if name not in (*LOCAL, *embedding_services.PROVIDERS, FAKE):
         raise InvalidProvider(
@@ -152,16 +161,16 @@ def _checked(provider: str) -> str:
 
 
 def _warm_embedder() -> None:
-    wanted = conf.embedding()
-    if wanted.provider in LOCAL and _is_ready(
-        wanted.model or LOCAL[wanted.provider].model, "vector"
+    choice = conf.embedding()
+    if choice.provider in LOCAL and _is_ready(
+        choice.model or LOCAL[choice.provider].model, "vector"
     ):
         configured_embedder().embed_documents(["warm"])
 
 
 def _warm_reranker() -> None:
-    if _is_ready(conf.reranker(), "logits") and (found := reranker()):
-        found.score("warm", ["warm"])
+    if _is_ready(conf.reranker(), "logits") and (model := reranker()):
+        model.score("warm", ["warm"])
 
 
 def _warm_live_encoder() -> None:
@@ -170,13 +179,13 @@ def _warm_live_encoder() -> None:
     text = "Let us begin with what we saw last time."
     if encoder := live_encoder():
         encoder.embed_documents([text])
-    if found := keywords():
-        found.extract(text)
+    if extractor := keywords():
+        extractor.extract(text)
 
 
 def _warm_live_reranker() -> None:
-    if _is_ready(conf.live_reranker(), "logits") and (found := live_reranker()):
-        found.score("warm", ["warm"])
+    if _is_ready(conf.live_reranker(), "logits") and (model := live_reranker()):
+        model.score("warm", ["warm"])
 
 
 def _is_ready(name: str, head: str) -> bool:
@@ -186,8 +195,8 @@ def _is_ready(name: str, head: str) -> bool:
         return False
 
 
-def _spelled_out(provider: str, model: str, dimensions: int) -> tuple[str, int]:
-    """Name a model in full: whoever means the same one gets the same one."""
+def _with_defaults(provider: str, model: str, dimensions: int) -> tuple[str, int]:
+    """Fill in defaults, so that the same model has one key."""
     if provider in LOCAL:
         return model or LOCAL[provider].model, 0
     return (model or "words", dimensions or 64) if provider == FAKE else (model, dimensions)
@@ -207,21 +216,21 @@ def _reranker(name: str) -> Reranker | None:
     except ModelMissing:
         return None
     except ModelError as error:
-        if name not in _complained:
+        if name not in _logged:
             logger.warning("Searches are not re-ranked: %s %s", error.message, error.hint)
-        _complained.add(name)
+        _logged.add(name)
         return None
 
 
-def _keywords(wanted: str, encoder: Embedder) -> Keywords:
-    if wanted != KEYBERT:
+def _keywords(method: str, encoder: Embedder) -> Keywords:
+    if method != KEYBERT:
         return Extractor(encoder)
     try:
         from citations.providers.keybert_reference import KeyBertKeywords
     except (ImportError, OSError) as error:
         raise ModelError(
             f"KeyBERT cannot be loaded: {error}",
-            hint="Install Cuebase anew, or set LIVE_KEYWORDS=fast.",
+            hint="Reinstall Cuebase, or set LIVE_KEYWORDS=fast.",
         ) from error
     return KeyBertKeywords(encoder)
 
@@ -237,7 +246,7 @@ def _live_reranker(name: str) -> Reranker | None:
 
 @dataclass(slots=True)
 class _Slot:
-    """A model, or None, and when that was found out; whoever makes it holds the lock."""
+    """A model or None, with the time it was made."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     filled: float = 0.0
@@ -245,14 +254,14 @@ class _Slot:
 
 
 class _Models:
-    """Models by what was asked for. One thread makes a model while others wait for that one alone."""
+    """Caches models by key. Threads wait only for the model they need."""
 
     def __init__(self) -> None:
         self._slots: dict[Hashable, _Slot] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Any], *, seconds: float = 0.0) -> Any:
-        """Return the model of ``key``; with ``seconds``, None or a broken one is asked for again when it is older."""
+        """Return the model of ``key``; retry a missing or broken one after ``seconds``."""
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
         if self._is_good(slot, seconds):
@@ -264,7 +273,6 @@ class _Models:
         return slot.model
 
     def clear(self) -> None:
-        """Forget them."""
         with self._lock:
             self._slots.clear()
 
@@ -276,4 +284,4 @@ class _Models:
 
 
 _models: Final = _Models()
-_complained: Final[set[str]] = set()
+_logged: Final[set[str]] = set()

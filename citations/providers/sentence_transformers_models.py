@@ -1,4 +1,7 @@
-"""Local models as sentence-transformers runs them, with torch: for what cannot be converted. Slower, and takes half a gigabyte more."""
+"""Local models in torch, by sentence-transformers, for those that cannot be converted.
+
+They are slower and take half a gigabyte more.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +15,7 @@ from citations.providers.openvino_encoder import replace_surrogates
 
 
 class TorchEncoder:
-    """Texts become vectors of length 1. Raises ``ModelError`` where the model cannot be loaded."""
+    """Embeds texts as vectors of length 1. Raises ``ModelError`` if it cannot be loaded."""
 
     def __init__(self, folder: Path) -> None:
         import torch
@@ -21,17 +24,17 @@ class TorchEncoder:
         torch.set_num_threads(conf.model_threads())
         try:
             self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        except Exception as error:  # a folder of any kind may fail in any way
+        except Exception as error:  # a model may fail in any way
             raise ModelError(
                 f"The model {folder.name} cannot be loaded: {str(error)[:300]}"
             ) from error
         self.dimensions = self._model.get_embedding_dimension() or 0
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return their vectors, float32 (n, dimensions)."""
+        """Return vectors, float32 (n, dimensions)."""
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
-        # No prompts: whoever calls put them before the texts.
+        # No prompt: the caller adds prefixes.
         made = self._model.encode(
             [replace_surrogates(text) for text in texts],
             prompt="",
@@ -42,7 +45,7 @@ class TorchEncoder:
 
 
 class TorchPairScorer:
-    """Pairs become logits. Raises ``ModelError`` where the model cannot be loaded."""
+    """Scores pairs. Raises ``ModelError`` if it cannot be loaded."""
 
     def __init__(self, folder: Path, *, max_tokens: int) -> None:
         import torch
@@ -60,7 +63,7 @@ class TorchPairScorer:
             ) from error
 
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return how well each text answers, shape (n,)."""
+        """Return the logits of a query with each text, shape (n,)."""
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
         return np.asarray(made, dtype=np.float32).reshape(len(texts))

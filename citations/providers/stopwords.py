@@ -1,7 +1,7 @@
 """Stop words: scikit-learn's for English, which KeyBERT uses, and stopwordsiso's for 57 languages.
 
-The English list is a copy, as importing scikit-learn takes seconds and 90 MB. stopwordsiso's English
-list is no substitute: its 1,298 words include "computer", "order" and "value".
+The English list is a copy, as importing scikit-learn takes seconds and 90 MB. stopwordsiso's list
+is no substitute: its 1,298 words include "computer", "order" and "value".
 """
 
 from functools import lru_cache

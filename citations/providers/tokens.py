@@ -1,4 +1,4 @@
-"""How many tokens a text has, as models of the BERT family count: those of all-MiniLM-L6-v2, whose words nearly all of them share."""
+"""Counts and truncates tokens of all-MiniLM-L6-v2, whose vocabulary most BERT models share."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -7,13 +7,11 @@ from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.openvino_encoder import replace_surrogates, tokenizer
 
-SHORTEST: Final = (
-    2  # characters of a token, where the tokenizer is not on this machine: nearly all are longer
-)
+SHORTEST: Final = 2  # characters of a token, a low estimate without the tokenizer
 
 
 def count(text: str) -> int:
-    """Return the number of a text's tokens, without those that a model puts around it."""
+    """Return the number of tokens, without special ones."""
     counter = _tokenizer()
     return (
         len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
@@ -23,7 +21,7 @@ def count(text: str) -> int:
 
 
 def keep_end(text: str, *, most: int) -> str:
-    """Leave out words at the beginning of a text until it has at most ``most`` tokens."""
+    """Truncate a text from the left to at most ``most`` tokens, at a word."""
     counter = _tokenizer()
     if counter is None:
         return _from_word(text, len(text) - most * SHORTEST)
@@ -40,8 +38,8 @@ def _from_word(text: str, at: int) -> str:
         return text
     if at >= len(text) or text[at - 1].isspace():
         return text[at:]
-    blank = text.find(" ", at)
-    return text[blank + 1 :] if blank >= 0 else text[at:]
+    space = text.find(" ", at)
+    return text[space + 1 :] if space >= 0 else text[at:]
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,8 @@
-"""Is it about the subject, or about coffee? A small head over the vector of a text that is made anyway.
+"""Tells off-topic talk from the subject by the vector of a text.
 
-The head is a logistic regression over all-MiniLM-L6-v2 (``gate.json``, a few kilobytes), trained by ``bench/train_gate.py``; docs/live.md says on what
-and how well it does. Its answers are shifted so that of two hundred windows about a subject one at most is called off-topic with ``SURE``.
+The gate is a logistic regression over all-MiniLM-L6-v2 (``gate.json``), trained by
+``bench/train_gate.py`` and described in docs/live.md. Its bias is shifted so that at most one of
+two hundred windows about a subject reaches ``SURE``.
 """
 
 import json
@@ -15,20 +16,20 @@ from numpy.typing import NDArray
 from citations.errors import ModelError
 from citations.providers.embedding import Vector
 
-SURE: Final = 0.8  # from here on a window counts as off-topic
+SURE: Final = 0.8  # probability from which a window counts as off-topic
 TRAINED: Final = Path(__file__).with_name("gate.json")
 
 
 class Gate(Protocol):
-    """Something that tells talk about a subject from asides."""
+    """Rates whether a text is off-topic."""
 
     def off_topic(self, vector: Vector) -> float:
-        """Return how sure it is, 0 to 1, that a text with this vector (of the model that it was trained on) is off-topic."""
+        """Return the probability, 0 to 1, that a text with this vector is off-topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Weights for each dimension of a model's vectors, shape (dimensions,), and what is added to their sum."""
+    """A weight for each dimension, shape (dimensions,), and a bias."""
 
     model: str
     weights: NDArray[np.float32]
@@ -36,7 +37,7 @@ class Head:
 
     @classmethod
     def read(cls, path: Path = TRAINED) -> "Head":
-        """Read a head that was trained. Raises ``ModelError``."""
+        """Read a trained head. Raises ``ModelError``."""
         try:
             stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             return cls(
@@ -47,9 +48,9 @@ class Head:
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 f"The gate cannot be read: {error}",
-                hint="Install Cuebase anew, or train it with bench/train_gate.py.",
+                hint="Reinstall Cuebase, or train it with bench/train_gate.py.",
             ) from error
 
     def off_topic(self, vector: Vector) -> float:
-        """Return the logistic function of the weighted sum. Raises ``ValueError`` for a vector of another length."""
+        """Return the logistic function of the weighted sum."""
         return float(1 / (1 + np.exp(-np.clip(vector @ self.weights + self.bias, -50, 50))))

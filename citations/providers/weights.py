@@ -1,4 +1,7 @@
-"""Where the weights of local models are: in a package, in a folder, or in the cache of the Hugging Face hub. Nothing here uses the network."""
+"""Finds the weights of local models in a package, a folder, or the Hugging Face hub's cache.
+
+Uses no network.
+"""
 
 import contextlib
 import hashlib
@@ -9,20 +12,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from citations.errors import ModelError, ModelMissing
-from citations.providers import runtime  # noqa: F401  sets what the hub's library reads when it is imported
+from citations.providers import runtime  # noqa: F401  sets the environment
 
 
 class ModelFacts(NamedTuple):
-    """What is known of a model that is not here: its licence, and its size in bytes, about."""
+    """A model's licence, and its approximate size in bytes."""
 
     licence: str
     size: int
 
 
 MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
-PINNED: Final = {
-    MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-}  # SHA-256 of model.safetensors, as its makers publish it
+# SHA-256 of model.safetensors, as published by its makers.
+PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 KNOWN: Final = {
     MINILM: ModelFacts("apache-2.0", 92_000_000),
     "BAAI/bge-m3": ModelFacts("mit", 2_300_000_000),
@@ -38,25 +40,24 @@ _LICENCE: Final = re.compile(r"^license: *[\"']?([\w.+-]+)", re.MULTILINE)
 
 
 def find(name: str) -> Path:
-    """Return the folder of a model, whole and checked, by its name on the hub or as that folder itself.
+    """Return the complete and verified folder of a model, by its name on the hub or its path.
 
-    Raises ``ModelMissing`` where it is not on this machine, ``ModelError`` where its weights are not those that are known.
+    Raises ``ModelMissing``, and ``ModelError`` if the weights are not the published ones.
     """
-    folder = next(
-        (one for look in (_packaged, _folder, _cached) if (one := look(name)) and files(one)), None
-    )
+    folders = (find_folder(name) for find_folder in (_packaged, _folder, _cached))
+    folder = next((folder for folder in folders if folder and files(folder)), None)
     if folder is None:
         raise ModelMissing(f"The model {name} is not on this machine.")
     if name in PINNED and PINNED[name] not in map(digest, files(folder)):
         raise ModelError(
             f"The weights in {folder} are not those of {name}.",
-            hint="Install the package again, or remove the folder and fetch the model.",
+            hint="Reinstall the package, or delete the folder and download the model.",
         )
     return folder
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the files that hold a folder's weights, the safe form first; none where one of them is missing."""
+    """Return the files of a folder's weights, safetensors first; none if one is missing."""
     for whole, index in _FORMS:
         if (folder / whole).is_file():
             return [folder / whole]
@@ -66,7 +67,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def size(folder: Path) -> int:
-    """Return the bytes of a model's files, as far as they count: the weights, and what lies beside them."""
+    """Return the bytes of a model's weights and configuration."""
     return sum(
         path.stat().st_size
         for path in {*files(folder), *folder.glob("*.*"), *folder.glob("*/config.json")}
@@ -75,28 +76,27 @@ def size(folder: Path) -> int:
 
 
 def licence(name: str, folder: Path | None) -> str:
-    """Return a model's licence by its short name, as far as it is known, else ""."""
+    """Return a model's licence by its short name, "" if unknown."""
     if name in KNOWN:
         return KNOWN[name].licence
     if folder is None or not (folder / "README.md").is_file():
         return ""
-    told = _LICENCE.search((folder / "README.md").read_text(errors="replace")[:5_000])
-    return told[1] if told else ""
+    match = _LICENCE.search((folder / "README.md").read_text(errors="replace")[:5_000])
+    return match[1] if match else ""
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file of weights; computed once a process, and anew when the file changes. Raises ``ModelError``."""
+    """Return a file's SHA-256, cached until it changes. Raises ``ModelError``."""
     try:
         state = path.stat()
         return _digest(path, state.st_size, state.st_mtime_ns)
     except OSError as error:
         raise ModelError(
-            f"{path} cannot be read: {error.strerror}.", hint="Check its owner, and the disk."
+            f"{path} cannot be read: {error.strerror}.", hint="Check its owner and the disk."
         ) from error
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -126,19 +126,17 @@ def _packaged(name: str) -> Path | None:
 
 
 def _folder(name: str) -> Path | None:
-    with contextlib.suppress(
-        OSError, ValueError, RuntimeError
-    ):  # a name may be too long for a path, hold a NUL, or another's home
+    # A name may be too long for a path, contain a NUL, or name another user's home.
+    with contextlib.suppress(OSError, ValueError, RuntimeError):
         folder = Path(name).expanduser()
         return folder.resolve() if (folder / "config.json").is_file() else None
     return None
 
 
 def _cached(name: str) -> Path | None:
-    """Look into the hub's cache."""
     from huggingface_hub import try_to_load_from_cache
 
-    with contextlib.suppress(ValueError, OSError):  # ValueError: no name that the hub could have
-        found = try_to_load_from_cache(name, "config.json")
-        return Path(found).parent if isinstance(found, str) else None
+    with contextlib.suppress(ValueError, OSError):  # ValueError: not a name of the hub
+        path = try_to_load_from_cache(name, "config.json")
+        return Path(path).parent if isinstance(path, str) else None
     return None

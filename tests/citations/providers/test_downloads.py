@@ -125,7 +125,7 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(hub: HubStandIn) -> None:
     hub.fail(Fault.RESET, at="/store/")
     error = refused()
     assert isinstance(error, ModelServerError)
-    assert "goes on where it was" in error.hint
+    assert "to resume" in error.hint
     half = hub.sent("/store/")
     assert 0 < half < len(content()[WEIGHTS])
     hub.requests.clear()
@@ -225,8 +225,8 @@ def test_the_token_goes_to_the_hub_and_nowhere_else(
         (Fault.FAILING, ModelServerError, "500", "later"),
         (Fault.OVERLOADED, ModelServerError, "503", "later"),
         (Fault.OTHER, ModelServerError, "not the Hugging Face hub", "HF_ENDPOINT"),
-        (Fault.CUT, ModelServerError, "could not be fetched", "connection"),
-        (Fault.RESET, ModelServerError, "could not be fetched", "connection"),
+        (Fault.CUT, ModelServerError, "could not be downloaded", "connection"),
+        (Fault.RESET, ModelServerError, "could not be downloaded", "connection"),
     ],
 )
 def test_what_goes_wrong_is_told(
@@ -246,7 +246,7 @@ def test_what_goes_wrong_is_told(
         (Fault.GATED, "accepted its terms"),
         (Fault.FAILING, "500"),
         (Fault.OVERLOADED, "503"),
-        (Fault.OTHER, "could not be fetched"),
+        (Fault.OTHER, "could not be downloaded"),
     ],
 )
 def test_what_goes_wrong_with_the_weights_is_told(
@@ -282,7 +282,7 @@ def test_a_model_without_what_is_needed_is_refused_before_anything_is_fetched(
     hub: HubStandIn, missing: str
 ) -> None:
     hub.publish(NAME, {name: file for name, file in content().items() if name != missing})
-    assert "no weights that can be used" in refused().message
+    assert "no usable weights" in refused().message
     assert not hub.sent()
 
 

@@ -170,5 +170,5 @@ def test_prompts_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_model_is_told(tmp_path: Path, config: str) -> None:
-    with pytest.raises(ModelError, match="not the folder of a model"):
+    with pytest.raises(ModelError, match="not the folder of a readable model"):
         ModelConfig.read(written(tmp_path, config=config))

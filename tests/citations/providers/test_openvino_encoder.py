@@ -143,10 +143,10 @@ def test_a_converted_model_needs_no_torch_and_tells_nobody() -> None:
 import os, sys
 os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
 from pathlib import Path
-from citations.providers.model_config import Blueprint
+from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import TextEncoder
 folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
-assert TextEncoder(folder, Blueprint.read(folder)).vectors(["a"]).shape == (1, 32)
+assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1, 32)
 print([name for name in ("torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert", "openvino_telemetry") if name in sys.modules])
 """
     done = subprocess.run(

@@ -346,7 +346,7 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_server(
     settings.RERANKER = str(tiny_models.folder(tiny_models.TWO_LABELS))
     monkeypatch.setattr(openvino_conversion, "_is_whole", lambda _: True)
     registry.warm()
-    assert "A model cannot be used: broken is not the folder of a model" in caplog.text
+    assert "A model cannot be used: broken is not the folder of a readable model" in caplog.text
 
 
 @pytest.mark.usefixtures("no_lectures")

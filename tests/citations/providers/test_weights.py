@@ -52,7 +52,7 @@ def test_other_weights_under_that_name_are_refused(
     with pytest.raises(ModelError, match="not those of") as raised:
         weights.find(weights.MINILM)
     assert not isinstance(raised.value, ModelMissing)
-    assert "Install the package again" in raised.value.hint
+    assert "Reinstall the package" in raised.value.hint
 
 
 def test_without_its_package_the_model_is_looked_for_in_the_cache(
