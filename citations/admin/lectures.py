@@ -102,14 +102,8 @@ class LectureSessionAdmin(RecordAdmin):
     @admin.display(description="outcomes of its windows")
     def outcomes(self, session: Any) -> str:
         counts = lecture_report.statistics(session).outcomes
-        return (
-            ", ".join(
-                f"{label}: {counts[value]:,}"
-                for value, label in WindowOutcome.choices
-                if value in counts
-            )
-            or "–"
-        )
+        known = ((label, counts.get(value)) for value, label in WindowOutcome.choices)
+        return ", ".join(f"{label}: {count:,}" for label, count in known if count) or "–"
 
     @admin.display(description="stages (ms)")
     def stage_times(self, session: Any) -> str:
@@ -119,25 +113,14 @@ class LectureSessionAdmin(RecordAdmin):
             for stage in (*figures.stages, *([figures.total] if figures.total else []))
         ]
         body = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
-        return (
-            format_html(
-                "<table><tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>{}</table>",
-                body,
-            )
-            if rows
-            else "–"
-        )
+        head = "<tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>"
+        return format_html(f"<table>{head}{{}}</table>", body) if rows else "–"
 
     @admin.display(description="notes of its windows")
     def notes(self, session: Any) -> str:
-        return (
-            format_html_join(
-                "",
-                "{}× {}<br>",
-                [(count, note) for note, count in lecture_report.statistics(session).notes.items()],
-            )
-            or "–"
-        )
+        notes = lecture_report.statistics(session).notes
+        rows = [(count, note) for note, count in notes.items()]
+        return format_html_join("", "{}× {}<br>", rows) or "–"
 
 
 @admin.register(Segment)

@@ -8,7 +8,6 @@ account.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -160,19 +159,12 @@ def _windows(paragraph: str) -> list[str]:
 
 def _queries(texts: Sequence[str]) -> list[str]:
     """Phrase texts as the queries of a lecture's windows."""
-    extractor = (
-        registry.keywords()
-        if lecture_pipeline.FORM is lecture_pipeline.WindowQueryForm.ENRICHED
-        else None
-    )
-    return (
-        [
-            lecture_pipeline.enriched(text, extractor.extract(text, count=window_analysis.TERMS))
-            for text in texts
-        ]
-        if extractor
-        else list(texts)
-    )
+    is_enriched = lecture_pipeline.FORM is lecture_pipeline.WindowQueryForm.ENRICHED
+    extractor = registry.keywords() if is_enriched else None
+    if extractor is None:
+        return list(texts)
+    keywords = [extractor.extract(text, count=window_analysis.TERMS) for text in texts]
+    return list(map(lecture_pipeline.enriched, texts, keywords))
 
 
 # Distances
@@ -198,31 +190,19 @@ def _share_kept(
     """Return the share of the library's own passages that another one still finds."""
     if resolved.chunks < 2:
         return None
-    chosen = (
-        Chunk.objects.filter(embeddings__space=space)
-        .order_by("digest")
-        .values_list("pk", "text")[:SAMPLED_CHUNKS]
-    )  # a pseudo-random sample
-    excerpts = [(pk, _excerpt(text)) for pk, text in chosen]
-    made = zip(excerpts, _embed(embedder, _queries([text for _, text in excerpts])), strict=True)
-    return round(
-        sum(
-            _nearest(vector, space, resolved, beside=pk) <= max_distance for (pk, _), vector in made
-        )
-        / len(excerpts),
-        3,
-    )
+    chunks = Chunk.objects.filter(embeddings__space=space).order_by("digest")  # pseudo-random
+    sample = list(chunks.values_list("pk", "text")[:SAMPLED_CHUNKS])
+    vectors = _embed(embedder, _queries([_excerpt(text) for _, text in sample]))
+    distances = [
+        _nearest(vector, space, resolved, beside=pk)
+        for (pk, _), vector in zip(sample, vectors, strict=True)
+    ]
+    return round(sum(distance <= max_distance for distance in distances) / len(distances), 3)
 
 
 def _excerpt(text: str) -> str:
     """Return the first sentences, about as many as a window has."""
-    spans = sentences.split(text)
-    stop = next(
-        (
-            stop
-            for (_, stop), number in zip(spans, count(1), strict=False)
-            if number >= 3 or windows.count_words(text[:stop]) >= 60
-        ),
-        len(text),
-    )
-    return text[:stop].strip()
+    for number, (_, stop) in enumerate(sentences.split(text), start=1):
+        if number >= 3 or windows.count_words(text[:stop]) >= 60:
+            return text[:stop].strip()
+    return text.strip()

@@ -80,13 +80,8 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
     citations = Citation.objects.in_lectures()
     citations = citations.filter(session=session) if session else citations
     outcomes = dict(windows.order_by().values_list("outcome").annotate(Count("pk")))
-    notes = (
-        windows.exclude(note="")
-        .order_by()
-        .values_list("note")
-        .annotate(times=Count("pk"))
-        .order_by("-times", "note")
-    )
+    noted = windows.exclude(note="").order_by().values_list("note")
+    notes = noted.annotate(times=Count("pk")).order_by("-times", "note")
     times = _times(session.pk if session else None)
     return LectureStatistics(
         windows=sum(outcomes.values()),

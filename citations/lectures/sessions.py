@@ -135,12 +135,8 @@ def delete(session: LectureSession) -> None:
 def citations_of(session: LectureSession) -> CitationQuerySet:
     """Return a session's visible citations with their sources, by window and rank."""
     scope = Scope(readable=frozenset({session.collection_id}))
-    return (
-        Citation.objects.visible(scope)
-        .filter(session=session)
-        .select_related("source")
-        .order_by("window_index", "rank")
-    )
+    visible = Citation.objects.visible(scope).filter(session=session)
+    return visible.select_related("source").order_by("window_index", "rank")
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:

@@ -55,13 +55,8 @@ def say(
     with transaction.atomic():
         locked = lock_open(session)
         first = _buffer(locked).following
-        return _add(
-            locked,
-            _clean(
-                [Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)],
-                most=MAX_SAID,
-            ),
-        )
+        spoken = [Utterance(first + n, piece, start, end) for n, piece in enumerate(pieces)]
+        return _add(locked, _clean(spoken, most=MAX_SAID))
 
 
 def advance(session: LectureSession, position_ms: int) -> list[Window]:
@@ -80,13 +75,11 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
         until = bisect_right(ends, position)
         locked.position = position
         following = _buffer(locked).following  # after any speech that was sent besides
-        made = _add(
-            locked,
-            [
-                Utterance(following + n, cue.text, cue.start, cue.end)
-                for n, cue in enumerate(cues[first:until])
-            ],
-        )
+        spoken = [
+            Utterance(following + n, cue.text, cue.start, cue.end)
+            for n, cue in enumerate(cues[first:until])
+        ]
+        made = _add(locked, spoken)
         return made + _finish(locked) if until == len(cues) else made
 
 
@@ -200,13 +193,8 @@ def _clean(utterances: Iterable[Utterance], *, most: int = MAX_SEGMENTS) -> list
             )
         if not 0 <= utterance.number <= MAX_INTEGER:
             raise InvalidInput("The number of a segment must be an integer from 0.")
-        cleaned.append(
-            Utterance(
-                utterance.number,
-                " ".join(clean(utterance.text, MAX_TEXT).split()),
-                *_times(utterance),
-            )
-        )
+        text = " ".join(clean(utterance.text, MAX_TEXT).split())
+        cleaned.append(Utterance(utterance.number, text, *_times(utterance)))
     return cleaned
 
 

@@ -364,10 +364,5 @@ def _expected_texts(session: LectureSession) -> Iterable[str]:
         yield from (cue.text for cue in library.cues_of(transcript))
         return
     sources = lecture_pipeline.resolve_sources([session.pk])[session.pk].sources or frozenset()
-    yield from islice(
-        Chunk.objects.filter(source__in=sources)
-        .order_by("source", "ordinal")
-        .values_list("text", flat=True)
-        .iterator(),
-        WARM_CHUNKS,
-    )
+    chunks = Chunk.objects.filter(source__in=sources).order_by("source", "ordinal")
+    yield from islice(chunks.values_list("text", flat=True).iterator(), WARM_CHUNKS)

@@ -30,14 +30,9 @@ class AnswerLease:
         if not Answer.objects.filter(pk=self.answer.pk).running().free().claim(self.holder):
             raise AlreadyAnswering("This question is already being answered.")
         citations = Citation.objects.filter(answer=self.answer)
+        rows = citations.values_list("source", "span_start", "span_end", "digest", "uuid")
         self.previous = {
-            (
-                citation.source_id,
-                citation.span_start,
-                citation.span_end,
-                citation.digest,
-            ): citation.uuid
-            for citation in citations
+            (source, start, end, digest): uuid for source, start, end, digest, uuid in rows
         }
 
     def pass_on(self, event: Event) -> Event:

@@ -94,12 +94,8 @@ def find_citation(scope: Scope, reference: UUID | str) -> Quote:
 
 def of_conversation(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:
     """Return the answers of a conversation in order."""
-    return read(
-        scope,
-        Answer.objects.filter(conversation=conversation)
-        .select_related("conversation")
-        .order_by("ordinal"),
-    )
+    answers = Answer.objects.filter(conversation=conversation).select_related("conversation")
+    return read(scope, answers.order_by("ordinal"))
 
 
 def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
@@ -109,15 +105,7 @@ def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
     stored = _numbers(rows)
     seen = _visible(scope, rows)
     return tuple(
-        _record(
-            row,
-            _Evident(
-                scope=scope,
-                quotes=tuple(quotes[row.pk]),
-                stored=frozenset(stored[row.pk]),
-                seen=seen,
-            ),
-        )
+        _record(row, _Evident(scope, tuple(quotes[row.pk]), frozenset(stored[row.pk]), seen))
         for row in rows
     )
 
@@ -183,19 +171,13 @@ def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
         for row in rows
         for passage in (*row.nearest, *row.trace.get("evidence", ()))
     }
-    return (
-        frozenset(
-            map(
-                str,
-                Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True),
-            )
-        )
-        if ids
-        else frozenset()
-    )
+    if not ids:
+        return frozenset()
+    visible = Source.objects.visible(scope).filter(uuid__in=ids)
+    return frozenset(map(str, visible.values_list("uuid", flat=True)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Evident:
     """What a scope may see of an answer's evidence.
 
@@ -226,9 +208,8 @@ class _Evident:
 
     def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
         collection = row.conversation.collection_id
-        collections = claim.get(
-            "collections", [collection] if collection else None
-        )  # older claims lack them
+        default = [collection] if collection else None  # older claims have no collections
+        collections = claim.get("collections", default)
         return collections is not None and self.scope.readable.issuperset(collections)
 
 

@@ -90,27 +90,18 @@ class _VisibleConversation:
     def about(self) -> str:
         """The date it began and its collection."""
         collection = self.conversation.collection
-        return " · ".join(
-            [
-                f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}",
-                *([collection.name] if collection else []),
-            ]
-        )
+        began = f"{timezone.localtime(self.conversation.created_at):%Y-%m-%d %H:%M}"
+        return f"{began} · {collection.name}" if collection else began
 
 
 # Markdown
 
 
 def _markdown(visible: _VisibleConversation) -> str:
-    parts = [
-        f"# {escape_markdown(visible.conversation.title)}\n",
-        f"{escape_markdown(visible.about)}\n",
-    ]
+    title, base = escape_markdown(visible.conversation.title), public_url()
+    parts = [f"# {title}\n", f"{escape_markdown(visible.about)}\n"]
     for record in visible.answers:
-        parts += [
-            f"## {escape_markdown(record.question)}\n",
-            to_markdown(record, base=public_url()),
-        ]
+        parts += [f"## {escape_markdown(record.question)}\n", to_markdown(record, base=base)]
     return "\n".join(parts)
 
 
@@ -122,25 +113,15 @@ def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
 
 def _claim(claim: Claim, links: Mapping[int, str]) -> str:
     marks = " ".join(links[number] for number in claim.citations if number in links)
-    text = (
-        f"**{escape_markdown(claim.label)}:** {escape_markdown(claim.text)}"
-        if claim.label
-        else escape_markdown(claim.text)
-    )
+    label = f"**{escape_markdown(claim.label)}:** " if claim.label else ""
+    text = label + escape_markdown(claim.text)
     return f"{text} {marks}".rstrip() if claim.is_supported else f"{text} *(unsupported)*"
 
 
 def _source_line(quote: Quote) -> str:
-    return ", ".join(
-        filter(
-            None,
-            (
-                f"**{escape_markdown(quote.origin.title)}**",
-                escape_markdown(quote.heading),
-                place(quote.locator),
-            ),
-        )
-    )
+    title = f"**{escape_markdown(quote.origin.title)}**"
+    parts = (title, escape_markdown(quote.heading), place(quote.locator))
+    return ", ".join(filter(None, parts))
 
 
 # A page to print
@@ -167,7 +148,7 @@ def _html(visible: _VisibleConversation) -> str:
 
 
 def _section(record: AnswerRecord) -> SafeString:
-    base = public_url()
+    base, notice = public_url(), record.note or record.error
     anchors = {
         quote.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', quote.id, quote.number)
         for quote in record.quotes
@@ -191,34 +172,21 @@ def _section(record: AnswerRecord) -> SafeString:
         number: format_html('<li value="{}"><em>{}</em></li>', number, GONE)
         for number in record.gone
     }
+    paragraphs = ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))
+    items = format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))
     return format_html(
         '<section><h2 dir="auto">{}</h2>{}{}{}</section>\n',
         record.question,
-        format_html_join(
-            "",
-            '<p dir="auto">{}</p>',
-            ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims)),
-        ),
-        format_html('<p dir="auto"><em>{}</em></p>', record.note or record.error)
-        if record.note or record.error
-        else "",
-        format_html(
-            "<ol>{}</ol>",
-            format_html_join("", "{}", ((lines[number],) for number in sorted(lines))),
-        )
-        if lines
-        else "",
+        format_html_join("", '<p dir="auto">{}</p>', paragraphs),
+        format_html('<p dir="auto"><em>{}</em></p>', notice) if notice else "",
+        format_html("<ol>{}</ol>", items) if lines else "",
     )
 
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
+    remarks = {True: "", False: " (unsupported)"}
     parts = (
-        (
-            _label(claim),
-            claim.text,
-            "" if claim.is_supported else " (unsupported)",
-            _anchors(claim, anchors),
-        )
+        (_label(claim), claim.text, remarks[claim.is_supported], _anchors(claim, anchors))
         for claim in claims
     )
     return format_html_join(" ", "{}{}{}{}", parts)

@@ -47,12 +47,8 @@ def ask_first(
     Raises what ``conversations.begin`` and ``ask`` raise.
     """
     with transaction.atomic():
-        return ask(
-            scope,
-            user,
-            conversations.begin(scope, user, collection=collection, sources=sources),
-            question,
-        )
+        begun = conversations.begin(scope, user, collection=collection, sources=sources)
+        return ask(scope, user, begun, question)
 
 
 def ask(
@@ -137,12 +133,8 @@ def rate(answer: Answer, feedback: int | None) -> None:
 
 def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conversation:
     """Lock a conversation in which no question is being answered."""
-    locked = (
-        Conversation.objects.of(scope, user)
-        .select_for_update(of=("self",))
-        .filter(pk=conversation.pk)
-        .first()
-    )
+    own = Conversation.objects.of(scope, user).select_for_update(of=("self",))
+    locked = own.filter(pk=conversation.pk).first()
     if locked is None:
         raise ConversationNotFound("There is no such conversation.")
     active = Answer.objects.running().active().filter(conversation__owner=user)
