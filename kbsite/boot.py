@@ -15,7 +15,7 @@ from transcripts.locks import Lock
 
 
 def set_up(*, plain_log: bool = False) -> None:
-    """Set Django up, without the database; ``plain_log`` leaves time and logger out of log lines."""
+    """Set Django up without the database; ``plain_log`` omits time and logger from log lines."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
     if apps.ready:
         return

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 
 def check_accessibility(page: Page) -> None:
-    """See that axe finds nothing in either scheme, once the page is there. The page is dark afterwards."""
+    """Check that axe finds nothing in either scheme. The page is dark afterwards."""
     expect(page.locator("main h1")).to_be_attached()
     page.wait_for_load_state()
     page.emulate_media(color_scheme="light")

@@ -31,7 +31,10 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def playwright_driver() -> Iterator[Playwright]:
-    """Playwright's driver, for one file: its event loop must not run where other tests run theirs. Without Chromium: skipped, but in CI failed."""
+    """Playwright's driver, for one file: its event loop must not meet those of other tests.
+
+    Without Chromium, tests are skipped; in CI they fail.
+    """
     if not CHROMIUM:
         message = "Chromium is not here; install it, or name it in CHROMIUM"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
@@ -49,7 +52,7 @@ def browser(playwright_driver: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def language_model() -> Iterator[ModelStandIn]:
-    """The language model of the running site: it writes the hypothetical answers that a search looks for, at once unless a test makes it slow."""
+    """The site's language model: it writes hypothetical answers at once, unless a test slows it."""
     with ModelStandIn() as standin:
         yield standin
 
@@ -132,7 +135,7 @@ def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
 def visit(
     browser: Browser, site: Site, session_of: Callable[[str], Any]
 ) -> Iterator[Callable[..., Visit]]:
-    """Make a visit as a user (``ada`` owns, ``vera`` only reads, nobody when empty); further options are Playwright's for a context."""
+    """Visit as ``ada``, an owner, ``vera``, a viewer, or nobody; options are a context's."""
     contexts: list[BrowserContext] = []
 
     def start(name: str = "ada", **options: Any) -> Visit:

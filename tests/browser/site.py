@@ -1,4 +1,4 @@
-"""A whole Cuebase to look at: database, web server and worker as real processes, filled with things to see."""
+"""A running Cuebase with content: database, web server and worker as real processes."""
 
 import socket
 import subprocess
@@ -32,31 +32,57 @@ for user, role in ((ada, "owner"), (vera, "viewer")):
 Collection.objects.create(name="Empty shelf", slug="empty-shelf")
 samples.load(library)
 for number in range(30):
-    data = caption_json(make_cues(3), id=f"talk-{number}", title=f"Evening talk {number}: what a very patient listener can learn", lang="en")
+    title = f"Evening talk {number}: what a very patient listener can learn"
+    data = caption_json(make_cues(3), id=f"talk-{number}", title=title, lang="en")
     storage.add_captions(library, data, name=f"talk-{number}.json", tags=["evening"])
-long = storage.add_captions(library, caption_json(make_cues(600), id="long", title="A long lecture on neural networks", lang="en"), name="long.json").video
+title = "A long lecture on neural networks"
+english = caption_json(make_cues(600), id="long", title=title, lang="en")
+long = storage.add_captions(library, english, name="long.json").video
 german = caption_json(make_cues(40, sentences=("Das ist ein Satz.",)), id="long")
 storage.add_captions(library, german, name="long.de.json", language="de")
 chapters = [[0, "Welcome"], [900000, "Gradients"], [2400000, "Convolution"]]
-Video.objects.filter(pk=long.pk).update(youtube_id="abcdefghijk", channel="Lecture Hall", languages=["en", "de", "fr"], chapters=chapters)
-feed = Feed.objects.create(collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10)
+Video.objects.filter(pk=long.pk).update(
+    youtube_id="abcdefghijk",
+    channel="Lecture Hall",
+    languages=["en", "de", "fr"],
+    chapters=chapters,
+)
+feed = Feed.objects.create(
+    collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10
+)
 failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
 failed.fail(NoCaptions("This video has no captions."))
 bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
 ingest_pipeline.index_words()
 for source in Source.objects.waiting():
     ingest_pipeline.ingest(source.pk)
-pages = ["The error of the last layer runs backwards through the network.", "Each weight follows its gradient.", "<b>Bold</b> networks forget."]
+pages = [
+    "The error of the last layer runs backwards through the network.",
+    "Each weight follows its gradient.",
+    "<b>Bold</b> networks forget.",
+]
 book = make_paper(library, pages, data=make_pdf(pages), name="book.pdf", title="A book on networks")
 replace_chunks(book, pages)
 for chunk in book.chunks.all():
-    type(chunk).objects.filter(pk=chunk.pk).update(page=chunk.ordinal + 1, last_page=chunk.ordinal + 1, heading="2. Gradients")
+    page = chunk.ordinal + 1
+    type(chunk).objects.filter(pk=chunk.pk).update(
+        page=page, last_page=page, heading="2. Gradients"
+    )
 Source.objects.filter(pk=book.pk).update(author="M. Weber", language="en", tags=["book"])
 broken = Source.objects.create(collection=library, kind="text", title="Notes that no model takes")
 broken.fail(ModelRefused("The model server refused the key."))
-Source.objects.create(collection=library, kind="text", title="Notes that wait", step="waiting for its turn", run_after=timezone.now() + timedelta(days=1))
-seeded = {"long": long.pk, "library": library.pk, "bare": bare.pk, "failed": failed.pk, "feed": feed.pk}
-print(json.dumps({**seeded, "book": str(book.uuid), "broken": str(broken.uuid), "lecture": str(Source.objects.get(video=long, language="en").uuid)}))
+Source.objects.create(
+    collection=library,
+    kind="text",
+    title="Notes that wait",
+    step="waiting for its turn",
+    run_after=timezone.now() + timedelta(days=1),
+)
+rows = {"long": long, "library": library, "bare": bare, "failed": failed, "feed": feed}
+lecture = Source.objects.get(video=long, language="en")
+sources = {"book": book, "broken": broken, "lecture": lecture}
+keys = {name: row.pk for name, row in rows.items()}
+print(json.dumps({**keys, **{name: str(source.uuid) for name, source in sources.items()}}))
 """
 
 LINK = """

@@ -1,4 +1,4 @@
-"""The Ask page in a real browser: four kinds of questions put to the sample library, with a language model that lies now and then."""
+"""The Ask page in a real browser: four kinds of questions, and a model that lies at times."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -24,7 +24,10 @@ ingestion.ingest(loaded.textbook.pk)
 print(json.dumps({"textbook": loaded.textbook.title}))
 """
 TRUE = 'CLAIM: There are three observations.\nQUOTE [1]: "BM25 rests on three observations."\n\n'
-LIE = 'CLAIM: It was found on the moon.\nQUOTE [1]: "BM25 was found on the moon by three astronomers."\n\n'
+LIE = (
+    "CLAIM: It was found on the moon.\n"
+    'QUOTE [1]: "BM25 was found on the moon by three astronomers."\n\n'
+)
 ALTERED = 'CLAIM: It rests on four of them.\nQUOTE [1]: "BM25 rests on four observations."\n\n'
 SAID = 'CLAIM: The count is bounded.\nQUOTE [1]: "So BM25 lets the count saturate."\n\n'
 MISSING = "NOT FOUND: the capital of Mongolia\n"
@@ -62,7 +65,8 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     page.get_by_role("link", name="Ask", exact=True).click()
     check_accessibility(page)
     tops = page.evaluate(
-        "[...document.querySelectorAll('.ask-side, .ask-main, .ask-details')].map(one => Math.round(one.getBoundingClientRect().top / 8))"
+        "[...document.querySelectorAll('.ask-side, .ask-main, .ask-details')]"
+        ".map(panel => Math.round(panel.getBoundingClientRect().top / 8))"
     )
     assert (len(tops), len(set(tops))) == (3, 1), (
         "the three panels stand side by side on a usual laptop"
@@ -114,7 +118,7 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
 
 
 def check_card(page: Page, answer: Locator, title: str) -> None:
-    """Try what a number shows: under the pointer, also while that is on the card; with the focus, until Escape."""
+    """Check the card of a number: under the pointer, on the card itself, with focus, and Escape."""
     ref, card = answer.locator(".cref").first, page.locator("[data-card-box]")
     ref.hover()
     expect(card).to_contain_text("BM25 rests on three observations.")
@@ -135,7 +139,7 @@ def check_card(page: Page, answer: Locator, title: str) -> None:
 
 
 def check_details(page: Page, answer: Locator) -> None:
-    """Look at a citation with the keyboard: its page with the quote marked, in the panel and in the dialog; Escape leads back to the number."""
+    """Open a citation by keyboard in the panel and in the dialog; Escape returns to the number."""
     ref, panel = answer.locator(".cref").first, page.get_by_role("complementary", name="Citation")
     ref.focus()
     page.keyboard.press("Enter")

@@ -13,7 +13,8 @@ DROP = """() => {
     const transfer = new DataTransfer()
     transfer.items.add(new File(["# Walruses\\n\\nThey rest on the ice.\\n"], "walruses.md"))
     transfer.items.add(new File(["PK\\x03\\x04"], "slides.pptx"))
-    document.querySelector("h1").dispatchEvent(new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}))
+    document.querySelector("h1").dispatchEvent(
+        new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}))
 }"""
 
 

@@ -25,7 +25,9 @@ addEventListener('message', event => {
 FAILURE = """
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Job
-Job.objects.create(collection=Collection.objects.default(), kind="video", target="ccccccccccc").fail(NoCaptions("Silent."))
+library = Collection.objects.default()
+job = Job.objects.create(collection=library, kind="video", target="ccccccccccc")
+job.fail(NoCaptions("Silent."))
 """
 
 
@@ -102,7 +104,8 @@ def test_files_are_dropped_anywhere_on_the_page(visit: Callable[..., Visit]) -> 
         const transfer = new DataTransfer()
         transfer.items.add(new File(['WEBVTT'], 'one.vtt'))
         transfer.items.add(new File(['WEBVTT'], 'two.vtt'))
-        document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}))
+        document.body.dispatchEvent(
+            new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}))
     }""")
     expect(page.locator("[data-file-names]")).to_have_text("one.vtt, two.vtt")
 

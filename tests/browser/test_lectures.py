@@ -1,4 +1,4 @@
-"""A lecture in a real browser: the sample talk is replayed, citations land in step with it, and a click shows the page with what is cited marked."""
+"""A lecture in a real browser: the sample talk is replayed, and citations appear beside it."""
 
 import re
 from collections.abc import Callable
@@ -37,15 +37,18 @@ TIP_WAITED = """() => {
   const tip = document.querySelector("[data-tip-box]")
   let moved = NaN
   addEventListener("pointermove", () => { moved ||= performance.now() })
-  new MutationObserver(() => { if (!tip.hidden) window.tipWaited ??= performance.now() - moved }).observe(tip, { attributes: true })
-}"""  # how many milliseconds after the pointer came the tooltip came; measured by the page, since machines are noisy
+  new MutationObserver(() => {
+    if (!tip.hidden) window.tipWaited ??= performance.now() - moved
+  }).observe(tip, { attributes: true })
+}"""  # milliseconds from the pointer to its card, measured by the page, since machines are noisy
 PLAYER = """<!doctype html><script>
 parent.postMessage(JSON.stringify({info: {playerState: 1, currentTime: 31}}), '*')
 </script>"""
 EAR = """window.SpeechRecognition = class extends EventTarget {
     start() {
         const said = Object.assign([{transcript: 'The service says no.'}], {isFinal: true})
-        setTimeout(() => this.dispatchEvent(Object.assign(new Event('result'), {resultIndex: 0, results: [said]})), 50)
+        const event = Object.assign(new Event('result'), {resultIndex: 0, results: [said]})
+        setTimeout(() => this.dispatchEvent(event), 50)
     }
     stop() { window.stopped = true }
 }"""
@@ -123,7 +126,7 @@ def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(
 
 
 def count_at_rest(page: Page) -> int:
-    """Count the citations once none has come for two seconds: what was said before a pause is still looked up after it."""
+    """Count the citations once none has come for two seconds: a pause does not stop the search."""
     before, now = -1, page.locator(".cite").count()
     while now != before:
         page.wait_for_timeout(2_000)
@@ -132,7 +135,7 @@ def count_at_rest(page: Page) -> int:
 
 
 def check_tooltip(page: Page, title: str) -> None:
-    """Try what a number in the transcript shows: after a moment, beside the cursor; and with the focus, until Escape."""
+    """Check the card of a number: beside the pointer after a moment, with focus, until Escape."""
     tip, ref = page.locator("[data-tip-box]"), page.locator(".ref").first
     ref.scroll_into_view_if_needed()
     box: Any = ref.bounding_box()
@@ -178,7 +181,8 @@ def test_a_lecture_of_ones_own_is_begun_from_pasted_text_on_a_narrow_screen(
     expect(page.get_by_role("heading", name="What I said")).to_be_visible()
     page.get_by_label("What was said").fill(
         " ".join(
-            f"A service that has too much to do says no, and tells how many seconds to wait, number {n}."
+            "A service that has too much to do says no, "
+            f"and tells how many seconds to wait, number {n}."
             for n in range(9)
         )
     )

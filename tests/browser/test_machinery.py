@@ -1,4 +1,4 @@
-"""The pages that others wrote (Swagger UI, the browsable API, the admin) work under this site's policy."""
+"""Swagger UI, the browsable API and the admin work under this site's policy."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every page, in light and dark and on a narrow screen: accessible, calm, and asking nobody else."""
+"""Every page, light and dark and on a narrow screen: accessible, calm, with no foreign request."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,8 @@ PAGES = {
     "delete video": "/videos/{long}/delete/",
     "search": "/search/",
     "search with hits": "/search/?q=network+error",
-    "search with filters": "/search/?q=backwards&mode=lexical&kind=pdf&kind=video&tag=book&language=en&since=2001-01-01&end=9:00:00",
+    "search with filters": "/search/?q=backwards&mode=lexical&kind=pdf&kind=video&tag=book"
+    "&language=en&since=2001-01-01&end=9:00:00",
     "search in vain": "/search/?q=zebra&mode=lexical",
     "search refused": "/search/?q=network&since=soon",
     "sources": "/sources/",
@@ -68,10 +69,17 @@ def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) 
         "for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true"
     )
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    cut_off = page.evaluate("""() => [...document.querySelectorAll('main :is(a, button, input, select, textarea)')]
-        .filter(one => one.checkVisibility() && !one.closest('.visually-hidden'))
-        .filter(one => { const box = one.getBoundingClientRect(); return box.width > 1 && (box.right > 360.5 || box.left < -0.5) })
-        .map(one => one.outerHTML.slice(0, 120))""")
+    cut_off = page.evaluate("""() => {
+        const controls = 'main :is(a, button, input, select, textarea)'
+        const isCutOff = control => {
+            const box = control.getBoundingClientRect()
+            return box.width > 1 && (box.right > 360.5 || box.left < -0.5)
+        }
+        return [...document.querySelectorAll(controls)]
+            .filter(control => control.checkVisibility() && !control.closest('.visually-hidden'))
+            .filter(isCutOff)
+            .map(control => control.outerHTML.slice(0, 120))
+    }""")
     assert cut_off == []
 
 
@@ -102,7 +110,9 @@ def test_nothing_moves_while_a_page_loads(visit: Callable[..., Visit], name: str
     page = go(visit, name).page
     shift = page.evaluate("""() => new Promise(resolve => {
         let sum = 0
-        const add = list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value }
+        const add = list => {
+            for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value
+        }
         new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
         setTimeout(() => resolve(sum), 700)
     })""")

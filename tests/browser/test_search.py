@@ -1,4 +1,4 @@
-"""Searching in a real browser: by keyboard and without scripts, with first and final results, filters, marks, and where a hit leads."""
+"""Search in a real browser: by keyboard, without scripts, with filters, marks and hits."""
 
 import re
 import threading
@@ -22,7 +22,9 @@ from datetime import timedelta
 from django.utils import timezone
 from citations.models import Source
 later = timezone.now() + timedelta(days=1)
-Source.objects.filter(title="Notes that wait").update(state="pending", step="waiting for its turn", done=0, total=0, run_after=later)
+Source.objects.filter(title="Notes that wait").update(
+    state="pending", step="waiting for its turn", done=0, total=0, run_after=later
+)
 """
 PROGRESS = """
 from citations.models import Source
@@ -32,7 +34,7 @@ Source.objects.get(title="Notes that wait").report(step="embedding", done=30, to
 
 @pytest.fixture
 def slow_answer(language_model: ModelStandIn) -> Iterator[threading.Event]:
-    """Hold the language model's answers back until the event is set; it always answers in the words of one passage."""
+    """Delay the model's answers until the event is set; they are the words of one passage."""
     may_answer, usual = threading.Event(), language_model.answer
 
     def answer(_: str) -> str:
@@ -268,7 +270,7 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     found.click()
     expect(dialog.locator(".sheet-word")).to_be_in_viewport()
 
-    # The page has an address of its own, where the same works without scripts; and the dialog leads back to the hit.
+    # The page's own address works without scripts; the dialog leads back to the hit.
     own = str(dialog.get_by_role("link", name="Page’s own address").get_attribute("href"))
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
@@ -287,7 +289,7 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
 
 
 def check_picture(dialog: Locator) -> None:
-    """See that the picture of a page is there, as sharp as the screen, with the box on the line that is cited."""
+    """Check a page's image: as sharp as the screen, with a box on the cited line."""
     picture = dialog.locator(".sheet img")
     expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("one => one.naturalWidth") > 400
