@@ -263,9 +263,9 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(
     page.locator("[data-play]").click()
     expect(page.locator(".cue.at .time")).to_have_text("0:30")
     page.locator(".cue .time", has_text="1:15").click()
-    found.until(lambda: any(one.get("func") == "seekTo" for one in said))
+    found.until(lambda: any(message.get("func") == "seekTo" for message in said))
     page.wait_for_timeout(300)  # whatever else would be said
-    assert [one["args"] for one in said if one.get("func") == "seekTo"] == [[75, True]]
+    assert [message["args"] for message in said if message.get("func") == "seekTo"] == [[75, True]]
 
 
 def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: str) -> None:

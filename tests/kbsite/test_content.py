@@ -85,7 +85,7 @@ def test_a_video_says_what_is_known_of_it_and_names_its_transcripts(
         "lectures",
         300_000,
     )
-    assert [one["language"] for one in row["transcripts"]] == ["en"]
+    assert [transcript["language"] for transcript in row["transcripts"]] == ["en"]
     assert "description" not in row
     assert "description" in asking.get(f"{ROOT}videos/{video.pk}/").json()
 
@@ -167,10 +167,9 @@ def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(
     )
     assert asking.get(f"{ROOT}sources/{source.uuid}/").json() == row
     chunks = listed(asking, "chunks", source=source.uuid)
-    assert [(one["ordinal"], one["text"], one["start"], one["span_start"]) for one in chunks] == [
-        (0, "Networks learn.", 0, 0),
-        (1, "Errors go back.", 10_000, 16),
-    ]
+    assert [
+        (chunk["ordinal"], chunk["text"], chunk["start"], chunk["span_start"]) for chunk in chunks
+    ] == [(0, "Networks learn.", 0, 0), (1, "Errors go back.", 10_000, 16)]
     assert asking.get(f"{ROOT}chunks/{chunks[0]['pk']}/").json() == chunks[0]
 
 
@@ -202,7 +201,7 @@ def test_sources_and_chunks_are_filtered_searched_and_ordered(
     }
     for query, sources in expected.items():
         found = asking.get(f"{ROOT}sources/?{query}").json()["results"]
-        assert [row["id"] for row in found] == [str(one.uuid) for one in sources], query
+        assert [row["id"] for row in found] == [str(source.uuid) for source in sources], query
     assert (
         len(
             listed(
