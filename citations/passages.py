@@ -1,4 +1,4 @@
-"""What a search gives: passages, where each is said or printed, and how its score came about. These values travel to every door."""
+"""The results of a search: passages, their locations, and how their scores came about."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,7 +9,7 @@ from transcripts.timecodes import clock
 
 
 class SearchMode(StrEnum):
-    """Which branches a search takes: both, only the words, only the meaning."""
+    """The branches of a search: both, words only, or vectors only."""
 
     HYBRID = "hybrid"
     LEXICAL = "lexical"
@@ -18,7 +18,7 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locator:
-    """Where a passage is: milliseconds in a recording, or pages in a document; and always its characters in the source's text."""
+    """Where a passage is: milliseconds in a recording or pages in a document, and characters."""
 
     span: tuple[int, int]
     start: int | None = None  # ms
@@ -29,7 +29,7 @@ class Locator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageSource:
-    """The source of a passage, as it is shown: its id, and what is known of it."""
+    """The source of a passage, as it is shown."""
 
     id: UUID
     kind: str
@@ -45,7 +45,7 @@ class PassageSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermScore:
-    """What one word of the query adds to a passage's BM25 score: ``score`` = idf · tf · (k1 + 1) / (tf + norm) · repetitions."""
+    """What a query word adds to a BM25 score: idf · tf · (k1 + 1) / (tf + norm) · repetitions."""
 
     term: str
     frequency: int
@@ -55,11 +55,12 @@ class TermScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How a score came about. Ranks count from 1; a branch that did not find the passage has none.
+    """How a score came about. Ranks count from 1; None in a branch that did not find the passage.
 
-    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (60 + rank); ``bm25`` is the sum of its terms' scores. ``fused`` is what the parts come
-    to when each is multiplied by its weight and the passage's neighbours add theirs. The score is made from ``rerank_score`` where a cross-encoder ran,
-    else from ``fused``; ``formula`` says how, in numbers.
+    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (60 + rank); ``bm25`` is the
+    sum of its terms. ``fused`` is the weighted sum of the parts and what the neighbours add. The
+    score comes from ``rerank_score`` where a cross-encoder ran, else from ``fused``; ``formula``
+    has the numbers.
     """
 
     lexical_rank: int | None = None
@@ -80,7 +81,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearDuplicate:
-    """A near-duplicate that was dropped in favour of a better passage: “also said in”."""
+    """A near-duplicate that was dropped in favour of a better passage."""
 
     origin: PassageSource
     locator: Locator
@@ -90,7 +91,7 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A piece of a source that answers a query. ``link`` opens at its second or page; ``spans`` are the query's words in ``text``."""
+    """A piece of a source that answers a query; ``spans`` are the query's words in ``text``."""
 
     chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
     origin: PassageSource
@@ -109,7 +110,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage of a search: how long it took, how many passages came out, and what is worth saying about it."""
+    """A stage of a search: its duration, the number of its results, and a note."""
 
     name: str
     milliseconds: float
@@ -119,7 +120,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """The best passages, best first, and how they were found. ``notes`` are sentences for people: what was left out and why."""
+    """The best passages, best first; ``notes`` tell the reader what was left out and why."""
 
     query: str
     mode: SearchMode
