@@ -7,7 +7,7 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from citations.models.answers import Answer
 from citations.models.lectures import LectureSession, Window
-from citations.models.sources import Chunk, Located, Source
+from citations.models.sources import Chunk, LocatedRow, Source
 from transcripts.scope import Scope
 
 
@@ -26,7 +26,7 @@ class CitationQuerySet(models.QuerySet["Citation"]):
         return self.filter(session__isnull=False)
 
 
-class Citation(Located):
+class Citation(LocatedRow):
     """A verbatim quote of a source: ``quote`` is its text with that ``digest`` in the span.
 
     A citation belongs either to an answer, where it has a number, or to a window of a lecture,

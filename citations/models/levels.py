@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from pgvector.django import HalfVectorField
 
-from citations.models.sources import Located, Source
+from citations.models.sources import LocatedRow, Source
 from citations.models.spaces import EmbeddingSpace
 from transcripts.models import Collection
 
@@ -19,7 +19,7 @@ class Level(models.IntegerChoices):
     DOCUMENT = 3, "document"
 
 
-class Node(Located):
+class Node(LocatedRow):
     """A node of the summary tree.
 
     ``text`` joins the sentences at ``spans`` of the source's text with blanks. The children of

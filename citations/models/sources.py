@@ -157,7 +157,7 @@ def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
-class Located(models.Model):
+class LocatedRow(models.Model):
     """A span of a source's text, with its time in a recording or its pages."""
 
     span_start = models.PositiveIntegerField()
@@ -171,7 +171,7 @@ class Located(models.Model):
         abstract = True
 
 
-class Chunk(Located):
+class Chunk(LocatedRow):
     """A passage of about 500 characters: ``text`` is the source's text in the span.
 
     ``position`` is its number in the lexicon, to which the postings refer.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from citations.library.facets import Facets
 from citations.library.filters import find_source
 from citations.models import SourceKind
-from citations.views.search_form import LISTS, SearchRequest
+from citations.views.search_form import LISTS, SubmittedSearch
 from transcripts.scope import Scope
 
 LABELS = {
@@ -46,11 +46,11 @@ class FilterSelect:
     options: tuple[tuple[str, str], ...]
 
 
-def chips(scope: Scope, search: SearchRequest, known: Facets) -> list[Chip]:
+def chips(scope: Scope, search: SubmittedSearch, known: Facets) -> list[Chip]:
     return [_chip(scope, search, known, name, value) for name, value in search.filters]
 
 
-def choices(search: SearchRequest, known: Facets) -> list[FilterSelect]:
+def choices(search: SubmittedSearch, known: Facets) -> list[FilterSelect]:
     """Return selects of values that are not chosen yet, without empty ones."""
     offered = {
         "collection": known.collections,
@@ -71,7 +71,7 @@ def choices(search: SearchRequest, known: Facets) -> list[FilterSelect]:
     ]
 
 
-def _chip(scope: Scope, search: SearchRequest, known: Facets, name: str, value: str) -> Chip:
+def _chip(scope: Scope, search: SubmittedSearch, known: Facets, name: str, value: str) -> Chip:
     return Chip(
         name=name,
         value=value,

@@ -20,7 +20,7 @@ from citations.passages import Passage, PassageSource, Results, SearchMode
 from citations.search import judgments, lookup
 from citations.search import pipeline as search_pipeline
 from citations.views.filter_chips import chips, choices
-from citations.views.search_form import MOST, MarkForm, SearchForm, SearchRequest
+from citations.views.search_form import MOST, MarkForm, SearchForm, SubmittedSearch
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.views.requests import PageRequest, fragment
 
@@ -89,7 +89,7 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     return response
 
 
-def _context(request: PageRequest, criteria: SearchRequest) -> dict[str, Any]:
+def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
     known = facets(request.reach)
     context = {
         "asked": criteria,
@@ -106,7 +106,7 @@ def _context(request: PageRequest, criteria: SearchRequest) -> dict[str, Any]:
 
 
 def _search_context(
-    request: PageRequest, criteria: SearchRequest, *, names: dict[str, str]
+    request: PageRequest, criteria: SubmittedSearch, *, names: dict[str, str]
 ) -> dict[str, Any]:
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
@@ -127,7 +127,7 @@ def _search_context(
 
 
 def _search(
-    request: PageRequest, criteria: SearchRequest, *, is_first: bool
+    request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
 ) -> tuple[Results, KnowledgeBaseError | None]:
     """Search. If no model is available, search by words and return the error, too."""
     search = partial(

@@ -84,7 +84,7 @@ class PageParameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
+class SubmittedSearch:
     """A search; ``cut`` says that the query was truncated."""
 
     query: str = ""
@@ -113,10 +113,10 @@ class SearchRequest:
         limit = [("limit", str(self.limit))] if self.limit != PAGE else []
         return urlencode([("q", self.query), *mode, *self.filters, *limit])
 
-    def in_mode(self, mode: SearchMode) -> "SearchRequest":
+    def in_mode(self, mode: SearchMode) -> "SubmittedSearch":
         return replace(self, mode=mode, limit=PAGE)
 
-    def without(self, name: str, value: str) -> "SearchRequest":
+    def without(self, name: str, value: str) -> "SubmittedSearch":
         """Remove one value of the filter."""
         remaining: Any = None
         part = LISTS.get(name, name)
@@ -125,10 +125,10 @@ class SearchRequest:
         changes: dict[str, Any] = {part: remaining}
         return replace(self, filter=replace(self.filter, **changes), limit=PAGE)
 
-    def unfiltered(self) -> "SearchRequest":
+    def unfiltered(self) -> "SubmittedSearch":
         return replace(self, filter=Filter(), limit=PAGE)
 
-    def more(self) -> "SearchRequest":
+    def more(self) -> "SubmittedSearch":
         return replace(self, limit=min(MOST, self.limit + 2 * PAGE))
 
 
@@ -162,7 +162,7 @@ class SearchForm(forms.Form):
     end = MomentField(required=False, max_length=20)
     limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
 
-    def parameters(self) -> SearchRequest:
+    def parameters(self) -> SubmittedSearch:
         """Return the search. Raises ``InvalidFilter`` for the first invalid part."""
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
@@ -173,12 +173,12 @@ class SearchForm(forms.Form):
         limit = self.cleaned_data["limit"] or PAGE
         return replace(self.question(), filter=self._filter(), limit=limit)
 
-    def question(self) -> SearchRequest:
+    def question(self) -> SubmittedSearch:
         """Return the query and mode, even if the filter is invalid."""
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
         mode = self.cleaned_data.get("mode") or SearchMode.HYBRID
-        return SearchRequest(
+        return SubmittedSearch(
             query=clean(text, MAX_QUERY_CHARACTERS),
             mode=SearchMode(mode),
             cut=len(text) > MAX_QUERY_CHARACTERS,

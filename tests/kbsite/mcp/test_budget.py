@@ -74,7 +74,7 @@ def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
     result = endpoint.call(
         shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
     )
-    assert "may not fit" in data(result)["reading"]["warning"]
+    assert "may exceed" in data(result)["reading"]["warning"]
     assert data(result)["reading"]["warning"] in text(result)
     assert tokens(text(result)) <= 20_000
 
