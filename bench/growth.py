@@ -1,4 +1,6 @@
-"""Draw how something grows: lines over logarithmic axes, as an SVG that is readable on light and dark pages."""
+"""Draw how something grows: lines over logarithmic axes, as an SVG that is readable on light and
+dark pages.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +28,12 @@ def draw(path: Path, lines: Sequence[Line], *, title: str, unit: str, across: st
         low=(log10(min(xs)), floor(log10(min(ys)))), high=(log10(max(xs)), ceil(log10(max(ys))))
     )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="system-ui, sans-serif" font-size="13" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        f' font-family="system-ui, sans-serif" font-size="13" role="img">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff" rx="8"/>',
-        f'<text x="{LEFT}" y="28" font-size="15" font-weight="600" fill="#111">{escape(title)} ({escape(unit)})</text>',
+        f'<text x="{LEFT}" y="28" font-size="15" font-weight="600" fill="#111">{escape(title)}'
+        f" ({escape(unit)})</text>",
         *plan.grid(sorted(set(xs)), across),
     ]
     for place, line in enumerate(plan.spaced(lines)):
@@ -40,7 +44,9 @@ def draw(path: Path, lines: Sequence[Line], *, title: str, unit: str, across: st
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where values lie on the drawing; ``low`` and ``high`` are the logarithms at the ends of the axes."""
+    """Where values lie on the drawing; ``low`` and ``high`` are the logarithms at the ends of the
+    axes.
+    """
 
     low: tuple[float, float]
     high: tuple[float, float]
@@ -62,19 +68,24 @@ class Plan:
                 f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e5e7eb"/>'
             )
             parts.append(
-                f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end" fill="#4b5563">{10**power:,g}</text>'
+                f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end"'
+                f' fill="#4b5563">{10**power:,g}</text>'
             )
         for x in xs:
             parts.append(
-                f'<text x="{self.at(x, 1)[0]}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle" fill="#4b5563">{x:,.0f}</text>'
+                f'<text x="{self.at(x, 1)[0]}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle"'
+                f' fill="#4b5563">{x:,.0f}</text>'
             )
         return [
             *parts,
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle" fill="#4b5563">{escape(across)}</text>',
+            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle"'
+            f' fill="#4b5563">{escape(across)}</text>',
         ]
 
     def spaced(self, lines: Sequence[Line]) -> list[tuple[Line, float]]:
-        """Return lines, the highest last point first, with the heights of their names, which do not overlap."""
+        """Return lines, the highest last point first, with the heights of their names, which do not
+        overlap.
+        """
         result: list[tuple[Line, float]] = []
         for line in sorted(lines, key=lambda one: -one.points[-1][1]):
             y = self.at(*line.points[-1])[1] + 4
@@ -85,7 +96,9 @@ class Plan:
         """Draw a line, its points and its name."""
         points = [self.at(*point) for point in line.points]
         return [
-            f'<polyline points="{" ".join(f"{x},{y}" for x, y in points)}" fill="none" stroke="{colour}" stroke-width="2"/>',
+            f'<polyline points="{" ".join(f"{x},{y}" for x, y in points)}" fill="none"'
+            f' stroke="{colour}" stroke-width="2"/>',
             *(f'<circle cx="{x}" cy="{y}" r="3.5" fill="{colour}"/>' for x, y in points),
-            f'<text x="{points[-1][0] + 10}" y="{label}" fill="{colour}">{escape(line.name)}</text>',
+            f'<text x="{points[-1][0] + 10}" y="{label}"'
+            f' fill="{colour}">{escape(line.name)}</text>',
         ]

@@ -1,8 +1,11 @@
-"""Compare an ingest with what the embedding model needs alone: the same texts, in the same calls, without anything around them.
+"""Compare an ingest with what the embedding model needs alone: the same texts, in the same calls,
+without anything around them.
 
-Run ``python bench/ingest.py`` from the repository; ``--sources N`` for more transcripts. Real transcripts come from ``CUEBASE_DATA`` (default:
-``../shared/data`` beside the repository). Source after source is ingested and then embedded alone, so that a busy moment of the machine hits both
-alike. It makes a library of its own in a temporary folder, prints a table and writes it into ``bench/RESULTS.md``.
+Run ``python bench/ingest.py`` from the repository; ``--sources N`` for more transcripts. Real
+transcripts come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository). Source
+after source is ingested and then embedded alone, so that a busy moment of the machine hits both
+alike. It makes a library of its own in a temporary folder, prints a table and writes it into
+``bench/RESULTS.md``.
 """
 
 import argparse
@@ -33,7 +36,9 @@ from transcripts.models import Collection
 
 @dataclass
 class Measured:
-    """One source: seconds until its words are found, of the whole ingest and of the model alone, and what there was to embed."""
+    """One source: seconds until its words are found, of the whole ingest and of the model alone,
+    and what there was to embed.
+    """
 
     words: float
     ingest: float
@@ -136,20 +141,23 @@ def section(found: Sequence[Measured]) -> str:
     texts = windows + chunks
     model = registry.configured_embedder()
     share = alone / whole
+    verdict = "at least" if share >= 0.9 else "NOT at least"
     return f"""## Ingest against the bare model
 
-`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(found)} real transcripts, one process, {model.model}.
-Python {platform.python_version()}, {os.cpu_count()} cores.
-An ingest reads, cuts at sentences, indexes the words, cuts where the subject changes ({windows:,} windows of sentences embedded), indexes again and embeds the
+`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(found)} real transcripts,
+one process, {model.model}. Python {platform.python_version()}, {os.cpu_count()} cores.
+An ingest reads, cuts at sentences, indexes the words, splits where the
+subject changes ({windows:,} windows of sentences embedded), indexes again and embeds the
 {chunks:,} chunks. *Alone* is the model given the same texts in the same calls.
 
 | | seconds | texts a second | of the model alone |
 |---|---:|---:|---:|
 | the model alone | {alone:.1f} | {texts / alone:.1f} | 100 % |
-| ingest | {whole:.1f} | {texts / whole:.1f} | **{share:.1%}** ({"at least" if share >= 0.9 else "NOT at least"} 90 %) |
+| ingest | {whole:.1f} | {texts / whole:.1f} | **{share:.1%}** ({verdict} 90 %) |
 | of that, until its words are found | {words:.1f} | | |
 
-Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one source are found after {1000 * words / len(found):.0f} ms.
+Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one
+source are found after {1000 * words / len(found):.0f} ms.
 """
 
 

@@ -1,8 +1,10 @@
-"""Measure what levels of detail cost: beside the embedding of the same chunks, after a small change, and as a source or a collection grows.
+"""Measure what levels of detail cost: beside the embedding of the same chunks, after a small
+change, and as a source or a collection grows.
 
-Run ``python bench/levels.py`` from the repository; ``--sources N`` for more transcripts, ``--sizes N …`` for other sizes. Real transcripts come from
-``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository). It makes a library of its own in a temporary folder, prints tables and writes them into
-``bench/RESULTS.md``.
+Run ``python bench/levels.py`` from the repository; ``--sources N`` for more transcripts, ``--sizes
+N …`` for other sizes. Real transcripts come from ``CUEBASE_DATA`` (default: ``../shared/data``
+beside the repository). It makes a library of its own in a temporary folder, prints tables and
+writes them into ``bench/RESULTS.md``.
 """
 
 import argparse
@@ -44,7 +46,9 @@ CHARACTERS = 500  # of a chunk
 
 @dataclass
 class Measured:
-    """One source: its chunks and nodes, seconds to embed the chunks and to build and store the tree, and nodes touched by a change of one cue."""
+    """One source: its chunks and nodes, seconds to embed the chunks and to build and store the
+    tree, and nodes touched by a change of one cue.
+    """
 
     chunks: int
     nodes: int
@@ -55,7 +59,9 @@ class Measured:
 
 @dataclass
 class Grown:
-    """A source of so many chunks without headings: CPU seconds, and MB of memory that the tree took."""
+    """A source of so many chunks without headings: CPU seconds, and MB of memory that the tree
+    took.
+    """
 
     chunks: int
     seconds: float
@@ -90,7 +96,9 @@ def alone(work: Callable[[int], Any], size: int) -> Any:
 
 
 def grow(size: int) -> Grown:
-    """Build the tree of a source of ``size`` chunks of real speech; its vectors wander from chunk to chunk."""
+    """Build the tree of a source of ``size`` chunks of real speech; its vectors wander from chunk
+    to chunk.
+    """
     dice = np.random.default_rng(1)
     vectors = wander(dice, size)
     pieces = [piece(n, text, vectors[n]) for n, text in enumerate(islice(speech(), size))]
@@ -225,25 +233,30 @@ def section(
         for name in ("embedding", "tree")
     )
     rows = "\n".join(
-        f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} | {one.memory:,.0f} |"
+        f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} |"
+        f" {one.memory:,.0f} |"
         for one in grown
     )
     topics = "\n".join(
         f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |" for size, seconds in found
     )
+    touched = statistics.median(run.touched for run in measured)
+    of_nodes = statistics.median(run.nodes for run in measured)
     return f"""{TITLE}
 
-`{shlex.join(["python", "bench/levels.py", *sys.argv[1:]])}`: Python {platform.python_version()}, numpy {np.__version__}, {os.cpu_count()} cores.
-{len(measured)} real transcripts ({chunks:,} chunks, {nodes:,} nodes): the tree is read, built and stored; beside it the chunks are embedded alone.
-A cue in the middle is then changed: *touched* are the nodes that are new after that, median of the sources.
+`{shlex.join(["python", "bench/levels.py", *sys.argv[1:]])}`: Python {platform.python_version()},
+numpy {np.__version__}, {os.cpu_count()} cores. {len(measured)} real transcripts ({chunks:,} chunks,
+{nodes:,} nodes): the tree is read, built and stored; beside it the chunks are embedded alone.
+Then a cue in the middle is changed: *touched* are the new nodes, median of the sources.
 
 | seconds per 1,000 chunks | |
 |---|---:|
 | embedding the chunks | {embedding:.2f} |
 | the tree | {tree:.2f} ({tree / embedding:.1%}) |
-| nodes touched by a changed cue | {statistics.median(one.touched for one in measured):g} of {statistics.median(one.nodes for one in measured):g} |
+| nodes touched by a changed cue | {touched:g} of {of_nodes:g} |
 
-One source without headings, of real speech; its vectors wander. CPU time and memory of the tree alone, each in a process of its own.
+One source without headings, of real speech; its vectors wander. CPU time and memory of
+the tree alone, each in a process of its own.
 
 | chunks | CPU s | CPU s per 1,000 | MB |
 |---:|---:|---:|---:|

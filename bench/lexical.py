@@ -1,9 +1,12 @@
-"""Compare search by words over a whole library: this project's lexicon, PostgreSQL's full text search, tantivy and bm25s.
+"""Compare search by words over a whole library: this project's lexicon, PostgreSQL's full text
+search, tantivy and bm25s.
 
-Run ``python bench/lexical.py 10000 100000`` (numbers of segments) from the repository; ``--queries N`` for more queries, ``--seed N`` for others. It prints
-tables, writes them into ``bench/RESULTS.md``, and draws how time and size grow into ``docs/images``. The rivals take turns query by query, so that a busy
-moment of the machine hits them alike. Real transcripts come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); without them the text
-is generated. The database is an embedded one of its own, in a temporary folder.
+Run ``python bench/lexical.py 10000 100000`` (numbers of segments) from the repository; ``--queries
+N`` for more queries, ``--seed N`` for others. It prints tables, writes them into
+``bench/RESULTS.md``, and draws how time and size grow into ``docs/images``. The rivals take turns
+query by query, so that a busy moment of the machine hits them alike. Real transcripts come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); without them the text is
+generated. The database is an embedded one of its own, in a temporary folder.
 """
 
 import argparse
@@ -42,7 +45,10 @@ LIMIT = 10
 OF_A_SOURCE = 100  # segments
 SEGMENT_WORDS = 80  # about 500 characters
 QUERY_WORDS = (1, 3, 6)
-ABOUT = "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each is half of one and half of another, with rare words of its own. "
+ABOUT = (
+    "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each"
+    " is half of one and half of another, with rare words of its own. "
+)
 PATIENCE = 60.0  # seconds that one rival may take for the queries of one setting
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 Search = Callable[[str], object]
@@ -198,7 +204,8 @@ def ask_fts(query: str, *, operator: str) -> object:
     with connection.cursor() as cursor:
         words = operator.join(f"'{word}'" for word in tokenize(query))
         cursor.execute(
-            "SELECT id, ts_rank_cd(words, query) AS score FROM fts, CAST(%s AS tsquery) AS query WHERE words @@ query ORDER BY score DESC LIMIT %s",
+            "SELECT id, ts_rank_cd(words, query) AS score FROM fts, CAST(%s AS tsquery) AS"
+            " query WHERE words @@ query ORDER BY score DESC LIMIT %s",
             [words, LIMIT],
         )
         return cursor.fetchall()
@@ -220,9 +227,11 @@ def ask_bm25s(index: bm25s.BM25, query: str) -> object:
 
 
 class Corpus:
-    """Segments by number: first the real ones; after them new ones, each of half of one real segment and half of another.
+    """Segments by number: first the real ones; after them new ones, each of half of one real
+    segment and half of another.
 
-    Rare words are other words in every round through the real segments, since a library that grows says ever new ones.
+    Rare words are other words in every round through the real segments, since a library that grows
+    says ever new ones.
     """
 
     def __init__(self) -> None:
@@ -267,7 +276,9 @@ def slices(words: list[str], count: int) -> Iterator[list[str]]:
 
 @dataclass
 class Results:
-    """What was measured at one size: seconds to build, bytes on disk, milliseconds of each query, bytes of memory."""
+    """What was measured at one size: seconds to build, bytes on disk, milliseconds of each query,
+    bytes of memory.
+    """
 
     build: dict[str, float] = field(default_factory=dict)
     size: dict[str, int] = field(default_factory=dict)
@@ -366,11 +377,16 @@ def section(library: Library) -> str:
     lines = [
         "## Search by words over a library",
         "",
-        f"`python {shlex.join(['bench/lexical.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile (× the median of this project's lexicon), top"
-        f" {LIMIT}, of queries not asked before: one or three content words of a segment, or six neighbouring words with all their stop words.",
-        f"{ABOUT}PostgreSQL is the embedded one, with its standard settings; {packages}; {os.cpu_count()} cores.",
-        "The lexicon and PostgreSQL's full text search answer over a socket; tantivy and bm25s live in the asking process. All hold the same words.",
-        "`ts_rank_cd` is asked for chunks with any of the words, which is what BM25 ranks, and for chunks with all of them.",
+        f"`python {shlex.join(['bench/lexical.py', *sys.argv[1:]])}`: milliseconds, median /"
+        f" 95th percentile (× the median of this project's lexicon), top"
+        f" {LIMIT}, of queries not asked before: one or three content words of a segment, or"
+        f" six neighbouring words with all their stop words.",
+        f"{ABOUT}PostgreSQL is the embedded one, with its standard settings; {packages};"
+        f" {os.cpu_count()} cores.",
+        "The lexicon and PostgreSQL's full text search answer over a socket; tantivy and bm25s"
+        " live in the asking process. All hold the same words.",
+        "`ts_rank_cd` is asked for chunks with any of the words, which is what BM25 ranks, and"
+        " for chunks with all of them.",
         "",
         *speed(library),
         "",
@@ -389,7 +405,8 @@ def speed(library: Library) -> Iterator[str]:
         for words, times in results.times.items():
             ground = statistics.median(times["lexicon"])
             cells = [
-                f"{statistics.median(times[name]):.2f} / {percentile(times[name]):.2f} (×{statistics.median(times[name]) / ground:.1f})"
+                f"{statistics.median(times[name]):.2f} / {percentile(times[name]):.2f}"
+                f" (×{statistics.median(times[name]) / ground:.1f})"
                 for name in names
             ]
             yield f"| {size:,} | {words} | " + " | ".join(cells) + " |"

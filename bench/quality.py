@@ -1,9 +1,12 @@
-"""Measure how well searches find what people say is right, stage by stage, on real transcripts and two classic collections.
+"""Measure how well searches find what people say is right, stage by stage, on real transcripts and
+two classic collections.
 
-Run ``python bench/quality.py`` from the repository; names of sets measure only these, ``--questions N`` at most so many of each, evenly drawn. It prints a
-table, says whether what is promised holds, and writes both into ``bench/RESULTS.md``. The library is one of its own, in an embedded PostgreSQL in a
-temporary folder, filled by the project's own ingest; vectors are kept in ``build/vectors``, since making them takes an hour. The data come from
-``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Run ``python bench/quality.py`` from the repository; names of sets measure only these, ``--questions
+N`` at most so many of each, evenly drawn. It prints a table, says whether what is promised holds,
+and writes both into ``bench/RESULTS.md``. The library is one of its own, in an embedded PostgreSQL
+in a temporary folder, filled by the project's own ingest; vectors are kept in ``build/vectors``,
+since making them takes an hour. The data come from ``CUEBASE_DATA`` (default: ``../shared/data``
+beside the repository).
 """
 
 import argparse
@@ -93,7 +96,9 @@ def main() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """How good each way to search is on one set, how good bm25s with the same tokens, and how much there is."""
+    """How good each way to search is on one set, how good bm25s with the same tokens, and how much
+    there is.
+    """
 
     name: str
     chunks: int
@@ -158,7 +163,9 @@ def plain_fusion() -> Iterator[None]:
 
 
 def transcripts(collection: Collection, name: str) -> list[Question]:
-    """Ingest a set's transcripts as an upload would; titles that make sense only inside one video are no questions."""
+    """Ingest a set's transcripts as an upload would; titles that make sense only inside one video
+    are no questions.
+    """
     for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
         storage.add_captions(collection, path.read_bytes(), name=path.name)
     ingest_pipeline.adopt()
@@ -177,12 +184,16 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
 
 
 def plain(document: str) -> str:
-    """Return a document's id without the noughts that some files of one collection write and others do not: "CACM-0756" is "CACM-756"."""
+    """Return a document's id without the noughts that some files of one collection write and others
+    do not: "CACM-0756" is "CACM-756".
+    """
     return re.sub(r"-0+(?=\d)", "-", document)
 
 
 def documents(collection: Collection, name: str) -> list[Question]:
-    """Store a classic collection, a source and a chunk for each document, and return its questions; the quotes in them were not meant to be obeyed."""
+    """Store a classic collection, a source and a chunk for each document, and return its questions;
+    the quotes in them were not meant to be obeyed.
+    """
     corpus, folder = DOCUMENTS[name]
     found: dict[str, tuple[str, int]] = {}
     for row in jsonl(DATA / corpus):
@@ -297,10 +308,13 @@ def section(measured: Sequence[Measured]) -> str:
     lines = [
         "## Quality of searches",
         "",
-        f"`python {shlex.join(['bench/quality.py', *sys.argv[1:]])}`: nDCG@10 · hit@1 · hit@5 · MRR@10, over all sources of a set, which are a library of their"
-        f" own. Chunks and vectors are those of the project's own ingest (all-MiniLM-L6-v2); a hit counts when it shares at least half of itself, or half of"
+        f"`python {shlex.join(['bench/quality.py', *sys.argv[1:]])}`: nDCG@10 · hit@1 · hit@5 ·"
+        f" MRR@10, over all sources of a set, which are a library of their"
+        f" own. Chunks and vectors are those of the project's own ingest (all-MiniLM-L6-v2); a"
+        f" hit counts when it shares at least half of itself, or half of"
         " the answer, with the answer. Titles that make sense only inside one video are left out.",
-        f"*bm25s* ranks the same chunks with the same tokens; *{PLAIN}* is the hybrid search with its fused ranks unweighed. Python"
+        f"*bm25s* ranks the same chunks with the same tokens; *{PLAIN}* is the hybrid search"
+        f" with its fused ranks unweighed. Python"
         f" {platform.python_version()}, bm25s {installed('bm25s')}. {rerank_note(measured)}",
         "",
         "| set | chunks | questions | " + " | ".join(shown) + " |",
@@ -343,15 +357,20 @@ def checks(measured: Sequence[Measured]) -> Iterator[str]:
     for one in measured:
         apart = one.rows["lexical"].ndcg10 - one.rows["bm25s"].ndcg10
         yield (
-            f"- {one.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s ({apart:+.3f});"
+            f"- {one.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s"
+            f" ({apart:+.3f});"
             + (
-                f" hybrid {verdict(one.rows['hybrid'].ndcg10 > one.best_branch)} above both branches ({one.rows['hybrid'].ndcg10 - one.best_branch:+.3f})"
+                f" hybrid {verdict(one.rows['hybrid'].ndcg10 > one.best_branch)} above both"
+                f" branches ({one.rows['hybrid'].ndcg10 - one.best_branch:+.3f})"
                 f"; {PLAIN} {one.rows[PLAIN].ndcg10 - one.best_branch:+.3f}"
             )
         )
         if one.name == "scifact":
             found = one.rows["lexical"].ndcg10
-            yield f"- scifact: lexical {found:.3f}; published for BM25 on its test questions (these are its training questions): {PUBLISHED} to 0.679."
+            yield (
+                f"- scifact: lexical {found:.3f}; published for BM25 on its test questions"
+                f" (these are its training questions): {PUBLISHED} to 0.679."
+            )
 
 
 def verdict(holds: bool) -> str:

@@ -1,8 +1,11 @@
-"""Time searches of a large library: hybrid ones from end to end, and the nearest neighbours of a vector by the index and by looking at all.
+"""Time searches of a large library: hybrid ones from end to end, and the nearest neighbours of a
+vector by the index and by looking at all.
 
-Run ``python bench/search.py 10000 100000`` (numbers of chunks, ascending) from the repository; ``--questions N`` for more. It prints tables and writes them
-into ``bench/RESULTS.md``. The library is one of its own, in an embedded PostgreSQL in a temporary folder; vectors of real texts are kept in ``build/vectors``.
-The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+Run ``python bench/search.py 10000 100000`` (numbers of chunks, ascending) from the repository;
+``--questions N`` for more. It prints tables and writes them into ``bench/RESULTS.md``. The library
+is one of its own, in an embedded PostgreSQL in a temporary folder; vectors of real texts are kept
+in ``build/vectors``. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the
+repository).
 """
 
 import argparse
@@ -75,7 +78,9 @@ def main() -> None:
 
 
 class Library:
-    """Chunks with their vectors: first real ones; then each of half of one and half of another, with a vector between theirs and a random part."""
+    """Chunks with their vectors: first real ones; then each of half of one and half of another,
+    with a vector between theirs and a random part.
+    """
 
     def __init__(self) -> None:
         self.texts, self.vectors = real()
@@ -90,7 +95,9 @@ class Library:
         return Scope(readable=frozenset({self.collection.pk}))
 
     def grow(self, size: int) -> None:
-        """Add chunks, merge their words, and build the index of their vectors where there is to be one."""
+        """Add chunks, merge their words, and build the index of their vectors where there is to be
+        one.
+        """
         note(f"filling up to {size:,} chunks")
         for first in range(self.size, size, OF_A_SOURCE):
             self._add(first, min(size, first + OF_A_SOURCE))
@@ -129,7 +136,8 @@ class Library:
         with (
             connection.cursor() as cursor,
             cursor.copy(
-                "COPY citations_embedding (chunk_id, space_id, source_id, digest, vector) FROM STDIN"
+                "COPY citations_embedding (chunk_id, space_id, source_id, digest, vector) FROM"
+                " STDIN"
             ) as copy,
         ):
             for row, (_, vector) in zip(rows, made, strict=True):
@@ -152,7 +160,9 @@ class Library:
 
 
 def real() -> tuple[list[str], Vectors]:
-    """Return the distinct pieces of real transcripts that ingest embeds, chunks and windows of three sentences, in random order, with their vectors."""
+    """Return the distinct pieces of real transcripts that ingest embeds, chunks and windows of
+    three sentences, in random order, with their vectors.
+    """
     model = KeptEmbedder(registry.embedder("local"))
     found: dict[str, Vectors] = {}
 
@@ -196,7 +206,7 @@ def questions(count: int) -> list[str]:
 
 @dataclass
 class Results:
-    """Milliseconds by name, of each query, and the share of the ten nearest that the index finds."""
+    """Milliseconds of each query by name, and the index's recall of the ten nearest."""
 
     size: int
     built: float
@@ -296,11 +306,14 @@ def section(library: Library, results: Sequence[Results], count: int) -> str:
         [
             "## Hybrid search and nearest neighbours",
             "",
-            f"`python {shlex.join(['bench/search.py', *sys.argv[1:]])}`: milliseconds, median / 95th percentile, of {count} questions that people asked,"
+            f"`python {shlex.join(['bench/search.py', *sys.argv[1:]])}`: milliseconds, median /"
+            f" 95th percentile, of {count} questions that people asked,"
             f" none asked before. Python {platform.python_version()}, {os.cpu_count()} cores,"
             " the embedded PostgreSQL with its standard settings, all-MiniLM-L6-v2 (384).",
-            f"The first {len(library.texts):,} chunks are pieces of real transcripts with their vectors; each further one is half of one piece and half of"
-            f" another, its vector the middle of theirs and a random part of {JITTER} of its length.",
+            f"The first {len(library.texts):,} chunks are pieces of real transcripts with their"
+            f" vectors; each further one is half of one piece and half of"
+            f" another, its vector the middle of theirs and a random part of {JITTER} of its"
+            f" length.",
             "",
             *hybrid(results),
             "",
@@ -320,8 +333,14 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
         "hybrid",
         *(name for name in search_pipeline.STAGES if name in results[0].times),
     ]
-    yield f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after the other. *hybrid*: a whole search; its stages follow, of which"
-    yield "embed and lexical run at the same time. The overhead is what the median search takes beyond the median sum."
+    yield (
+        f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after"
+        f" the other. *hybrid*: a whole search; its stages follow, of which"
+    )
+    yield (
+        "embed and lexical run at the same time. The overhead is what the median search takes"
+        " beyond the median sum."
+    )
     yield ""
     yield "| chunks | " + " | ".join(names) + " | overhead |"
     yield "|---|" + "---:|" * (len(names) + 1)
@@ -331,15 +350,22 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
         yield (
             f"| {one.size:,} | "
             + " | ".join(cells)
-            + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'} {ALLOWED:.0%}) |"
+            + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'}"
+            f" {ALLOWED:.0%}) |"
         )
 
 
 def nearest(results: Sequence[Results]) -> Iterator[str]:
     """Write the table of nearest neighbours."""
-    yield f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to {vector_search.INDEXED_FROM:,} chunks)."
+    yield (
+        f"The {LIMIT} nearest: *search* is what a search does (it looks at all of up to"
+        f" {vector_search.INDEXED_FROM:,} chunks)."
+    )
     yield ""
-    yield f"| chunks | by the index | looking at all | search | recall@{LIMIT} of the index | index built in s |"
+    yield (
+        f"| chunks | by the index | looking at all | search | recall@{LIMIT} of the index |"
+        f" index built in s |"
+    )
     yield "|---|---:|---:|---:|---:|---:|"
     for one in results:
         cells = [

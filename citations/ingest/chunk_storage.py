@@ -1,4 +1,7 @@
-"""Cutting a source: its chunks are exchanged for others in one transaction, and those whose text stays keep their row, and so their vector and context."""
+"""Replace the chunks of a source in one transaction.
+
+A chunk with unchanged text keeps its row, and so its vector and context.
+"""
 
 import hashlib
 from collections import defaultdict, deque
@@ -26,36 +29,37 @@ _TYPES = ("bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", 
 
 
 def digest_of(context: str, text: str) -> bytes:
-    """Return the SHA-256 of what is embedded."""
+    """Return the SHA-256 of the text that is embedded."""
     return hashlib.sha256(
         (f"{context}\n\n{text}" if context else text).encode("utf-8", "replace")
     ).digest()
 
 
-def exchange(source: Source, drafts: Sequence[ChunkDraft], **about: Any) -> None:
-    """Give a source these chunks, and its row what is told ``about`` it. Words and chunks change at one moment: no hit is lost or doubled.
+def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any) -> None:
+    """Store these chunks and update ``columns`` of the source in one transaction with its words.
 
-    Raises ``SourceNotFound`` when it was deleted meanwhile.
+    Raises ``SourceNotFound`` if the source was deleted meanwhile.
     """
     with transaction.atomic():
         keep_switch_out()
-        before = _by_text(
+        existing = _by_text(
             Chunk.objects.select_for_update()
             .filter(source=source)
             .order_by("pk")
             .only("pk", "text", "context", "ordinal")
         )
-        kept = [
-            before[draft.text].popleft() if before.get(draft.text) else None for draft in drafts
+        unchanged = [
+            existing[draft.text].popleft() if existing.get(draft.text) else None for draft in drafts
         ]
         texts = [
-            old.indexed_text if old else draft.text for old, draft in zip(kept, drafts, strict=True)
+            old.indexed_text if old else draft.text
+            for old, draft in zip(unchanged, drafts, strict=True)
         ]
         first = lexical_index.index(source.pk, texts)
-        Chunk.objects.filter(pk__in=[old.pk for left in before.values() for old in left]).delete()
+        Chunk.objects.filter(pk__in=[old.pk for rest in existing.values() for old in rest]).delete()
         placed = [
             (old, _row(draft, number, first))
-            for number, (old, draft) in enumerate(zip(kept, drafts, strict=True))
+            for number, (old, draft) in enumerate(zip(unchanged, drafts, strict=True))
         ]
         _move([(old.pk, row) for old, row in placed if old])
         Chunk.objects.bulk_create(
@@ -66,11 +70,11 @@ def exchange(source: Source, drafts: Sequence[ChunkDraft], **about: Any) -> None
             ],
             batch_size=500,
         )
-        source.change(chunk_count=len(drafts), **about)
+        source.change(chunk_count=len(drafts), **columns)
 
 
 def reindex(source: Source) -> None:
-    """Make known the words of a source's chunks as they are now, with their contexts."""
+    """Index the words of a source's chunks again, with their contexts."""
     with transaction.atomic():
         keep_switch_out()
         chunks = list(
@@ -88,11 +92,11 @@ def reindex(source: Source) -> None:
             )
 
 
-def _by_text(chunks: "Any") -> dict[str, deque[Chunk]]:
-    found: dict[str, deque[Chunk]] = defaultdict(deque)
+def _by_text(chunks: Any) -> dict[str, deque[Chunk]]:
+    chunks_of: dict[str, deque[Chunk]] = defaultdict(deque)
     for chunk in sorted(chunks, key=lambda chunk: chunk.ordinal):
-        found[chunk.text].append(chunk)
-    return found
+        chunks_of[chunk.text].append(chunk)
+    return chunks_of
 
 
 def _row(draft: ChunkDraft, number: int, first: int) -> tuple[Any, ...]:
@@ -101,7 +105,7 @@ def _row(draft: ChunkDraft, number: int, first: int) -> tuple[Any, ...]:
 
 
 def _move(rows: Sequence[tuple[int, tuple[Any, ...]]]) -> None:
-    """Update the rows that stay, all in one statement."""
+    """Update the unchanged chunks in one statement."""
     if not rows:
         return
     columns = [[pk for pk, _ in rows], *([row[at] for _, row in rows] for at in range(len(_MOVED)))]
@@ -110,7 +114,8 @@ def _move(rows: Sequence[tuple[int, tuple[Any, ...]]]) -> None:
     changes = ", ".join(f'"{name}" = moved."{name}"' for name in _MOVED)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE citations_chunk c SET {changes} FROM unnest({sources}) AS moved (pk, {names}) WHERE c.id = moved.pk",
+            f"UPDATE citations_chunk c SET {changes} FROM unnest({sources}) AS moved (pk, {names})"
+            " WHERE c.id = moved.pk",
             columns,
         )
 

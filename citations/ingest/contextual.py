@@ -1,6 +1,7 @@
-"""Contextual retrieval for one source: a language model says of each piece what it is about within the whole.
+"""Contextual retrieval: a language model writes for each chunk what it is about within its source.
 
-Nothing is stored here: each context goes to the caller as soon as it comes, so that a killed run loses only those that were on their way.
+Nothing is stored here: each context goes to the caller when it arrives, so that a killed run loses
+only the requests in progress.
 """
 
 import logging
@@ -27,10 +28,10 @@ from citations.providers.prompts import (
 _MOST_TITLE: Final = 300  # characters
 _MOST_PIECE: Final = 4_000
 _MARKS: Final = 100  # tokens around text and piece
-_LEAST_ROOM: Final = 300  # tokens of a text below which asking makes no sense
-_HEAD: Final = 5  # a fifth of what a model reads of a long text is its beginning
+_LEAST_ROOM: Final = 300  # tokens of text below which a context makes no sense
+_HEAD: Final = 5  # a fifth of the excerpt of a long text is its beginning
 _GIVES_UP: Final = 5  # failures in a row
-_KEPT_FROM: Final = 1_024  # tokens from which services keep a document
+_KEPT_FROM: Final = 1_024  # tokens from which services cache a document
 _USUAL_ANSWER: Final = 60  # tokens
 _GAP: Final = "\n\n[…]\n\n"
 
@@ -49,7 +50,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextRequest:
-    """A piece of a text that wants a context: ``start`` and ``end`` are its place in characters; ``key`` is handed back with the context."""
+    """A piece that needs a context, its characters in the text, and a key to return with it."""
 
     key: int
     text: str
@@ -58,8 +59,8 @@ class ContextRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """What came of it: contexts written, pieces that got none (they may be asked for again), and tokens used."""
+class ContextResult:
+    """How many contexts were written, how many are missing, and the tokens used."""
 
     written: int
     failed: int
@@ -68,8 +69,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What contexts would cost, in tokens and rather too many: ``asked`` in all, of which ``cached`` come at a fraction of the price where the service
-    keeps a document that it has just seen, and ``answered``.
+    """Estimated tokens of contexts: ``asked``, of which ``cached`` are cheaper with services that
+    cache documents, and ``answered``. Rounded up.
     """
 
     calls: int = 0
@@ -78,7 +79,6 @@ class Cost:
     answered: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Add up two."""
         return Cost(
             calls=self.calls + other.calls,
             asked=self.asked + other.asked,
@@ -88,9 +88,9 @@ class Cost:
 
 
 def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
-    """Ask what ``piece`` is about within ``text``, a source's text or an excerpt of it.
+    """Return the prompt for the context of ``piece`` within ``text``.
 
-    All prompts with the same title and text share their ``document``.
+    Prompts with the same title and text share their ``document``.
     """
     return Prompt(
         system=_CONTEXT,
@@ -100,13 +100,13 @@ def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
     )
 
 
-@lru_cache(8)  # the pieces of a source are asked about one after the other
+@lru_cache(8)  # the pieces of a source follow one another
 def _marked_text(title: str, text: str) -> str:
     return marked("text", f"{title.strip()}\n\n{text}")
 
 
 def clean_context(answer: str, *, piece: str = "") -> str:
-    """Return a context on one line, "" if it says nothing beyond the piece."""
+    """Return a context on one line, or "" if it only repeats the piece."""
     context = clean_answer(answer, MAX_CONTEXT)
     return "" if context and context in " ".join(piece.split()) else context
 
@@ -119,11 +119,12 @@ def write(
     pieces: Sequence[ContextRequest],
     save: Callable[[int, str], None],
     concurrency: int = 0,
-) -> Written:
-    """Ask for the context of each piece of ``text``, several at once (0: as LLM_CONCURRENCY says), and give each to ``save`` in the caller's thread.
+) -> ContextResult:
+    """Request a context for each piece, several at once, and pass each to ``save`` in this thread.
 
-    Single failures are counted and passed over. Raises ``ModelRefused`` and ``ModelMissing`` as soon as one comes, any ``ModelError`` after several in a
-    row, and what ``save`` raises; contexts that were on their way are saved before.
+    ``concurrency`` 0 means LLM_CONCURRENCY. Single failures are counted and skipped. Raises
+    ``ModelRefused`` and ``ModelMissing`` at once, any ``ModelError`` after several in a row, and
+    what ``save`` raises; requests in progress are finished and saved before.
     """
     tally = _Tally(save)
     at_once = concurrency or conf.llm().concurrency
@@ -135,13 +136,13 @@ def write(
                 at_once,
                 tally,
             )
-            if tally.over:
-                raise tally.over
-    return Written(written=tally.written, failed=tally.failed, usage=tally.usage)
+            if tally.fatal:
+                raise tally.fatal
+    return ContextResult(written=tally.written, failed=tally.failed, usage=tally.usage)
 
 
 def estimate(*, title: str, text: str, pieces: Sequence[ContextRequest], budget: int) -> Cost:
-    """Say beforehand what ``write`` costs with a language model of that ``budget``. Pure."""
+    """Estimate the cost of ``write`` for a model that reads ``budget`` tokens. Pure."""
     bare = prompt_tokens(context_prompt(title="", text="", piece=""))
     cost = Cost()
     for excerpt, ours in _excerpts(text, pieces, budget):
@@ -156,15 +157,15 @@ def estimate(*, title: str, text: str, pieces: Sequence[ContextRequest], budget:
 
 
 class _Tally:
-    """What has come so far; ``over`` is the error that ends it."""
+    """The contexts so far; ``fatal`` is the error that ends the run."""
 
     def __init__(self, save: Callable[[int, str], None]) -> None:
         self._save = save
         self.written = self.failed = self._in_a_row = 0
         self.usage = Usage()
-        self.over: ModelError | None = None
+        self.fatal: ModelError | None = None
 
-    def came(self, piece: ContextRequest, context: str, usage: Usage) -> None:
+    def succeed(self, piece: ContextRequest, context: str, usage: Usage) -> None:
         self.usage += usage
         self._in_a_row = 0
         if context:
@@ -173,19 +174,17 @@ class _Tally:
         else:
             self.failed += 1
 
-    def missed(self, error: ModelError) -> None:
+    def fail(self, error: ModelError) -> None:
         self.failed += 1
         self._in_a_row += 1
         _logger.warning("A context was not written: %s", error)
         if isinstance(error, ModelRefused | ModelMissing) or self._in_a_row >= _GIVES_UP:
-            self.over = self.over or error
+            self.fatal = self.fatal or error
 
 
 _Answer: TypeAlias = "Future[tuple[str, Usage]]"
-_Turn: TypeAlias = list[tuple[str, ContextRequest]]  # what may be asked at once
-_Group: TypeAlias = tuple[
-    str, list[ContextRequest]
-]  # an excerpt, and the pieces that are asked about with it
+_Turn: TypeAlias = list[tuple[str, ContextRequest]]  # requests that may run at once
+_Group: TypeAlias = tuple[str, list[ContextRequest]]  # an excerpt and its pieces
 
 
 def _ask(llm: Llm, title: str, excerpt: str, piece: ContextRequest) -> tuple[str, Usage]:
@@ -197,29 +196,32 @@ def _ask(llm: Llm, title: str, excerpt: str, piece: ContextRequest) -> tuple[str
 def _take(
     turn: _Turn, start: Callable[[str, ContextRequest], _Answer], at_once: int, tally: _Tally
 ) -> None:
-    """Ask about each piece of a turn, never more ``at_once`` than that, the ones that wait to be saved included; nothing new once it is over."""
+    """Run the requests of a turn, at most ``at_once`` together, until a fatal error."""
     waiting = iter(turn)
-    under_way: dict[_Answer, ContextRequest] = {}
+    in_progress: dict[_Answer, ContextRequest] = {}
     while True:
-        room = 0 if tally.over else at_once - len(under_way)
-        under_way |= {start(excerpt, piece): piece for excerpt, piece in islice(waiting, room)}
-        if not under_way:
+        room = 0 if tally.fatal else at_once - len(in_progress)
+        in_progress |= {start(excerpt, piece): piece for excerpt, piece in islice(waiting, room)}
+        if not in_progress:
             return
-        for answer in wait(under_way, return_when=FIRST_COMPLETED).done:
-            _note(answer, under_way.pop(answer), tally)
+        for answer in wait(in_progress, return_when=FIRST_COMPLETED).done:
+            _note(answer, in_progress.pop(answer), tally)
 
 
 def _note(answer: _Answer, piece: ContextRequest, tally: _Tally) -> None:
     try:
         context, usage = answer.result()
     except ModelError as error:
-        tally.missed(error)
+        tally.fail(error)
     else:
-        tally.came(piece, context, usage)
+        tally.succeed(piece, context, usage)
 
 
 def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
-    """Yield what is asked at once. Where a service keeps what it has read, the first question about an excerpt has to be answered before the others."""
+    """Yield requests that may run at once.
+
+    If the service caches documents, the first request of an excerpt must finish before the others.
+    """
     if not waits:
         yield [(excerpt, piece) for excerpt, pieces in groups for piece in pieces]
         return
@@ -229,9 +231,9 @@ def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
 
 
 def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[_Group]:
-    """Return what of the text is read for each piece: all of it, or its beginning and a part around the piece.
+    """Return the excerpt for each piece: the whole text, or its beginning and the piece's part.
 
-    Such parts overlap by half and start at fixed places, so that neighbouring pieces share one, and it is paid for once.
+    Parts overlap by half and start at fixed positions, so that neighbouring pieces share one.
     """
     body = text.encode(errors="replace")
     ordered = sorted(pieces, key=lambda piece: piece.start)
@@ -249,24 +251,24 @@ def _excerpts(text: str, pieces: Sequence[ContextRequest], budget: int) -> list[
 
 
 def _overhead(pieces: Sequence[ContextRequest]) -> int:
-    """The tokens of a question beside the text, and of its answer."""
+    """Return the tokens of a request without the text, and of its answer."""
     longest = max((tokens(piece.text[:_MOST_PIECE]) for piece in pieces), default=0)
     bare = context_prompt(title="", text="", piece="")
     return prompt_tokens(bare) + bare.max_tokens + _MOST_TITLE + _MARKS + longest
 
 
 def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:
-    """Yield the byte in the middle of each piece; pieces are in order, and so the text is encoded once in all."""
-    seen = place = 0
+    """Yield the middle byte of each piece (in order), encoding the text only once."""
+    seen = position = 0
     for piece in pieces:
         middle = min(len(text), max(seen, (piece.start + piece.end) // 2))
-        place += len(text[seen:middle].encode(errors="replace"))
+        position += len(text[seen:middle].encode(errors="replace"))
         seen = middle
-        yield place
+        yield position
 
 
 def _window(middle: int, wide: int, length: int) -> int:
-    """Where the part that has ``middle`` most in its middle starts."""
+    """Return the start of the part that is best centred on ``middle``."""
     step = wide // 2
     return min(max(0, round((middle - wide / 2) / step) * step), length - wide)
 

@@ -1,4 +1,4 @@
-"""What the contexts that are missing will cost."""
+"""Estimate the cost of missing contexts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ WITHOUT_CONTEXTS = Q(chunk_count__gt=0) & ~Q(contexts_digest=F("digest"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPlan:
-    """What is missing, and what it will cost with the language model that the settings name."""
+    """The missing contexts, and their cost with the configured language model."""
 
     model: str
     sources: int
@@ -26,33 +26,36 @@ class ContextPlan:
 
 
 def plan() -> ContextPlan:
-    """Estimate the contexts that are missing; those of sources that are found only by words so far come to about the same when they are cut by meaning.
+    """Estimate the cost of missing contexts from the texts of their sources.
 
-    Reads the texts of these sources. Raises ``Unavailable`` without a language model.
+    Sources that are split again by meaning need about the same. Raises ``Unavailable`` without a
+    language model.
     """
     llm = registry.llm()
     if llm is None:
-        raise Unavailable("There is no language model.", hint="Set LLM_PROVIDER.")
+        raise Unavailable("No language model is configured.", hint="Set LLM_PROVIDER.")
     sources = pieces = 0
     cost = contextual.Cost()
     for source in Source.objects.filter(
         WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
     ).order_by("pk"):
-        wanted = pieces_of(Chunk.objects.filter(source=source, context=""))
+        requests = requests_for(Chunk.objects.filter(source=source, context=""))
         cost += contextual.estimate(
             title=source.title,
             text=blocks.text_of(source_blocks.read(source)),
-            pieces=wanted,
+            pieces=requests,
             budget=llm.budget,
         )
         sources += 1
-        pieces += len(wanted)
+        pieces += len(requests)
     return ContextPlan(model=llm.name, sources=sources, pieces=pieces, cost=cost)
 
 
-def pieces_of(chunks: Iterable[Chunk]) -> list[contextual.ContextRequest]:
-    """Return chunks as what contexts are written for."""
+def requests_for(chunks: Iterable[Chunk]) -> list[contextual.ContextRequest]:
+    """Return a context request for each chunk."""
     return [
-        contextual.ContextRequest(key=one.pk, text=one.text, start=one.span_start, end=one.span_end)
-        for one in chunks
+        contextual.ContextRequest(
+            key=chunk.pk, text=chunk.text, start=chunk.span_start, end=chunk.span_end
+        )
+        for chunk in chunks
     ]

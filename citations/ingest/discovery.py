@@ -1,4 +1,7 @@
-"""Which sources there should be: each video has one in every language, made from its best transcript of that language. Staleness is a query, not a signal."""
+"""Find transcripts whose source is missing or stale. Staleness is a query, not a signal.
+
+A video has one source per language, made from its best transcript in that language.
+"""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,7 +16,7 @@ AT_ONCE = 500
 
 
 class _Stale(NamedTuple):
-    """A transcript whose source is missing, or not what it should be."""
+    """A transcript whose source is missing or out of date."""
 
     transcript: int
     video: int
@@ -26,37 +29,36 @@ class _Stale(NamedTuple):
 
 
 def adopt(*, limit: int = AT_ONCE) -> list[Source]:
-    """Make the sources that are missing, and bring up to date those whose video or transcript has changed; return them. One query when nothing has."""
+    """Create missing sources and update stale ones; return them. One query if there are none."""
     stale = _stale(limit)
     if not stale:
         return []
-    videos = Video.objects.defer("description", "languages").in_bulk({one.video for one in stale})
-    found = [(one, videos[one.video]) for one in stale if one.video in videos]
-    made = [
-        Source(**_about(one, video), state=State.PENDING)
-        for one, video in found
-        if one.source is None
+    videos = Video.objects.defer("description", "languages").in_bulk({row.video for row in stale})
+    pairs = [(row, videos[row.video]) for row in stale if row.video in videos]
+    missing = [
+        Source(**_columns(row, video), state=State.PENDING)
+        for row, video in pairs
+        if row.source is None
     ]
-    Source.objects.bulk_create(
-        made, batch_size=500, ignore_conflicts=True
-    )  # another process may have been faster
-    renewed = {one.source: _renewed(one, video) for one, video in found if one.source is not None}
+    # Another process may create the same source.
+    Source.objects.bulk_create(missing, batch_size=500, ignore_conflicts=True)
+    updates = {row.source: _update(row, video) for row, video in pairs if row.source is not None}
     with transaction.atomic():
-        for pk, values in sorted(renewed.items()):
+        for pk, values in sorted(updates.items()):
             Source.objects.filter(pk=pk).update(**values)
-    keys = [one.transcript for one, _ in found]
+    keys = [row.transcript for row, _ in pairs]
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
 
 
-def _about(one: _Stale, video: Video) -> dict[str, Any]:
+def _columns(row: _Stale, video: Video) -> dict[str, Any]:
     return {
         "kind": SourceKind.VIDEO,
-        "video_id": one.video,
-        "transcript_id": one.transcript,
-        "language": one.language,
-        "fingerprint": one.fingerprint,
-        "refreshed_at": one.changed_at,
-        "collection_id": one.collection,
+        "video_id": row.video,
+        "transcript_id": row.transcript,
+        "language": row.language,
+        "fingerprint": row.fingerprint,
+        "refreshed_at": row.changed_at,
+        "collection_id": row.collection,
         "title": video.title or video.key[:300],
         "author": video.channel,
         "url": video.url,
@@ -65,9 +67,9 @@ def _about(one: _Stale, video: Video) -> dict[str, Any]:
     }
 
 
-def _renewed(one: _Stale, video: Video) -> dict[str, Any]:
+def _update(row: _Stale, video: Video) -> dict[str, Any]:
     pending = {"state": State.PENDING, **RESTARTED}
-    return _about(one, video) | (pending if one.text_changed else {})
+    return _columns(row, video) | (pending if row.text_changed else {})
 
 
 def _stale(limit: int) -> list[_Stale]:
@@ -76,20 +78,24 @@ def _stale(limit: int) -> list[_Stale]:
         return [_Stale(*row) for row in cursor.fetchall()]
 
 
-# The fingerprint stands for all that the chunks are made from: the text, its times (with which the transcript's time of change moves) and the chapters.
+# The fingerprint covers what chunks are made of: text, times (they change updated_at) and chapters.
 _QUERY = """
 WITH best AS (
-    SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at FROM transcripts_transcript
+    SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at
+    FROM transcripts_transcript
     ORDER BY video_id, language, array_position(%(origins)s::text[], origin::text), id
 ), known AS (
-    SELECT best.*, md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text) AS fingerprint,
-        video.updated_at AS changed_at, video.collection_id
+    SELECT best.*, video.updated_at AS changed_at, video.collection_id,
+        md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text)
+            AS fingerprint
     FROM best JOIN transcripts_video video ON video.id = best.video_id
 )
-SELECT known.id, known.video_id, known.language, known.fingerprint, known.changed_at, known.collection_id, source.id,
-    source.fingerprint IS DISTINCT FROM known.fingerprint
-FROM known LEFT JOIN citations_source source ON source.video_id = known.video_id AND source.language = known.language
-WHERE source.id IS NULL OR source.fingerprint <> known.fingerprint OR source.refreshed_at IS DISTINCT FROM known.changed_at
+SELECT known.id, known.video_id, known.language, known.fingerprint, known.changed_at,
+    known.collection_id, source.id, source.fingerprint IS DISTINCT FROM known.fingerprint
+FROM known LEFT JOIN citations_source source
+    ON source.video_id = known.video_id AND source.language = known.language
+WHERE source.id IS NULL OR source.fingerprint <> known.fingerprint
+    OR source.refreshed_at IS DISTINCT FROM known.changed_at
     OR source.collection_id <> known.collection_id
 ORDER BY known.video_id, known.language LIMIT %(limit)s
 """

@@ -1,8 +1,8 @@
-"""The write side: what can be read becomes what can be found.
+"""Ingest a source: pages, blocks, chunks, vectors, outline, contexts.
 
-An ingest reads top to bottom: read a document's pages, read the blocks, cut them at sentences, so that their words are found at once; cut them where the
-subject changes; embed the chunks; build the levels of detail; let a language model write the chunks' contexts. Every step may be killed: the next try goes
-on from what is stored.
+Chunks at sentences come first, so that words are found at once; then chunks where the subject
+changes, vectors, the outline, and contexts by a language model. Every step may be killed: the next
+attempt continues from what is stored.
 """
 
 import logging
@@ -54,20 +54,18 @@ from transcripts.work.models import error_columns
 
 logger = logging.getLogger(__name__)
 
-OTHERS_PAUSE = timedelta(
-    seconds=30
-)  # while a model's server has trouble, one source in so long tries it
-CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded anew
+OTHERS_PAUSE = timedelta(seconds=30)  # between attempts of sources while a model server fails
+CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded again
 SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # each stops every source
 
-Told: TypeAlias = Callable[[Source], object]
-"""Is called whenever a source has moved on."""
+ProgressCallback: TypeAlias = Callable[[Source], object]
+"""Called whenever a source makes progress."""
 
 adopt = discovery.adopt
 
 
 def waiting() -> SourceQuerySet:
-    """Return the sources that have work left whose time has come, those that nothing finds yet first."""
+    """Return the sources with work that is due; those that no search finds yet come first."""
     if not conf.uses_context():
         return Source.objects.waiting()
     ready = Q(state=State.READY) & contextual_costs.WITHOUT_CONTEXTS
@@ -79,10 +77,10 @@ def waiting() -> SourceQuerySet:
     return Source.objects.due().filter(unfinished).order_by(Case(*ordered), "pk")
 
 
-def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
-    """Let what was added be found by its words: take up new sources and cut them without a model. Returns how many there were.
+def index_words(*, on_progress: ProgressCallback | None = None, most: int = 1_000) -> int:
+    """Index the words of new sources, without a model; return how many there were.
 
-    Documents whose pages are not read yet are left to ``ingest``: a long one would keep the words of others waiting.
+    Documents with unread pages are left to ``ingest``: a long one would delay the others.
     """
     adopt()
     done = 0
@@ -93,8 +91,11 @@ def index_words(*, on_progress: Told | None = None, most: int = 1_000) -> int:
     return done
 
 
-def read_document(pk: int, *, on_progress: Told | None = None) -> None:
-    """Read a document that waits, and let it be found by its words; nothing when another process does it. Expected failures are noted with it."""
+def read_document(pk: int, *, on_progress: ProgressCallback | None = None) -> None:
+    """Read a waiting document and index its words, unless another process does.
+
+    Expected errors are recorded with the source.
+    """
     source = Source.objects.waiting().filter(pk=pk, state=State.PENDING).first()
     if source is not None:
         _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
@@ -103,13 +104,14 @@ def read_document(pk: int, *, on_progress: Told | None = None) -> None:
 def ingest(
     pk: int,
     *,
-    on_progress: Told | None = None,
+    on_progress: ProgressCallback | None = None,
     meanwhile: Callable[[], object] | None = None,
     contexts: bool = True,
 ) -> None:
-    """Do what is left to do for a source; nothing when another process does it, or nothing is left. Expected failures are noted with it.
+    """Do all remaining work of a source, unless another process does.
 
-    ``meanwhile`` is called between two batches: a long source must not keep the words of others waiting. ``contexts`` false leaves those for later.
+    Expected errors are recorded with the source. ``meanwhile`` is called between batches, so that a
+    long source does not delay the words of others. ``contexts`` false leaves contexts for later.
     """
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
@@ -121,12 +123,12 @@ def ingest(
 
 
 def start_anew(source: Source) -> None:
-    """Let a source be indexed again from its text on; it is found as it is until then."""
+    """Index a source again from its text; until then, it is found as it is."""
     source.start_anew()
 
 
 def try_again() -> int:
-    """Let what waits for other settings or for a model's server be tried at once. Returns how many sources that are."""
+    """Retry sources that wait for settings or a model server; return how many."""
     return (
         Source.objects.exclude(run_after=None)
         .filter(run_after__gt=timezone.now())
@@ -145,7 +147,7 @@ def remove(source: Source) -> None:
 
 
 def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
-    """Hold a source and work on it; says whether that was possible. What goes wrong is noted with it."""
+    """Hold a source and work on it, recording errors; return whether that was possible."""
     with source.hold() as held:
         if not held:
             return False
@@ -156,22 +158,22 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
         if source.state not in only:
             return False
         source.count_attempt()
-        _noting_failures(source, work)
+        _record_failures(source, work)
         return True
 
 
-def _noting_failures(source: Source, work: Callable[[], None]) -> None:
+def _record_failures(source: Source, work: Callable[[], None]) -> None:
     try:
         if source.attempts > Source.MAX_CRASHES:
             raise KnowledgeBaseError(
-                "Every process that indexed it was killed.",
-                hint="It may be too large for this machine; try it again with more memory.",
+                "Every process that indexed this source was killed.",
+                hint="It may be too large for this machine. Try again with more memory.",
             )
         work()
     except SourceNotFound:
         logger.info("source %s was deleted while it was indexed", source.pk)
     except (OperationalError, InterfaceError):
-        raise  # the database is away: nothing can be noted
+        raise  # the database is unavailable: nothing can be recorded
     except SETTINGS_ERRORS as error:
         _wait_for_settings(source, error)
     except ModelError as error:
@@ -184,7 +186,7 @@ def _noting_failures(source: Source, work: Callable[[], None]) -> None:
 
 
 def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
-    """Put off every source in this one's state: none of them can be embedded before somebody does something."""
+    """Postpone every source in this state: none can be embedded before the settings change."""
     logger.warning("%s %s", error.message, error.hint)
     until = retry.next_try(error, source.attempts)
     source.postpone(until=until, error=error)
@@ -192,20 +194,23 @@ def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
 
 
 def _wait_for_server(source: Source, error: ModelError) -> None:
-    """Put off this source for longer each time, and the others for a moment; one whose text the server does not take must not stop them for good."""
+    """Postpone this source with growing pauses, and the others for a moment.
+
+    A source whose text the server rejects must not stop the others.
+    """
     source.postpone(until=retry.next_try(error, source.attempts), error=error)
     _others_like(source).update(run_after=timezone.now() + OTHERS_PAUSE)
 
 
 def _others_like(source: Source) -> SourceQuerySet:
-    """Return the other sources in the same state that do not wait yet."""
+    """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
 
 
 def _fail_or_retry(source: Source, unexpected: Exception) -> None:
     error = KnowledgeBaseError(
-        "It could not be indexed, for an unexpected reason.",
-        hint="The log of the worker says more; “index again” tries it anew.",
+        "The source was not indexed because of an unexpected error.",
+        hint="See the worker's log. “Index again” tries once more.",
     )
     until = retry.next_try(unexpected, source.attempts)
     if until is None:
@@ -219,15 +224,14 @@ def _fail_or_retry(source: Source, unexpected: Exception) -> None:
 
 @dataclass(slots=True)
 class _Ingest:
-    """One try at one source, which is held."""
+    """One attempt at a source that this process holds."""
 
     source: Source
-    on_progress: Told | None = None
+    on_progress: ProgressCallback | None = None
     meanwhile: Callable[[], object] | None = None
     contexts: bool = True
 
     def perform(self) -> None:
-        """Do all that is left."""
         if self.source.state == State.PENDING:
             self.find_by_words()
         if self.source.state == State.WORDS:
@@ -236,51 +240,51 @@ class _Ingest:
             self.add_contexts()
 
     def find_by_words(self) -> None:
-        """Store chunks that end with sentences, which takes no model. One that is found already, by its text of before, is only cut anew later."""
+        """Store chunks that end with sentences. A source that has chunks keeps them for now."""
         document_storage.extract(self.source, self._read_pages)
         if not self.source.chunk_count:
-            self._exchange(source_blocks.read(self.source), None, Chunking.SENTENCES)
+            self._replace_chunks(source_blocks.read(self.source), None, Chunking.SENTENCES)
         self.source.reach(State.WORDS)
         if self.on_progress:
             self.on_progress(self.source)
 
     def _read_pages(self, done: int, total: int) -> None:
-        self._tell("reading pages", done, total)
+        self._report("reading pages", done, total)
         self._pause()
 
     def find_by_meaning(self) -> None:
-        """Chunk where the subject changes, embed what has no vector yet, and build the levels of detail; from words, for as long as the model is away."""
+        """Split where the subject changes, embed, and build the outline."""
         try:
-            self._cut_and_embed()
+            self._split_and_embed()
         except (*SETTINGS_ERRORS, ModelError):
             outline_storage.refresh(self.source)
             raise
-        self._tell_levels()
+        self._update_outline()
         self.source.reach(State.READY)
-        self._tell("")
+        self._report("")
 
-    def _cut_and_embed(self) -> None:
-        """Chunk again if the text or the chunking is not what it should be, and embed."""
-        self._tell("cutting")
+    def _split_and_embed(self) -> None:
+        """Split again if the text or the kind of chunking changed, and embed."""
+        self._report("splitting")
         blocks = source_blocks.read(self.source)
-        cutter = _cutter()
-        chunking = Chunking.MEANING if cutter else Chunking.SENTENCES
+        boundary_model = _boundary_model()
+        chunking = Chunking.MEANING if boundary_model else Chunking.SENTENCES
         if self.source.digest != text_chunking.digest_of(blocks) or (
-            cutter and self.source.chunking != chunking
+            boundary_model and self.source.chunking != chunking
         ):
-            self._exchange(blocks, cutter, chunking)
+            self._replace_chunks(blocks, boundary_model, chunking)
         self._embed()
 
     def add_contexts(self) -> None:
-        """Let the language model write a context for each chunk; each is kept as soon as it comes, and the source is found meanwhile as it is."""
+        """Write a context for each chunk and store it at once; searches continue."""
         llm = registry.llm()
         if llm is None or self.source.contexts_digest == self.source.digest:
             return
         chunks = {
-            one.pk: one
-            for one in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
+            chunk.pk: chunk
+            for chunk in Chunk.objects.filter(source=self.source, context="").order_by("ordinal")
         }
-        pieces = contextual_costs.pieces_of(chunks.values())
+        pieces = contextual_costs.requests_for(chunks.values())
         text = text_of(source_blocks.read(self.source))
         written = 0
 
@@ -290,7 +294,7 @@ class _Ingest:
                 context=context, digest=chunk_storage.digest_of(context, chunks[pk].text)
             )
             written += 1
-            self._tell("writing contexts", written, len(pieces))
+            self._report("writing contexts", written, len(pieces))
             if written % CONTEXTS_AT_ONCE == 0:
                 self._embed(quietly=True)
 
@@ -302,43 +306,47 @@ class _Ingest:
             if written:
                 self._embed(quietly=True)
                 chunk_storage.reindex(self.source)
-                self._tell_levels()
+                self._update_outline()
         again = retry.POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
         if result.failed and again:
-            self._write_the_others_later(result.failed, again)
+            self._retry_contexts(result.failed, again)
             return
         Source.objects.filter(pk=self.source.pk).update(contexts_digest=self.source.digest)
         self.source.reach(State.READY)
-        self._tell("")
+        self._report("")
 
-    def _tell_levels(self) -> None:
+    def _update_outline(self) -> None:
         if outline_storage.refresh(self.source).is_change:
             topics.update(self.source)
 
-    def _write_the_others_later(self, missing: int, until: datetime) -> None:
+    def _retry_contexts(self, missing: int, until: datetime) -> None:
         error = ModelServerError(
             f"{missing} contexts were not written.",
-            hint="They are tried again; the source is found as it is.",
+            hint="They are retried; the source is found without them.",
         )
         self.source.postpone(until=until, error=error)
-        self._tell("")
+        self._report("")
 
-    def _exchange(self, blocks: list[Block], cutter: Embedder | None, chunking: Chunking) -> None:
+    def _replace_chunks(
+        self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking
+    ) -> None:
         digest, text = text_chunking.digest_of(blocks), text_of(blocks)
-        drafts = chunk(blocks, embed=self._between_batches(cutter) if cutter else None)
-        chunk_storage.exchange(
+        drafts = chunk(
+            blocks, embed=self._between_batches(boundary_model) if boundary_model else None
+        )
+        chunk_storage.replace_chunks(
             self.source, drafts, digest=digest, chunking=chunking, characters=len(text)
         )
 
-    def _between_batches(self, cutter: Embedder) -> Embed:
+    def _between_batches(self, boundary_model: Embedder) -> Embed:
         def embed(texts: list[str]) -> NDArray[Any]:
             self._pause()
-            return cutter.embed_documents(texts)
+            return boundary_model.embed_documents(texts)
 
         return embed
 
     def _embed(self, *, quietly: bool = False) -> None:
-        """Embed every chunk that lacks its vector; once more for the new space when the active one was exchanged meanwhile."""
+        """Embed chunks without a vector; repeat if the active space was replaced meanwhile."""
         while True:
             space = vector_space.claim()
             try:
@@ -356,10 +364,10 @@ class _Ingest:
         for count in vector_store.make(space, embedder, vector_store.in_batches(rows)):
             done += count
             if not quietly:
-                self._tell("embedding", done, len(rows))
+                self._report("embedding", done, len(rows))
             self._pause()
 
-    def _tell(self, step: str, done: int = 0, total: int = 0) -> None:
+    def _report(self, step: str, done: int = 0, total: int = 0) -> None:
         self.source.report(step=step, done=done, total=total)
         if self.on_progress:
             self.on_progress(self.source)
@@ -369,13 +377,13 @@ class _Ingest:
             self.meanwhile()
 
 
-def _cutter() -> Embedder | None:
-    """Return the model that finds where the subject changes: the local one, if it is on this machine."""
-    wanted = conf.embedding()
+def _boundary_model() -> Embedder | None:
+    """Return the local model, which finds changes of subject, or None if it is not available."""
+    choice = conf.embedding()
     try:
         return (
             registry.configured_embedder()
-            if wanted.provider in ("local", "fake")
+            if choice.provider in ("local", "fake")
             else registry.embedder("local")
         )
     except ModelMissing:

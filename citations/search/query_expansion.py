@@ -1,5 +1,6 @@
-"""Expand and embed a question beside the caller: a hypothetical answer, and a vector. Never uses the
-database.
+"""Expand and embed a question beside the caller: a hypothetical answer, and a vector.
+
+Never uses the database.
 """
 
 import os

@@ -20,7 +20,8 @@ from transcripts.models import Collection
 from tests.makers import make_cues, make_video
 shelf = Collection.objects.default()
 for n in range({TALKS}):
-    make_video(shelf, key=f"talk-{{n}}", cues=make_cues(200, sentences=[f"Talk {{n}} is on its own subject {{n}}.", "A network is a chain.", "It goes on."]))
+    sentences = [f"Talk {{n}} is on its own subject {{n}}.", "A network is a chain.", "It goes on."]
+    make_video(shelf, key=f"talk-{{n}}", cues=make_cues(200, sentences=sentences))
 """
 SETTLED = "SELECT count(*) FROM citations_source WHERE state = 'ready'"
 

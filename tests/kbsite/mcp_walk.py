@@ -1,6 +1,8 @@
-"""One call of each MCP tool, with the fewest arguments, for the walks that try every tool as every kind of caller.
+"""One call of each MCP tool, with the fewest arguments, for the walks that try every tool as every
+kind of caller.
 
-``{video_id}`` and ``{job_id}`` stand for a video and a job of the collection that is tried. A tool that is registered but missing here fails a test.
+``{video_id}`` and ``{job_id}`` stand for a video and a job of the collection that is tried. A tool
+that is registered but missing here fails a test.
 """
 
 from typing import Any

@@ -1,4 +1,6 @@
-"""The operations on conversations and notes under /api/v1/: asking whole and streamed, what is kept, who may, and how they refuse."""
+"""The operations on conversations and notes under /api/v1/: asking whole and streamed, what is
+kept, who may, and how they refuse.
+"""
 
 import json
 from dataclasses import replace

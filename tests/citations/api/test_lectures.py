@@ -1,4 +1,6 @@
-"""The operations on lectures under /api/v1/: sessions, what is said, what is cited, who may, and how they refuse."""
+"""The operations on lectures under /api/v1/: sessions, what is said, what is cited, who may, and
+how they refuse.
+"""
 
 import json
 from typing import Any

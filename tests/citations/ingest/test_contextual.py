@@ -41,7 +41,7 @@ def _source(count: int) -> tuple[str, list[ContextRequest]]:
 
 def _write(
     llm: Llm, text: str, pieces: list[ContextRequest], *, concurrency: int = 3
-) -> tuple[dict[int, str], contextual.Written]:
+) -> tuple[dict[int, str], contextual.ContextResult]:
     saved: dict[int, str] = {}
     done = contextual.write(
         llm,

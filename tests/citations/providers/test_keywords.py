@@ -14,10 +14,13 @@ from citations.providers.keybert_reference import KeyBertBackend, KeyBertKeyword
 from citations.providers.keywords import Extractor
 
 WINDOWS = (
-    "Gradient descent follows the slope of the loss function downhill. If the learning rate is too large, the weights jump over the minimum. "
+    "Gradient descent follows the slope of the loss function downhill. If the learning rate is"
+    " too large, the weights jump over the minimum. "
     "So we make the steps smaller as the training goes on.",
-    "The mitochondria make most of the energy of a cell. They have their own DNA, which is inherited from the mother. Oxygen is used up on the way.",
-    "A hash table looks a key up in constant time. When two keys fall into the same bucket we have a collision, and a linked list keeps both of them.",
+    "The mitochondria make most of the energy of a cell. They have their own DNA, which is"
+    " inherited from the mother. Oxygen is used up on the way.",
+    "A hash table looks a key up in constant time. When two keys fall into the same bucket we"
+    " have a collision, and a linked list keeps both of them.",
 )
 
 

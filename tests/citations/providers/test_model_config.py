@@ -20,7 +20,7 @@ CONFIG = {
 
 
 def written(folder: Path, **files: Any) -> Path:
-    """Write JSON files; ``__`` in a name stands for a folder, and ``config`` is there unless given."""
+    """Write JSON files; ``__`` in a name is a folder, and ``config`` has a default."""
     for name, content in {"config": CONFIG, **files}.items():
         path = folder / f"{name.replace('__', '/')}.json"
         path.parent.mkdir(exist_ok=True)

@@ -147,7 +147,8 @@ from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import TextEncoder
 folder = Path({str(tiny_models.folder(tiny_models.MEAN))!r})
 assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1, 32)
-print([name for name in ("torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert", "openvino_telemetry") if name in sys.modules])
+heavy = ["torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert"]
+print([name for name in [*heavy, "openvino_telemetry"] if name in sys.modules])
 """
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False

@@ -77,7 +77,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch, hub: HubStandIn) -> Iterator[list[Any]]:
-    """What is asked of the network, which is all refused. The hub has every model that is usually wanted."""
+    """What is asked of the network, which is all refused.
+
+    The hub has every model that is usually wanted.
+    """
     for name in weights.KNOWN:
         hub.publish(name, tiny_models.folder(tiny_models.MEAN))
     asked: list[Any] = []

@@ -8,12 +8,16 @@ from citations.providers import registry
 from citations.providers.topic_gate import SURE, Head
 
 ASIDES = (
-    "The homework is due on Friday at noon, and please staple it this time. My office hours are on Tuesday. The midterm is next week in the big hall.",
-    "I had such a bad night, the dog next door would not stop barking. And then there was no milk for my coffee this morning. Anyway, good morning.",
+    "The homework is due on Friday at noon, and please staple it this time. My office hours are"
+    " on Tuesday. The midterm is next week in the big hall.",
+    "I had such a bad night, the dog next door would not stop barking. And then there was no"
+    " milk for my coffee this morning. Anyway, good morning.",
 )
 SUBJECT = (
-    "The derivative of the sine is the cosine, and you see that on the unit circle. So at zero the slope is one, and the tangent there is a diagonal.",
-    "Mitochondria have their own ring of DNA, and they are passed on by the mother alone. That is why they tell us about descent over many generations.",
+    "The derivative of the sine is the cosine, and you see that on the unit circle. So at zero"
+    " the slope is one, and the tangent there is a diagonal.",
+    "Mitochondria have their own ring of DNA, and they are passed on by the mother alone. That"
+    " is why they tell us about descent over many generations.",
 )
 
 

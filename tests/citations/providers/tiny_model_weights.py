@@ -1,4 +1,7 @@
-"""Build the tiny models: ``python -m tests.citations.providers.tiny_model_weights FOLDER``. Apart from ``tiny_models``, because torch is slow to import."""
+"""Build the tiny models: ``python -m tests.citations.providers.tiny_model_weights FOLDER``.
+
+Apart from ``tiny_models``, because torch is slow to import.
+"""
 
 import json
 import os

@@ -1,6 +1,8 @@
-"""Tiny models with random weights, built as real ones are, and what sentence-transformers makes of some texts with them.
+"""Tiny models with random weights, built as real ones are, and what sentence-transformers makes of
+some texts with them.
 
-They are made once and kept in ``build/tiny``, so that only the first run of the tests waits for torch.
+They are made once and kept in ``build/tiny``, so that only the first run of the tests waits for
+torch.
 """
 
 import fcntl
@@ -66,5 +68,7 @@ def folder(name: str) -> Path:
 
 
 def expected(name: str) -> np.ndarray:
-    """Return what sentence-transformers gives for ``TEXTS``: vectors, or the scores of each against ``QUERY``."""
+    """Return what sentence-transformers gives for ``TEXTS``: vectors, or the scores of each against
+    ``QUERY``.
+    """
     return np.asarray(np.load(folder(name).with_suffix(".npy")))

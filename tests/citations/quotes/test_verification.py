@@ -34,7 +34,7 @@ so<00:00:01.400><c> the</c><00:00:01.700><c> gradient</c><00:00:02.300><c> point
 
 00:00:04.000 --> 00:00:07.000
 and<00:00:04.500><c> we</c><00:00:04.900><c> walk</c><00:00:05.500><c> downhill</c><00:00:06.100><c> instead</c>
-"""
+"""  # noqa: E501  as YouTube writes it
 
 
 def indexed(collection: Collection, **about: Any) -> Source:

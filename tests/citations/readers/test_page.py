@@ -46,11 +46,12 @@ def test_a_note_stays_short_however_many_pages_there_are() -> None:
 def test_a_broken_text_layer_is_told_with_its_share() -> None:
     assert (
         surveyed(page(1, repaired=21))
-        == "The text layer of this file is broken: about 21 % of its words have wrong letters; they were corrected."
+        == "The text layer of this file is broken: about 21 % of its words have wrong letters;"
+        " they were corrected."
     )
     assert (
-        "30 % of its words have wrong letters; 33 % were corrected, and searches may miss the others."
-        in surveyed(page(1, repaired=10, garbled=20))
+        "30 % of its words have wrong letters; 33 % were corrected, and searches may miss the"
+        " others." in surveyed(page(1, repaired=10, garbled=20))
     )
     assert "none were corrected" in surveyed(page(1, garbled=20))
 

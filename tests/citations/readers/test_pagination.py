@@ -44,7 +44,7 @@ HTML = """<!doctype html><html lang=de><head><title>T &amp; t</title><style>p{}<
 three<br>four<p hidden>Secret</p><ul><li>a<li>b<ol start=3><li>c</ol></ul><table><caption>Cap</caption><tr><th>x<th>y<tr><td>1<td><p>2</p></table><pre>
 def f():
     pass
-</pre><script>bad()</script></body>"""
+</pre><script>bad()</script></body>"""  # noqa: E501
 
 
 def read(reader: Any, path: Path, data: bytes | str, *, most_pages: int = 10) -> OpenDocument:
@@ -88,7 +88,8 @@ def test_a_web_page_is_read_without_scripts_styles_navigation_and_what_is_hidden
     assert (opened.facts.title, opened.facts.language) == ("T & t", "de")
     assert (
         page.text
-        == "Head line\n\nOne two three\nfour\n\n• a\n• b\n  3. c\n\nCap\nx | y\n1 | 2\n\ndef f():\n    pass"
+        == "Head line\n\nOne two three\nfour\n\n• a\n• b\n  3. c\n\nCap\nx | y\n1 | 2\n\ndef"
+        " f():\n    pass"
     )
 
 
@@ -96,7 +97,8 @@ def test_the_lines_of_a_text_that_look_like_headings_are_its_sections(path: Path
     opened = read(
         plain_text,
         path,
-        "CHAPTER I\n\nIt was dark.\n\nTitle\n=====\nMore.\n\n1.2 Waves and tea\n\nEnd of it.\n\nNOT A HEADING, AS IT ENDS SO.",
+        "CHAPTER I\n\nIt was dark.\n\nTitle\n=====\nMore.\n\n1.2 Waves and tea\n\nEnd of"
+        " it.\n\nNOT A HEADING, AS IT ENDS SO.",
     )
     assert [entry.title for entry in opened.facts.outline] == [
         "CHAPTER I",
@@ -193,7 +195,8 @@ def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) ->
     [page] = read(
         html,
         path,
-        "<form><p>All of it<p>stands here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>",
+        "<form><p>All of it<p>stands"
+        " here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>",
     ).pages
     assert page.text == "All of it\n\nstands here"
 

@@ -1,4 +1,6 @@
-"""A child process is reused, started anew when it ended, killed in time, and never outlives its parent."""
+"""A child process is reused, started anew when it ended, killed in time, and never outlives its
+parent.
+"""
 
 import os
 import signal
@@ -28,8 +30,12 @@ for line in sys.stdin.buffer:
     if request["do"] == "alarm":
         signal.setitimer(signal.ITIMER_REAL, request["seconds"])
         time.sleep(60)
-    blob = " ".join(os.environ).encode() if request["do"] == "environment" else request.get("text", "").encode() * request.get("times", 1)
-    head = json.dumps({"pid": os.getpid(), "blobs": [len(blob)]}).encode() if request["do"] != "babble" else b"nonsense"
+    blob = request.get("text", "").encode() * request.get("times", 1)
+    if request["do"] == "environment":
+        blob = " ".join(os.environ).encode()
+    head = json.dumps({"pid": os.getpid(), "blobs": [len(blob)]}).encode()
+    if request["do"] == "babble":
+        head = b"nonsense"
     out.write(len(head).to_bytes(4, "big") + head + blob)
     out.flush()
 """
@@ -183,7 +189,10 @@ elif sys.argv[2] == "die":
 
 
 def run(child_program: Path, way: str) -> list[int]:
-    code = f"import sys, types; package = types.ModuleType('citations.readers'); package.__path__ = [{str(Path('citations/readers').resolve())!r}]\n"
+    code = (
+        f"import sys, types; package = types.ModuleType('citations.readers');"
+        f" package.__path__ = [{str(Path('citations/readers').resolve())!r}]\n"
+    )
     code += "sys.modules['citations.readers'] = package\n" + PARENT  # without Django
     ended = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code, str(child_program), way],

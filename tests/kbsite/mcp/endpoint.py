@@ -1,4 +1,6 @@
-"""The endpoint as its users have it: uvicorn on a port of its own, and the SDK's client speaking HTTP to it."""
+"""The endpoint as its users have it: uvicorn on a port of its own, and the SDK's client speaking
+HTTP to it.
+"""
 
 import asyncio
 import json
@@ -36,7 +38,9 @@ class Endpoint:
             yield client
 
     def talk(self, token: str, work: Callable[[Client], Awaitable[T]], **options: Any) -> T:
-        """Connect, do something with the client, and return what it returns; a protocol error rises as itself, not in the client's groups."""
+        """Connect, do something with the client, and return what it returns; a protocol error rises
+        as itself, not in the client's groups.
+        """
 
         async def whole() -> T | MCPError:
             async with self.client(token, **options) as client:

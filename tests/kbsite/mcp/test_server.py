@@ -174,7 +174,8 @@ def test_a_broken_message_is_answered_without_a_crash(
 
 
 def test_blanks_around_header_values_change_nothing(endpoint: Endpoint, shelf: Shelf) -> None:
-    # The SDK compares Mcp-Method with the body; a client may send blanks behind the value, which httptools keeps.
+    # The SDK compares Mcp-Method with the body; a client may send blanks behind the value, which
+    # httptools keeps.
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": MODERN}}
     lines = [
         "POST /mcp/ HTTP/1.1",

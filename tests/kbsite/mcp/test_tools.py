@@ -172,7 +172,10 @@ def test_numbers_beyond_all_bounds_are_refused(
     endpoint: Endpoint, shelf: Shelf, number: str
 ) -> None:
     make_video(shelf.collection)
-    body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_transcript", "arguments": {"videoId": "lecture-1", "startTime": %s}}}'
+    body = (
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name":'
+        ' "get_transcript", "arguments": {"videoId": "lecture-1", "startTime": %s}}}'
+    )
     response = endpoint.post((body % number).encode(), token=shelf.token)
     assert response.status_code in (200, 400)
     assert 'isError":true' in response.text or "error" in response.text

@@ -13,8 +13,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 WIDTH, HEIGHT = 595.0, 842.0  # A4, in points
 LOSS = (
-    "Gradient descent walks downhill on the surface of the loss, one small step at a time, and the size of the step is the learning rate. "
-    "When the rate is too large the walk overshoots the valley; when it is too small it takes for ever. "
+    "Gradient descent walks downhill on the surface of the loss, one small step at a time, and"
+    " the size of the step is the learning rate. "
+    "When the rate is too large the walk overshoots the valley; when it is too small it takes"
+    " for ever. "
 )
 
 Draw = Callable[[Canvas], object]
@@ -41,7 +43,9 @@ def paper(
 def write(
     canvas: Canvas, text: str, *, x: float = 72, y: float = 700, width: int = 80, step: float = 12
 ) -> float:
-    """Set a paragraph, lines of at most ``width`` characters; returns where the next line would stand."""
+    """Set a paragraph, lines of at most ``width`` characters; returns where the next line would
+    stand.
+    """
     for line in textwrap.wrap(text, width):
         canvas.drawString(x, y, line)
         y -= step
@@ -49,7 +53,7 @@ def write(
 
 
 def book(path: Path, pages: int, *, chapter: int = 6) -> Path:
-    """Write pages with a running head that names the chapter, a number at the foot, and an outline."""
+    """Write pages with the chapter in a running head, a number at the foot, and an outline."""
 
     def draw(number: int) -> Draw:
         def page(canvas: Canvas) -> None:
@@ -70,7 +74,9 @@ def book(path: Path, pages: int, *, chapter: int = 6) -> Path:
 
 
 def columns(path: Path, *, rotation: int = 0) -> Path:
-    """Write a page with a title, two columns whose lines alternate in the file, and a paragraph below both; ``rotation`` turns the page."""
+    """Write a page with a title, two columns whose lines alternate in the file, and a paragraph
+    below both; ``rotation`` turns the page.
+    """
 
     def page(canvas: Canvas) -> None:
         canvas.setFont("Helvetica-Bold", 18)
@@ -85,7 +91,8 @@ def columns(path: Path, *, rotation: int = 0) -> Path:
             canvas.drawString(320, 740 - 12 * place, right)
         write(
             canvas,
-            "Below the columns a paragraph runs over the whole width of the page, and it says something else than they do.",
+            "Below the columns a paragraph runs over the whole width of the page, and it says"
+            " something else than they do.",
             x=60,
             y=300,
             width=95,

@@ -1,4 +1,6 @@
-"""Characters become lines, lines become paragraphs: nothing is lost on the way, nothing comes twice, whatever the page looks like."""
+"""Characters become lines, lines become paragraphs: nothing is lost on the way, nothing comes
+twice, whatever the page looks like.
+"""
 
 import time
 from collections import Counter
@@ -14,7 +16,7 @@ Set = tuple[str, float, float, float, int]  # text, left, baseline, size, style
 
 
 def page(*pieces: Set, width: float = 600, height: float = 800) -> Glyphs:
-    """Set texts as a program would: each character half its size wide, a line feed after each text."""
+    """Set texts: each character half its size wide, a line feed after each text."""
     codes: list[int] = []
     styles: list[int] = []
     places: list[float] = []

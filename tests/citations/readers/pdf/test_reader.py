@@ -1,4 +1,6 @@
-"""PDF files are read page by page, in reading order, cleaned; what was read is found again on the page as it is shown."""
+"""PDF files are read page by page, in reading order, cleaned; what was read is found again on the
+page as it is shown.
+"""
 
 import io
 import threading
@@ -239,7 +241,8 @@ def test_a_broken_file_is_said_to_be_broken(tmp_path: Path, content: bytes) -> N
 def test_a_tree_of_pages_that_holds_itself_comes_to_an_end(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(
-        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]/Count 9>>endobj trailer<</Root 1 0 R>>"
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]/Count 9>>endobj"
+        b" trailer<</Root 1 0 R>>"
     )
     with suppress(DocumentBroken):
         assert not any(page.text for page in read(path))

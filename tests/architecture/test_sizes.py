@@ -1,0 +1,100 @@
+"""Sizes that keep the code readable: files, functions, lines, suppressions."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PACKAGES: Final = ("transcripts", "citations", "kbsite")
+FOLDERS: Final = (
+    "tests",
+    "bench",
+    *PACKAGES,
+    "templates",
+    "docs",
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+)
+WIDTH: Final = 100
+
+
+def product(*suffixes: str, folders: tuple[str, ...] = PACKAGES) -> list[Path]:
+    """Return the files of some folders that git tracks, without migrations and samples."""
+    listed = subprocess.run(
+        ["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [ROOT / line for line in listed.stdout.splitlines()]
+    left_out = {"migrations", "sample", "__snapshots__"}
+    return [
+        file
+        for file in files
+        if file.suffix in suffixes and file.exists() and not left_out & set(file.parts)
+    ]
+
+
+def functions() -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Return all functions of the product."""
+    return [
+        node
+        for file in product(".py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def test_no_file_is_above_400_lines_and_nine_of_ten_are_under_300() -> None:
+    sizes = {file: len(file.read_text().splitlines()) for file in product(".py")}
+    assert [file.name for file, size in sizes.items() if size > 400] == []
+    assert sum(size < 300 for size in sizes.values()) >= 0.9 * len(sizes)
+
+
+def test_no_script_is_above_250_lines() -> None:
+    scripts = product(".js", folders=("templates",))
+    assert [file.name for file in scripts if len(file.read_text().splitlines()) > 250] == []
+
+
+def test_functions_are_short() -> None:
+    sizes = sorted((node.end_lineno or 0) - node.lineno + 1 for node in functions())
+    assert median(sizes) <= 8
+    assert sizes[len(sizes) * 9 // 10] <= 28
+
+
+def test_suppressions_are_rare() -> None:
+    texts = [file.read_text() for file in product(".py")]
+    lines = sum(text.count("\n") for text in texts)
+    found = sum(len(re.findall(r"# (?:noqa|type: ignore|pragma)", text)) for text in texts)
+    assert found <= 5 * lines / 10_000
+
+
+def test_imports_inside_functions_stand_in_the_providers_alone() -> None:
+    inside = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in product(".py")
+        if "providers" not in file.parts
+        for function in ast.walk(ast.parse(file.read_text()))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert inside == []
+
+
+@pytest.mark.parametrize("suffix", [".py", ".html", ".css", ".js", ".md"])
+def test_lines_have_at_most_100_columns(suffix: str) -> None:
+    files = product(suffix, folders=FOLDERS)
+    wide = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in files
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if len(line) > WIDTH
+        and not line.startswith("|")  # a row of a table is one line
+        and "://" not in line
+    ]
+    assert wide == []
