@@ -8,7 +8,9 @@ from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core.checks import CheckMessage, Tags, register
 
-from kbsite import celery, checks  # noqa: F401  both register themselves
+from kbsite import celery, checks
+
+__all__ = ["SiteConfig", "celery", "checks"]  # both modules register themselves
 
 
 class SiteConfig(AppConfig):

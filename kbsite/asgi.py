@@ -13,10 +13,10 @@ from kbsite import boot
 
 boot.boot(migrate=False)
 
-from citations.lectures import event_stream  # noqa: E402  Django must be set up for models
-from citations.providers import registry  # noqa: E402
-from kbsite.mcp.server import build_application  # noqa: E402
-from transcripts.views import events  # noqa: E402
+from citations.lectures import event_stream
+from citations.providers import registry
+from kbsite.mcp.server import build_application
+from transcripts.views import events
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
 warnings.filterwarnings(

@@ -11,7 +11,7 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]  # named as by the transport
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         # A worker that takes an empty message fails, so it is written under another name first.
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         message = Path(self.data_folder_out, name)

@@ -28,4 +28,4 @@ EMBEDDING_PROVIDER = "fake"  # tests of meaning name the real one
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  WhiteNoise warns where it is missing
 if not DATABASE_URL:  # noqa: F405
-    DATABASES["default"]["TEST"] = {"TEMPLATE": DATABASES["default"]["NAME"]}  # noqa: F405  migrated already: see tests/template.py
+    DATABASES["default"]["TEST"] = {"TEMPLATE": DATABASES["default"]["NAME"]}  # noqa: F405

@@ -319,9 +319,10 @@ def _page(scripts: dict[str, Any]) -> Answer:
         for name, value in scripts.items()
     )
     return Answer(
-        f"<!DOCTYPE"
-        f" "
-        f"html><html><head><script>ytcfg.set({json.dumps(config)});</script></head><body>{code}</body></html>".encode()
+        (
+            f"<!DOCTYPE html><html><head><script>ytcfg.set({json.dumps(config)});</script></head>"
+            f"<body>{code}</body></html>"
+        ).encode()
     )
 
 

@@ -51,7 +51,7 @@ class AddForm(forms.Form):
     """Anything to add: addresses, files, or a pasted transcript."""
 
     what = forms.CharField(required=False, max_length=MAX_ADDRESSES * 300)
-    files = ManyFilesField(required=False)  # type: ignore[assignment]  # the stubs take it for the form's own files
+    files = ManyFilesField(required=False)  # type: ignore[assignment]  # not the form's own
     text = forms.CharField(required=False, strip=False, max_length=5_000_000)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)

@@ -105,7 +105,7 @@ def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
     """Download the rest of a large file; one process does it while others wait."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, but not exported
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented
 
     url = hf_hub_url(name, file.name, endpoint=_endpoint())
     whole, part = _blob(name, file), _part(name, file)
@@ -246,7 +246,7 @@ def _translated_errors(name: str) -> Iterator[None]:
         OfflineModeIsEnabled,
         RepositoryNotFoundError,
     )
-    from huggingface_hub.errors import HTTPError as TransportError  # type: ignore[attr-defined]  # of whichever HTTP library it uses
+    from huggingface_hub.errors import HTTPError as TransportError  # type: ignore[attr-defined]
 
     where = _where()
     try:

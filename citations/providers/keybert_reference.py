@@ -17,7 +17,7 @@ from citations.providers.stopwords import stop_words
 WORDS_RANGE: Final = (1, 2)  # of a keyword
 
 
-class KeyBertBackend(BaseEmbedder):  # type: ignore[misc]
+class KeyBertBackend(BaseEmbedder):
     """Lets KeyBERT use one of our embedding models."""
 
     def __init__(self, embedder: Embedder) -> None:

@@ -35,7 +35,7 @@ class SettingInUse:
         return str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
 
 
-class _File(environ.Env):  # type: ignore[misc]
+class _File(environ.Env):
     """The .env file without the environment."""
 
     ENVIRON: dict[str, str] = {}

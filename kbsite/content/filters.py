@@ -7,7 +7,7 @@ from citations.models import Source
 from transcripts.models import Transcript, Video
 
 
-class VideoFilterSet(django_filters.FilterSet):  # type: ignore[misc]
+class VideoFilterSet(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="collection__slug")
     id = django_filters.CharFilter(field_name="key")
     youtube_id = django_filters.CharFilter()
@@ -26,25 +26,25 @@ class VideoFilterSet(django_filters.FilterSet):  # type: ignore[misc]
         return queryset.filter(pk__in=transcripts.values("video"))
 
 
-class TranscriptFilter(django_filters.FilterSet):  # type: ignore[misc]
+class TranscriptFilter(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="video__collection__slug")
     video = django_filters.CharFilter(field_name="video__key")
     language = django_filters.CharFilter(lookup_expr="istartswith")
     origin = django_filters.CharFilter()
 
 
-class FeedFilter(django_filters.FilterSet):  # type: ignore[misc]
+class FeedFilter(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="collection__slug")
     kind = django_filters.CharFilter()
 
 
-class MembershipFilter(django_filters.FilterSet):  # type: ignore[misc]
+class MembershipFilter(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="collection__slug")
     user = django_filters.CharFilter(field_name="user__username")
     role = django_filters.CharFilter()
 
 
-class SourceFilter(django_filters.FilterSet):  # type: ignore[misc]
+class SourceFilter(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="collection__slug")
     video = django_filters.CharFilter(field_name="video__key")
     kind = django_filters.CharFilter()
@@ -59,7 +59,7 @@ class SourceFilter(django_filters.FilterSet):  # type: ignore[misc]
         return queryset.filter(tags__contains=[value])
 
 
-class ChunkFilter(django_filters.FilterSet):  # type: ignore[misc]
+class ChunkFilter(django_filters.FilterSet):
     collection = django_filters.CharFilter(field_name="source__collection__slug")
     source = django_filters.UUIDFilter(field_name="source__uuid")
     video = django_filters.CharFilter(field_name="source__video__key")

@@ -123,7 +123,8 @@ def test_each_model_shows_the_rows_of_readable_collections(collections: list[Col
     for model in OWNERS:
         seen = set()
         for scope in scopes(collections):
-            visible = {row.pk for row in model._default_manager.visible(scope)}  # type: ignore[attr-defined]
+            rows = model._default_manager.visible(scope)  # type: ignore[attr-defined]
+            visible = {row.pk for row in rows}
             assert visible == readable_rows(model, scope), model
             seen |= visible
         assert seen == set(model._default_manager.values_list("pk", flat=True)), model

@@ -467,7 +467,7 @@ async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
 
 
 @_prompt
-async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803  the suite's name
+async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Any]:  # noqa: N803
     """A prompt with a resource."""
     embedded = _embedded(resourceUri, "Embedded resource content for testing.")
     return [UserMessage(embedded), UserMessage("Please process the embedded resource above.")]

@@ -87,7 +87,7 @@ def listing(
     return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
 
 
-class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp requires a name that ends in RH
+class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
     """Send requests as yt-dlp does, with its TLS settings, behind the guard."""
 
     def __init__(
@@ -104,7 +104,7 @@ class _GuardedRH(RequestsRH):  # type: ignore[misc]  # yt-dlp requires a name th
         return session
 
 
-class _Client(YoutubeDL):  # type: ignore[misc]
+class _Client(YoutubeDL):
     """yt-dlp with the guarded request handler only."""
 
     def __init__(self, params: Mapping[str, Any], *, handler: Any) -> None:
