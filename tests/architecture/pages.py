@@ -27,7 +27,7 @@ def settings_page() -> str:
         "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env`"
         " file beside\n"
     )
-    head += "`manage.py`. `kb config` prints each with the origin of its value. " + NOTE
+    head += "`manage.py`. `kb config` prints each with the origin of its value.\n" + NOTE
     return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
 
 
