@@ -97,7 +97,7 @@ def find(
     strategy = strategy or (Strategy.COLLAPSED_TREE if is_broad else Strategy.FLAT)
     query = TreeQuery(scope, part, filter, limit)
     if part.is_of_the_whole and strategy == Strategy.COLLAPSED_TREE:
-        evidence, stage, note = tree_search.of_the_whole(query)
+        evidence, stage, note = tree_search.overview_evidence(query)
         if evidence:
             return _set(evidence, (stage,), (note,) if note else ())
     count = limit if strategy == Strategy.FLAT else _support(limit)
@@ -106,7 +106,7 @@ def find(
     if strategy == Strategy.FLAT:
         return _set([chunk.evidence for chunk in chunks[:limit]], results.stages, notes)
     if strategy == Strategy.TREE_TRAVERSAL:
-        evidence, stage = tree_search.traversed(
+        evidence, stage = tree_search.search_top_down(
             query,
             chunks,
             within=lambda narrowed: chunk_evidence(
@@ -115,7 +115,7 @@ def find(
             is_reranked=results.reranked,
         )
     else:
-        evidence, stage = tree_search.collapsed(query, chunks, is_reranked=results.reranked)
+        evidence, stage = tree_search.search_collapsed(query, chunks, is_reranked=results.reranked)
     return _set(evidence, (*results.stages, stage), notes)
 
 

@@ -5,7 +5,7 @@ from functools import reduce
 from typing import Final
 
 from citations.answers.question.decomposition import in_context, refers_back
-from citations.answers.question.words import content
+from citations.answers.question.words import content_words
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.term_matching import stems
@@ -44,7 +44,7 @@ def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str
         )
     except ModelError:
         return ""
-    line = next(output_parser.drafts([answer]), None)
+    line = next(output_parser.parse_drafts([answer]), None)
     text = clean(line.text, MAX_QUERY_CHARACTERS) if line else ""
     return text if _is_same(text, question, turns) else ""
 
@@ -58,7 +58,7 @@ def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool
 
 def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
     def join(earlier: str, later: str) -> str:
-        has_context = set(content(earlier)) <= set(content(later))
+        has_context = set(content_words(earlier)) <= set(content_words(later))
         if has_context or not refers_back(later):
             return later
         return in_context(later, earlier)[:MAX_QUERY_CHARACTERS]

@@ -44,7 +44,7 @@ def select(scope: Scope, filter: Filter, question: str) -> SelectedSources | Non
     if filter.sources or filter.keys is not None:
         return None
     titles = _titles(scope, filter, named_sources.title_words(question))
-    named = named_sources.named(question, titles)
+    named = named_sources.find_named_sources(question, titles)
     if not named.keys:
         return _only_one(scope, filter, question)
     shown = _quoted([title for key, title in titles if key in named.keys])
@@ -88,7 +88,7 @@ def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | 
 
     None where there are several, or no other sources beside it.
     """
-    kind = named_sources.kind(question)
+    kind = named_sources.definite_kind(question)
     if not kind:
         return None
     sources = matching(scope, filter).filter(chunk_count__gt=0)

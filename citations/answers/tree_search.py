@@ -55,7 +55,7 @@ class ChunkEvidence(NamedTuple):
     ordinal: int
 
 
-def of_the_whole(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
+def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     """Return evidence for what the sources are about, and a note on how it was chosen."""
     started = perf_counter()
     whole = outline_overview.of(
@@ -65,7 +65,7 @@ def of_the_whole(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     return evidence, _stage(evidence, started), whole.note
 
 
-def collapsed(
+def search_collapsed(
     query: TreeQuery, chunks: Sequence[ChunkEvidence], *, is_reranked: bool
 ) -> tuple[list[Evidence], Stage]:
     """Search all levels at once, and rank nodes among ``chunks``."""
@@ -82,7 +82,7 @@ def collapsed(
     return evidence, _stage(evidence, started)
 
 
-def traversed(
+def search_top_down(
     query: TreeQuery,
     chunks: Sequence[ChunkEvidence],
     *,

@@ -213,7 +213,7 @@ class _ModelWriter:
         )
         yield Progress(stage=GROUND)
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
-        for draft in output_parser.drafts(pieces):
+        for draft in output_parser.parse_drafts(pieces):
             known = len(self._proof.quotes)
             if isinstance(draft, UnansweredPart):
                 self._missing.append(self._unanswered(draft))

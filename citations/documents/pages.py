@@ -153,7 +153,7 @@ def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | 
         .select_related("source")
         .first()
     )
-    location = verification.place_of(citation) if citation else None
+    location = verification.locator_of(citation) if citation else None
     return location.span if location else None
 
 

@@ -128,13 +128,15 @@ def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
     version = int(fetch("SELECT nextval('citations_lexversion')", [])[0][0])
     packs = sorted({pack for entry in (*living, *dead) for pack in entry.packs})
     lengths = _rewrite_packs(packs, living, dead, version)
-    dropped = {pack: _marked(pack, dead) for pack in packs}
-    added = _gathered(living)
+    dropped = {pack: _dead_mask(pack, dead) for pack in packs}
+    added = _collect_postings(living)
     swept = {(pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms}
     keys = sorted({*added, *swept})
     for batch in (keys[start : start + _ROWS] for start in range(0, len(keys), _ROWS)):
         old = _old_blocks(batch)
-        united = ((key, _united(old.get(key), added.get(key), dropped[key[0]])) for key in batch)
+        united = (
+            (key, _merge_block(old.get(key), added.get(key), dropped[key[0]])) for key in batch
+        )
         blocks = [(key, postings) for key, postings in united if postings is not None]
         _write_blocks(blocks, lengths, version)
 
@@ -176,7 +178,7 @@ _WRITE_PACKS = """
 """
 
 
-def _marked(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
+def _dead_mask(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
     """Mark the slots of a pack that dead entries leave. None: none."""
     if not any(pack in entry.packs for entry in dead):
         return None
@@ -189,7 +191,7 @@ def _marked(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
 # Blocks
 
 
-def _gathered(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
+def _collect_postings(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
     """Collect the postings of entries, which are ordered by position, by pack and term."""
     numbers: dict[str, int] = {}
     owners = [
@@ -227,7 +229,7 @@ _READ_BLOCKS = """
 """
 
 
-def _united(
+def _merge_block(
     old: Postings | None, added: PackPostings | None, dropped: Mask | None
 ) -> PackPostings | None:
     """Return the new postings of a block; None if it had none and gets none."""

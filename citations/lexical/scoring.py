@@ -24,7 +24,7 @@ from citations.passages import TermScore
 from transcripts.bm25 import K1, B, idf, length_norm, score_formula
 
 Floats = NDArray[np.float64]
-Rough = NDArray[np.float32]
+ApproximateScores = NDArray[np.float32]
 
 FEW = 64  # chunks that are scored without further pruning
 _PAIR = struct.Struct("<II")
@@ -77,7 +77,7 @@ def rank(
     snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter
 ) -> list[tuple[int, float]]:
     """Return the ``limit`` best positions with their scores, best first, ties by position."""
-    corpus, best = statistics(snapshot, counts), Best(limit)
+    corpus, best = statistics(snapshot, counts), TopHits(limit)
     stored = {*counts, *terms.required, *terms.excluded}
     bounded = [(segment, _terms(segment, corpus)) for segment in segments(snapshot, stored)]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
@@ -96,12 +96,12 @@ def explain(
         mask = allowed(snapshot, segment, TermFilter())
         slots = segment.inside(requested)
         for slot in slots if mask is None else slots[mask[slots]]:
-            if scores := _explained(segment, corpus, slot):
+            if scores := _term_scores(segment, corpus, slot):
                 explained[int(segment.positions(slot))] = scores
     return explained
 
 
-def _explained(
+def _term_scores(
     segment: LexicalSegment, corpus: CorpusStatistics, slot: int
 ) -> tuple[TermScore, ...]:
     norm = length_norm(int(segment.lengths[slot]), corpus.average)
@@ -118,7 +118,7 @@ def _explained(
 # The best
 
 
-class Best:
+class TopHits:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._positions = np.empty(0, np.int64)
@@ -183,14 +183,14 @@ def _search(
     segment: LexicalSegment,
     terms: Sequence[Term],
     corpus: CorpusStatistics,
-    best: Best,
+    best: TopHits,
     mask: Mask | None,
 ) -> None:
     """Add a segment's best chunks."""
     if mask is not None:
         chosen = np.flatnonzero(mask)
         if len(chosen) * 16 < segment.size or len(chosen) <= FEW:
-            return _settle(segment, corpus, best, chosen)
+            return _score_exactly(segment, corpus, best, chosen)
     norms = _norms(segment, corpus.average)
     if not best.least:
         best.floor = _floor(segment, terms, corpus, norms, best.limit, mask)
@@ -198,20 +198,22 @@ def _search(
     # What the terms from each one on can add; a chunk needs one of the leading terms.
     rests = [*accumulate((term.bound for term in reversed(terms)), initial=0.0)][::-1]
     leading = sum(rest >= least for rest in rests[:-1])
-    slots, rough = _brought_up(segment, terms[:leading], norms, least - rests[leading])
+    slots, rough = _leading_candidates(segment, terms[:leading], norms, least - rests[leading])
     if mask is not None:
         inside = mask[slots]
         slots, rough = slots[inside], rough[inside]
     for term, rest in zip(terms[leading:], rests[leading + 1 :], strict=True):
         if len(slots) <= FEW:
-            return _settle(segment, corpus, best, slots)
-        rough = rough + _rough(term.query_term, term.postings.at(slots), norms[slots])
+            return _score_exactly(segment, corpus, best, slots)
+        rough = rough + _approximate_scores(term.query_term, term.postings.at(slots), norms[slots])
         good = rough >= least - rest
         slots, rough = slots[good], rough[good]
-    return _settle(segment, corpus, best, _thinned(slots, rough, best.limit, len(terms)))
+    return _score_exactly(segment, corpus, best, _prune(slots, rough, best.limit, len(terms)))
 
 
-def _settle(segment: LexicalSegment, corpus: CorpusStatistics, best: Best, slots: Slots) -> None:
+def _score_exactly(
+    segment: LexicalSegment, corpus: CorpusStatistics, best: TopHits, slots: Slots
+) -> None:
     if len(slots):
         best.add(segment.positions(slots), _scores(segment, corpus, slots))
 
@@ -220,7 +222,7 @@ def _floor(
     segment: LexicalSegment,
     terms: Sequence[Term],
     corpus: CorpusStatistics,
-    norms: Rough,
+    norms: ApproximateScores,
     limit: int,
     mask: Mask | None,
 ) -> float:
@@ -234,8 +236,8 @@ def _floor(
         if mask is not None:
             inside = mask[slots]
             slots, frequencies = slots[inside], frequencies[inside]
-        rough = _rough(term.query_term, frequencies, norms[slots])
-        promising.append(_thinned(slots, rough, limit + FEW // 2, 1)[: 4 * limit + FEW])
+        rough = _approximate_scores(term.query_term, frequencies, norms[slots])
+        promising.append(_prune(slots, rough, limit + FEW // 2, 1)[: 4 * limit + FEW])
         if sum(map(len, promising)) >= 2 * limit:
             break
     candidates = np.unique(np.concatenate(promising))
@@ -245,7 +247,7 @@ def _floor(
     return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
 
 
-def _thinned(slots: Slots, rough: Rough, limit: int, terms: int) -> Slots:
+def _prune(slots: Slots, rough: ApproximateScores, limit: int, terms: int) -> Slots:
     """Drop chunks whose rough score is not among the best."""
     if len(slots) <= 2 * limit:
         return slots
@@ -254,24 +256,24 @@ def _thinned(slots: Slots, rough: Rough, limit: int, terms: int) -> Slots:
     return good
 
 
-def _brought_up(
-    segment: LexicalSegment, terms: Sequence[Term], norms: Rough, least: float
-) -> tuple[Slots, Rough]:
+def _leading_candidates(
+    segment: LexicalSegment, terms: Sequence[Term], norms: ApproximateScores, least: float
+) -> tuple[Slots, ApproximateScores]:
     """Return chunks with any of these terms, and their rough scores, where at least ``least``."""
     if len(terms) == 1:
         slots, frequencies = terms[0].postings.pairs(_fewest(terms[0].query_term, least, norms))
-        rough = _rough(terms[0].query_term, frequencies, norms[slots])
+        rough = _approximate_scores(terms[0].query_term, frequencies, norms[slots])
         good = np.flatnonzero(rough >= least)
         return slots[good], rough[good]
-    sums: Rough = np.zeros(segment.size, np.float32)
+    sums: ApproximateScores = np.zeros(segment.size, np.float32)
     for term in terms:
         slots, frequencies = term.postings.pairs()
-        sums[slots] += _rough(term.query_term, frequencies, norms[slots])
+        sums[slots] += _approximate_scores(term.query_term, frequencies, norms[slots])
     reached: Slots = np.flatnonzero(sums >= least) if least > 0 else np.flatnonzero(sums)
     return reached, sums[reached]
 
 
-def _fewest(query_term: QueryTerm, least: float, norms: Rough) -> int:
+def _fewest(query_term: QueryTerm, least: float, norms: ApproximateScores) -> int:
     """Return how often the shortest chunk must have a term for it to add at least ``least``."""
     most, norm = query_term.repetitions * query_term.weight * (K1 + 1), K1 * (1 - B)
     if least <= 0:
@@ -304,15 +306,19 @@ def _exact_norms(lengths: NDArray[Any], average: float) -> Floats:
     return K1 * (1 - B + B * lengths.astype(np.float64) / average)
 
 
-def _rough(query_term: QueryTerm, frequencies: NDArray[Any], norms: Rough) -> Rough:
+def _approximate_scores(
+    query_term: QueryTerm, frequencies: NDArray[Any], norms: ApproximateScores
+) -> ApproximateScores:
     counted = frequencies.astype(np.float32)
-    scores: Rough = counted * np.float32(query_term.repetitions * query_term.weight * (K1 + 1))
+    scores: ApproximateScores = counted * np.float32(
+        query_term.repetitions * query_term.weight * (K1 + 1)
+    )
     counted += norms
     scores /= counted
     return scores
 
 
-def _norms(segment: LexicalSegment, average: float) -> Rough:
+def _norms(segment: LexicalSegment, average: float) -> ApproximateScores:
     """Return the length norms of a segment's chunks, cached."""
     key = ("norms", *segment.key)
     known, norms = CACHE.get(key) or (None, None)

@@ -99,7 +99,7 @@ def link_of(source: Source, locator: Locator) -> str:
     return f"/videos/{source.video_id}/?t={_seconds(locator.start or 0)}s{until}{language}"
 
 
-def place_of(citation: Citation) -> Locator | None:
+def locator_of(citation: Citation) -> Locator | None:
     """Return where a stored quote is now; None where it is gone or uncertain."""
     source = citation.source
     reading = source_texts.of(source)
@@ -127,7 +127,7 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
     citation = visible.filter(uuid=citation_id).select_related("source__transcript").first()
     if citation is None:
         raise CitationNotFound("There is no such citation.")
-    locator = place_of(citation)
+    locator = locator_of(citation)
     if locator is None:
         raise PassageNotFound(
             f"The cited text is no longer in “{citation.source.title}”, or its place is uncertain.",

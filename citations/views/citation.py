@@ -35,7 +35,7 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     )
     if citation is None:
         raise CitationNotFound("There is no such citation.")
-    at = verification.place_of(citation)
+    at = verification.locator_of(citation)
     permanent = request.build_absolute_uri(f"/citations/{citation.uuid}/")
     link = verification.link_of(citation.source, at) if at else ""
     context = {

@@ -1,4 +1,4 @@
-"""Identifies callers by the bearer token of the HTTP request."""
+"""Authenticate MCP requests by bearer token."""
 
 from typing import Any
 
@@ -17,16 +17,16 @@ class CallerToken(AccessToken):
     caller: Any = Field(exclude=True, repr=False)
 
 
-class Verifier:
+class ApiTokenVerifier:
     """Verifies bearer tokens: API tokens of this server, without an audience to check."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access token; None if it is unknown, expired or revoked."""
         try:
-            found = await in_thread(caller_of_token, token)
+            identity = await in_thread(caller_of_token, token)
         except NotSignedIn:
             return None
-        return _access(found)
+        return _access_token(identity)
 
 
 def caller() -> Caller:
@@ -34,18 +34,18 @@ def caller() -> Caller:
     token = get_access_token()
     if not isinstance(token, CallerToken):
         raise NotSignedIn("No token came with this call.")
-    found: Caller = token.caller
-    return found
+    identity: Caller = token.caller
+    return identity
 
 
-def _access(found: Caller) -> CallerToken:
-    if found.token is None:
+def _access_token(identity: Caller) -> CallerToken:
+    if identity.token is None:
         raise NotSignedIn("Only a token may call over MCP.")
-    scopes = ["read", "write"] if found.token.can_write else ["read"]
+    scopes = ["read", "write"] if identity.token.can_write else ["read"]
     return CallerToken(
-        token=found.token.hint,
-        client_id=f"token-{found.token.pk}",
+        token=identity.token.hint,
+        client_id=f"token-{identity.token.pk}",
         scopes=scopes,
-        subject=str(found.user.pk),
-        caller=found,
+        subject=str(identity.user.pk),
+        caller=identity,
     )

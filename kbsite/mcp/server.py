@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 
 from kbsite.body_limits import BodyLimit
 from kbsite.mcp import completions, prompts
-from kbsite.mcp.auth import Verifier, caller
+from kbsite.mcp.auth import ApiTokenVerifier, caller
 from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.origins import host_is_ours, origin_may_call
 from kbsite.mcp.rate_limit import count_call
@@ -74,7 +74,7 @@ def build_server() -> MCPServer[Any]:
         instructions=INSTRUCTIONS,
         version=version("cuebase"),
         tools=all_tools(),
-        token_verifier=Verifier(),
+        token_verifier=ApiTokenVerifier(),
         auth=AuthSettings(
             issuer_url=AnyHttpUrl(public_url()),
             resource_server_url=AnyHttpUrl(f"{public_url()}{PATH}"),

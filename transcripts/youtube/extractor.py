@@ -22,7 +22,7 @@ from transcripts.sanitize import clean
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
-from transcripts.youtube.metadata import info_from_json, moment, tracks_from_json
+from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
 from transcripts.youtube.trace import RequestTrace
 from transcripts.youtube.tracks import Track, choose, raw_name, read
 from transcripts.youtube.values import (
@@ -209,7 +209,7 @@ def _transcript(
 def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
     if raw.get("live_status") != "is_upcoming":
         return None
-    start = moment(raw.get("release_timestamp"))
+    start = parse_timestamp(raw.get("release_timestamp"))
     when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is unknown."
     return Premiere(
         f"This video is not published yet. {when}",

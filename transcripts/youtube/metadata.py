@@ -33,7 +33,7 @@ def info_from_json(raw: object) -> VideoInfo:
         channel_id=clean(raw.get("channel_id"), 64),
         description=clean(raw.get("description"), 20_000),
         duration=_ms(raw.get("duration")),
-        published_at=moment(raw.get("timestamp")) or _day(raw.get("upload_date")),
+        published_at=parse_timestamp(raw.get("timestamp")) or _parse_date(raw.get("upload_date")),
         thumbnail_url=thumbnail_address(video_id) if video_id else "",
         chapters=tuple(_chapters(raw.get("chapters"))),
         tags=tuple(filter(None, (clean(tag, 100) for tag in _items(raw.get("tags"))[:_MOST_TAGS]))),
@@ -55,7 +55,7 @@ def thumbnail_address(video_id: str) -> str:
     return f"https://i.ytimg.com/vi/{video_id}/hqdefault.jpg"
 
 
-def moment(timestamp: object) -> datetime | None:
+def parse_timestamp(timestamp: object) -> datetime | None:
     """Return the time of seconds since the epoch, up to the year 3000."""
     if isinstance(timestamp, int | float) and 0 < timestamp < 32_503_680_000:
         return datetime.fromtimestamp(timestamp, tz=UTC)
@@ -102,7 +102,7 @@ def _ms(seconds: object) -> int:
     return 0
 
 
-def _day(written: object) -> datetime | None:
+def _parse_date(written: object) -> datetime | None:
     try:
         return datetime.strptime(str(written), "%Y%m%d").replace(tzinfo=UTC)
     except ValueError:

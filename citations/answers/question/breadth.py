@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.answers.answer import Breadth
-from citations.answers.question.words import any_of, asks, content
+from citations.answers.question.words import any_of, content_words, is_question
 from transcripts.errors import KnowledgeBaseError
 
 Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
@@ -61,9 +61,9 @@ def by_wording(question: str) -> Breadth | None:
     A heading asks for the place where its subject is explained: it is specific.
     """
     text = " ".join(question[:MAX_CHARACTERS].split())
-    if _OVERVIEW.search(text) or (_OPEN.match(text) and content(text) and not subject(text)):
+    if _OVERVIEW.search(text) or (_OPEN.match(text) and content_words(text) and not subject(text)):
         return Breadth.BROAD
-    return None if asks(text) else Breadth.SPECIFIC
+    return None if is_question(text) else Breadth.SPECIFIC
 
 
 def by_likeness(questions: Sequence[str], embed: Embed) -> dict[str, Breadth]:
@@ -71,7 +71,7 @@ def by_likeness(questions: Sequence[str], embed: Embed) -> dict[str, Breadth]:
 
     The examples are embedded once for each ``embed``: pass the same callable each time.
     """
-    short = [text for text in questions if len(content(text)) <= _MOST_WORDS]
+    short = [text for text in questions if len(content_words(text)) <= _MOST_WORDS]
     if not short:
         return {}
     try:
@@ -97,7 +97,7 @@ def subject(question: str) -> str:
 
 
 def _names(word: str) -> bool:
-    return any(not _GENERAL.fullmatch(token) for token in content(word))
+    return any(not _GENERAL.fullmatch(token) for token in content_words(word))
 
 
 def _likeness(vectors: NDArray[Any], examples: NDArray[Any]) -> NDArray[Any]:

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from citations.answers.question.words import any_of, asks, content
+from citations.answers.question.words import any_of, content_words, is_question
 from transcripts.tokenizer import tokenize
 
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
@@ -56,10 +56,10 @@ def split(question: str) -> list[str]:
 
 def refers_back(question: str) -> bool:
     """Tell whether a question needs the one before it: a pronoun, “And …?”, or no subject."""
-    own = content(question)
+    own = content_words(question)
     if not own or _REFERENCE.search(question) or asks_for_more(question):
         return True
-    if _JOINT.match(question) and len(content(_JOINT.sub("", question, count=1))) < _OWN:
+    if _JOINT.match(question) and len(content_words(_JOINT.sub("", question, count=1))) < _OWN:
         return True
     return (
         question.rstrip().endswith("?") and len(question.split()) <= _SHORT and not _asks(question)
@@ -95,8 +95,8 @@ def _pieces(text: str) -> list[str]:
 
 
 def _is_question(piece: str) -> bool:
-    return asks(piece) and len(tokenize(piece)) > 1
+    return is_question(piece) and len(tokenize(piece)) > 1
 
 
 def _asks(question: str) -> bool:
-    return asks(question.rstrip("?？ "))
+    return is_question(question.rstrip("?？ "))

@@ -13,7 +13,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from rapidfuzz import fuzz
 
-from citations.answers.question.words import LISTS, any_of, content
+from citations.answers.question.words import LISTS, any_of, content_words
 from transcripts.tokenizer import tokenize
 
 K = TypeVar("K", bound=Hashable)
@@ -23,7 +23,7 @@ MAX_TITLE: Final = 300  # characters of a title that are compared
 MAX_QUESTION: Final = 1_000  # characters of a question that are looked at
 MAX_MENTIONS: Final = 8  # of each form
 SIMILAR: Final = 90.0  # of 100, from which on two spellings are the same title
-_TELLING: Final = 2  # content words that a part of a title needs
+_MIN_CONTENT_WORDS: Final = 2  # content words that a part of a title needs
 _SHORTEST: Final = 4  # characters of a title of one word
 
 _KIND: Final = any_of("kinds")
@@ -38,12 +38,12 @@ _QUOTED: Final = re.compile(
     (?=(?P<says>\s+{any_of("sayings")}(?!\w))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BEHIND: Final = re.compile(
+_TITLE_AFTER_KIND: Final = re.compile(
     rf"{_IN}(?<!\w)(?P<the>{_THE})\s+(?:\w+\s+)?(?P<kind>{_KIND})\s*[,:]?\s+{_CALLED}"
     rf"(?:(?:the|an?)\s+)?(?P<rest>(?P<title>\w.{{0,200}}?){_END}.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_AHEAD: Final = re.compile(
+_TITLE_BEFORE_KIND: Final = re.compile(
     rf"{_IN}(?<!\w)(?P<the>{_THE})\s+(?P<title>(?:[\w'’:.&+-]+,?\s+){{2,12}}?)(?P<kind>{_KIND})"
     r"(?!['’-]?\w)",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ class _Match(NamedTuple):
     end: int  # of the naming in the question
 
 
-def named(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K]:
+def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K]:
     """Find the sources that a question names by their titles, in whole or in part.
 
     Sources with the same title all count. Without a clear match there are no keys, and the question
@@ -115,7 +115,7 @@ def named(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K]:
     return NamedSource(keys=frozenset(), question=question)
 
 
-def kind(question: str) -> str:
+def definite_kind(question: str) -> str:
     """Return what a question calls the only source that it can mean: "document" or "recording".
 
     Empty where it calls none so, or says which one it means.
@@ -129,7 +129,11 @@ def title_words(question: str) -> list[str]:
     words: dict[str, None] = {}
     for mention in _mentions(question):
         text = mention.title or mention.rest
-        own = [text] if mention.is_number else [word for word in text.split() if _tells(word)]
+        own = (
+            [text]
+            if mention.is_number
+            else [word for word in text.split() if _is_distinctive(word)]
+        )
         words |= dict.fromkeys(word.strip('"“”„«».,;:?!()') for word in own)
     return [word for word in words if word]
 
@@ -140,7 +144,7 @@ def title_words(question: str) -> list[str]:
 def _mentions(question: str) -> list[_Mention]:
     """Return the stretches that may name a source, the surest form first."""
     text = question[:MAX_QUESTION]
-    forms = (_QUOTED, _BEHIND, _AHEAD, _NUMBERED, _PLACED)
+    forms = (_QUOTED, _TITLE_AFTER_KIND, _TITLE_BEFORE_KIND, _NUMBERED, _PLACED)
     return [
         mention
         for form in forms
@@ -159,7 +163,7 @@ def _overlapping(form: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 def _mention(match: re.Match[str]) -> _Mention | None:
     groups = match.groupdict()
     quoted = next((groups[name] for name in "abc" if groups.get(name)), "")
-    if quoted and not (groups["kind"] or groups["place"] or groups["says"]):
+    if quoted and not (groups["definite_kind"] or groups["place"] or groups["says"]):
         return None
     title = quoted or (groups.get("title") or "").strip()
     return _Mention(
@@ -168,7 +172,7 @@ def _mention(match: re.Match[str]) -> _Mention | None:
         title,
         rest=groups.get("rest") or "",
         offset=match.start("rest") if groups.get("rest") else 0,
-        kind=groups.get("kind") or "",
+        kind=groups.get("definite_kind") or "",
         article=groups.get("the") or "",
         is_placed=bool(groups["place"]),
         is_quoted=bool(quoted),
@@ -188,11 +192,11 @@ def _match(mention: _Mention, title: str) -> _Match | None:
     if mention.rest and (end := _whole(mention, title)):
         return _Match(len(title), is_whole=True, end=mention.offset + end)
     phrase = mention.title.casefold()
-    telling = sum(map(_tells, phrase.split()))
+    telling = sum(map(_is_distinctive, phrase.split()))
     if mention.is_quoted and fuzz.ratio(phrase, wanted) >= SIMILAR:
-        is_sure = telling >= _TELLING or bool(mention.kind)
+        is_sure = telling >= _MIN_CONTENT_WORDS or bool(mention.kind)
         return _Match(len(title), is_whole=True, end=mention.end) if is_sure else None
-    if telling < _TELLING or not mention.kind or len(phrase) > len(title):
+    if telling < _MIN_CONTENT_WORDS or not mention.kind or len(phrase) > len(title):
         return None
     is_part = fuzz.partial_ratio(phrase, wanted, score_cutoff=SIMILAR)
     return _Match(len(phrase), is_whole=False, end=mention.end) if is_part else None
@@ -207,21 +211,23 @@ def _whole(mention: _Mention, title: str) -> int:
     if mention.rest[len(plain) : len(plain) + 1].isalnum():
         return 0
     words = plain.split()
-    telling = sum(map(_tells, words))
+    telling = sum(map(_is_distinctive, words))
     has_capitals = plain[:1].isupper() and asked == plain
     if mention.kind:
-        is_sure = telling >= _TELLING or (telling == 1 and has_capitals and len(plain) >= _SHORTEST)
+        is_sure = telling >= _MIN_CONTENT_WORDS or (
+            telling == 1 and has_capitals and len(plain) >= _SHORTEST
+        )
     else:
         has_kind = any(map(_KIND_WORD.fullmatch, words))
-        is_sure = len(words) > _TELLING <= telling and (has_capitals or has_kind)
+        is_sure = len(words) > _MIN_CONTENT_WORDS <= telling and (has_capitals or has_kind)
     return len(plain) if is_sure else 0
 
 
-def _tells(word: str) -> bool:
+def _is_distinctive(word: str) -> bool:
     """Tell a word that sets a title apart from stop words, numbers and words for sources."""
     return any(
         not (token in _UNSPECIFIC or token.isdecimal() or _KIND_WORD.fullmatch(token))
-        for token in content(word)
+        for token in content_words(word)
     )
 
 
@@ -239,7 +245,7 @@ def _without(question: str, mention: _Mention, end: int) -> str:
     text = " ".join(f"{before} {it}{joint}{after}".split())
     if not it and after in ("?", ".", "!"):
         text = f"{before}{after}"
-    is_question = bool(content(text)) or (bool(it) and len(tokenize(text)) > 1)
+    is_question = bool(content_words(text)) or (bool(it) and len(tokenize(text)) > 1)
     return text[:1].upper() + text[1:] if is_question else question
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from citations.answers.answer import Breadth, QuestionPart, Route
 from citations.answers.question.breadth import Embed, by_likeness, by_wording, subject
 from citations.answers.question.decomposition import MAX_PARTS, separated, split
-from citations.answers.question.words import content
+from citations.answers.question.words import content_words
 from transcripts.errors import EmptyQuery, KnowledgeBaseError
 from transcripts.sanitize import clean
 from transcripts.tokenizer import tokenize
@@ -111,4 +111,4 @@ def _is_same(question: str, parts: Sequence[QuestionPart]) -> bool:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:5] for word in content(text) or tokenize(text))
+    return frozenset(word[:5] for word in content_words(text) or tokenize(text))

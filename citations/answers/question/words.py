@@ -30,22 +30,22 @@ def any_of(*roles: str, language: str = "") -> str:
     return f"(?:{'|'.join(longest_first)})".replace("_", r"\s+")
 
 
-_EMPTY: Final = frozenset(word for lists in LISTS.values() for word in lists["empty"])
+_STOP_WORDS: Final = frozenset(word for lists in LISTS.values() for word in lists["empty"])
 _QUESTION: Final = re.compile(
     rf"(?<!\w)(?:{any_of('question_words')}|me|i\s+(?:want|need|would|am|have)|i['’]d)(?!\w)",
     re.IGNORECASE,
 )
-_ORDER: Final = re.compile(
+_REQUEST: Final = re.compile(
     rf"\W*(?:(?:please|now|also)\s+)*{any_of('orders', 'verbs', 'requests')}(?!\w)", re.IGNORECASE
 )
 
 
-def content(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """Return the words that say what a text is about."""
     words = tokenize(text, shortest=1)
-    return [word for word in words if word not in _EMPTY and (len(word) > 1 or word.isdigit())]
+    return [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Tell a question or an order from a heading or a few words that name a subject."""
-    return "?" in text or "？" in text or bool(_QUESTION.search(text) or _ORDER.match(text))
+    return "?" in text or "？" in text or bool(_QUESTION.search(text) or _REQUEST.match(text))

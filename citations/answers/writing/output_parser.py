@@ -73,7 +73,7 @@ _INLINE: Final = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE: Final = re.compile(r"\s{0,8}[\[【]\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】]")
-_THINKS: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
+_REASONING_TAG: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _MARK: Final = re.compile(r"</?(?:text|piece|question|passage|quote)(?:-[0-9a-f]{12})?>")
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)")
 _ADDRESS: Final = re.compile(r"\b(?:https?|ftp|file|data|javascript):\S+|\bwww\.\S+", re.IGNORECASE)
@@ -81,12 +81,12 @@ _MARKUP: Final = re.compile(r"(\*\*|__|`)(?=\S)([^\n]{1,400}?)(?<=\S)\1")
 _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’", "'": "'", "`": "`"}
 
 
-def drafts(pieces: Iterable[str]) -> Iterator[Draft]:
+def parse_drafts(pieces: Iterable[str]) -> Iterator[Draft]:
     """Yield each claim of an answer as soon as it is complete.
 
     Stops at ``MAX_CHARACTERS`` and ``MAX_CLAIMS``; raises what ``pieces`` raises.
     """
-    claim = _Claim()
+    claim = _ClaimParser()
     count = 0
     for line in _lines(pieces):
         for draft in claim.read(line):
@@ -134,7 +134,7 @@ def _visible(line: str, thought: str) -> tuple[str, str]:
             if end < 0:
                 break
             line, thought = line[end + len(thought) + 3 :], ""
-        begin = _THINKS.search(line)
+        begin = _REASONING_TAG.search(line)
         visible.append(line[: begin.start()] if begin else line)
         if not begin:
             break
@@ -145,7 +145,7 @@ def _visible(line: str, thought: str) -> tuple[str, str]:
 # Claims
 
 
-class _Claim:
+class _ClaimParser:
     """The claim that is being read."""
 
     def __init__(self) -> None:

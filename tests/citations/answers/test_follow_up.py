@@ -6,7 +6,7 @@ import pytest
 
 from citations.answers.follow_up import rewrite
 from citations.answers.question.decomposition import asks_for_more
-from citations.answers.question.words import content
+from citations.answers.question.words import content_words
 from citations.errors import ModelRefused
 from citations.providers.llm import FakeLlm
 from citations.providers.prompts import Prompt, prompt_tokens
@@ -24,7 +24,7 @@ def test_without_a_language_model_every_word_that_a_person_would_look_up_is_look
 ) -> None:
     lookup = rewrite(question, [(before, "It is so.")])
     assert lookup.startswith(question)
-    assert set(content(alone)) <= set(content(lookup))
+    assert set(content_words(alone)) <= set(content_words(lookup))
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_stored_quote_is_found_again_when_the_captions_around_it_change(talk: 
         talk,
         [replace(cue, text=cue.text.replace("Error 404", "Error four oh four")) for cue in cues],
     )
-    place = verification.place_of(Citation.objects.get(pk=citation.pk))
+    place = verification.locator_of(Citation.objects.get(pk=citation.pk))
     assert place is not None
     assert source_texts.of(talk).text[slice(*place.span)] == SAID
     assert place.start == 35_000
@@ -207,7 +207,7 @@ def test_a_stored_quote_is_found_again_when_the_captions_around_it_change(talk: 
 def test_a_stored_quote_that_is_gone_has_no_place(talk: Source) -> None:
     citation = quoted(talk, SAID)
     rewrite(talk, make_cues(7))
-    assert verification.place_of(Citation.objects.get(pk=citation.pk)) is None
+    assert verification.locator_of(Citation.objects.get(pk=citation.pk)) is None
 
 
 # The permanent address

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.question.named_sources import kind as kind_of
-from citations.answers.question.named_sources import named, title_words
+from citations.answers.question.named_sources import definite_kind as kind_of
+from citations.answers.question.named_sources import find_named_sources, title_words
 
 TITLES = [
     (1, "How BM25 ranks"),
@@ -115,26 +115,28 @@ NOT_NAMED = """
 
 @pytest.mark.parametrize("question", NAMED)
 def test_a_source_is_named_by_its_title_and_a_word_that_says_so(question: str) -> None:
-    found = named(question, TITLES)
+    found = find_named_sources(question, TITLES)
     assert (set(found.keys), found.question) == NAMED[question]
 
 
 @pytest.mark.parametrize("question", [line.strip() for line in NOT_NAMED.strip().splitlines()])
 def test_a_subject_with_the_words_of_a_title_names_no_source(question: str) -> None:
-    found = named(question, TITLES)
+    found = find_named_sources(question, TITLES)
     assert (set(found.keys), found.question) == (set(), question)
 
 
 def test_a_title_goes_before_one_that_only_begins_with_it() -> None:
     titles = [(1, "Sorting large files"), (2, "Sorting large files, continued")]
-    assert named(
+    assert find_named_sources(
         "What does the video titled Sorting large files say about disks?", titles
     ).keys == {1}
 
 
 def test_a_part_that_many_titles_have_is_in_doubt() -> None:
     series = [(number, f"Linear Algebra {number}: spaces") for number in range(9)]
-    assert not named("What does the lecture on linear algebra say about rank?", series).keys
+    assert not find_named_sources(
+        "What does the lecture on linear algebra say about rank?", series
+    ).keys
 
 
 @pytest.mark.parametrize("question", NAMED)
@@ -157,7 +159,7 @@ def test_a_question_that_names_nothing_has_no_words() -> None:
     ],
 )
 def test_a_title_may_be_misspelt(question: str, key: int) -> None:
-    assert key in named(question, TITLES).keys
+    assert key in find_named_sources(question, TITLES).keys
 
 
 @given(
@@ -180,7 +182,7 @@ def test_a_title_may_be_misspelt(question: str, key: int) -> None:
     ).map(" ".join)
 )
 def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
-    found = named(question, TITLES)
+    found = find_named_sources(question, TITLES)
     assert bool(found.question.strip()) == bool(question.strip())
     assert found.keys or found.question == question
 
@@ -201,7 +203,7 @@ def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
 def test_hostile_questions_and_titles_take_little_time(piece: str) -> None:
     titles = [(number, (piece * 100)[:300]) for number in range(300)]
     started = process_time()
-    named(piece * 10_000, titles)
+    find_named_sources(piece * 10_000, titles)
     title_words(piece * 10_000)
     assert process_time() - started < 2
 

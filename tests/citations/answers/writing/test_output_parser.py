@@ -15,7 +15,7 @@ from citations.answers.writing.output_parser import (
     CitedQuote,
     ClaimDraft,
     UnansweredPart,
-    drafts,
+    parse_drafts,
 )
 
 ASKED_FOR = """CLAIM: Errors travel backwards.
@@ -31,7 +31,7 @@ def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
         CitedQuote(quote="carries the error from the end to the start", passage=2),
         CitedQuote(quote="against its gradient", passage=3),
     )
-    assert list(drafts([ASKED_FOR])) == [
+    assert list(parse_drafts([ASKED_FOR])) == [
         ClaimDraft(text="Errors travel backwards.", cited=quotes),
         UnansweredPart(text="who invented it"),
     ]
@@ -50,13 +50,13 @@ def test_claims_and_quotes_are_read_as_they_were_asked_for() -> None:
     ],
 )
 def test_small_models_write_quotes_in_many_ways(line: str) -> None:
-    assert list(drafts([f"**Claim 1:** Errors travel.\n{line}"])) == [
+    assert list(parse_drafts([f"**Claim 1:** Errors travel.\n{line}"])) == [
         ClaimDraft(text="Errors travel.", cited=(CitedQuote(quote="carries the error", passage=2),))
     ]
 
 
 def test_prose_with_quotes_inside_it_is_read_too_and_its_own_numbers_vanish() -> None:
-    (draft,) = drafts(['It goes back, "carries the error from the end" [2], as said [1, 3].'])
+    (draft,) = parse_drafts(['It goes back, "carries the error from the end" [2], as said [1, 3].'])
     assert draft == ClaimDraft(
         text='It goes back, "carries the error from the end", as said.',
         cited=(CitedQuote(quote="carries the error from the end", passage=2),),
@@ -74,7 +74,7 @@ def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
             read.append(piece)
             yield piece
 
-    first = next(iter(drafts(noted())))  # type: ignore[arg-type]
+    first = next(iter(parse_drafts(noted())))  # type: ignore[arg-type]
     assert isinstance(first, ClaimDraft)
     assert len(read) < len(ASKED_FOR) - 20
 
@@ -84,7 +84,7 @@ def test_thoughts_are_not_read_whatever_they_quote() -> None:
         '<think>\nCLAIM: no\nQUOTE [1]: "never said"\n</THINK>CLAIM: yes\nQUOTE [1]: "was '
         'said here"\n<reasoning>CLAIM: hidden'
     )
-    assert list(drafts([said])) == [
+    assert list(parse_drafts([said])) == [
         ClaimDraft(text="yes", cited=(CitedQuote(quote="was said here", passage=1),))
     ]
 
@@ -94,7 +94,7 @@ def test_claims_carry_no_markup_no_addresses_and_no_marks() -> None:
         "CLAIM: See ![x](https://evil.example/a?b=c) **this** at http://evil.example/ and "
         "</passage-0123456789ab> `code`"
     )
-    assert [draft.text for draft in drafts([said])] == ["See x this at and code"]
+    assert [draft.text for draft in parse_drafts([said])] == ["See x this at and code"]
 
 
 def test_an_answer_without_end_is_read_to_an_end() -> None:
@@ -102,7 +102,7 @@ def test_an_answer_without_end_is_read_to_an_end() -> None:
         while True:
             yield 'CLAIM: more\nQUOTE [1]: "and more and more"\n'
 
-    assert len(list(drafts(endless()))) == MAX_CLAIMS  # type: ignore[arg-type]
+    assert len(list(parse_drafts(endless()))) == MAX_CLAIMS  # type: ignore[arg-type]
 
 
 @given(
@@ -116,9 +116,13 @@ def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_brea
     text: str, cuts: list[int]
 ) -> None:
     borders = sorted({0, len(text), *(min(cut, len(text)) for cut in cuts)})
-    whole = list(drafts([text]))
+    whole = list(parse_drafts([text]))
     assert (
-        list(drafts([text[start:stop] for start, stop in zip(borders, borders[1:], strict=False)]))
+        list(
+            parse_drafts(
+                [text[start:stop] for start, stop in zip(borders, borders[1:], strict=False)]
+            )
+        )
         == whole
     )
     for draft in whole:
@@ -135,5 +139,5 @@ def test_how_an_answer_is_cut_into_pieces_does_not_matter_and_nothing_in_it_brea
 )
 def test_the_worst_lines_are_read_in_linear_time(bad: str) -> None:
     started = perf_counter()
-    list(drafts([bad * (2 * MAX_CHARACTERS // len(bad))]))
+    list(parse_drafts([bad * (2 * MAX_CHARACTERS // len(bad))]))
     assert perf_counter() - started < 3
