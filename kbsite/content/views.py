@@ -53,7 +53,8 @@ class Resource(StyledPages, viewsets.GenericViewSet[Any]):
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
     def _visible(self, model: Any) -> QuerySet[Any]:
-        visible: QuerySet[Any] = model.objects.visible(self.request.reach)  # type: ignore[attr-defined]
+        request: Any = self.request
+        visible: QuerySet[Any] = model.objects.visible(request.reach)
         return visible
 
 
