@@ -23,7 +23,8 @@ from transcripts.timecodes import parse_clock
 
 DAY = ["%Y-%m-%d"]
 Kinds = Annotated[
-    Many, option("--kind", metavar="KIND", help="Only video, pdf, markdown or text; repeatable.")
+    Many,
+    option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
 ]
 
 

@@ -48,7 +48,7 @@ Channel = Annotated[Text, _text(200, "Only this channel or author.")]
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
 OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en (includes en-GB).")]
 Kind = Annotated[
-    Literal["video", "pdf", "markdown", "text"] | None,
+    Literal["video", "pdf", "markdown", "text", "html"] | None,
     Field(description="Only sources of this kind."),
 ]
 Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -1,0 +1,18 @@
+"""Every door can filter by every kind of source."""
+
+from typing import get_args
+
+from citations.models import SourceKind
+from kbsite.cli.search import Kinds
+from kbsite.mcp.tool_inputs import SourceFilterInput
+
+
+def test_language_models_filter_by_every_kind() -> None:
+    schema = SourceFilterInput.model_json_schema()["properties"]["kind"]
+    (values,) = [choice["enum"] for choice in schema["anyOf"] if "enum" in choice]
+    assert set(values) == set(SourceKind.values)
+
+
+def test_the_terminal_names_every_kind() -> None:
+    (_, option) = get_args(Kinds)
+    assert all(kind in option.help for kind in SourceKind.values)
