@@ -116,7 +116,7 @@ MAX_DOCUMENT_PAGES = option("MAX_DOCUMENT_PAGES", 5_000, "Page limit of a docume
 LIVE_DISTANCE_THRESHOLD = option(
     "LIVE_DISTANCE_THRESHOLD",
     1.5,
-    "Squared L2 distance (0 to 4) from which a lecture cites nothing, "
+    "Squared L2 distance (0 to 4) above which a lecture cites nothing, "
     "unless `kb calibrate` measured one for the library.",
     most=4,
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from citations.errors import ModelError
 from citations.providers.embedding import Vector
 
-SURE: Final = 0.8  # probability from which a window counts as off-topic
+SURE: Final = 0.8  # probability above which a window counts as off-topic
 TRAINED: Final = Path(__file__).with_name("gate.json")
 
 
