@@ -163,7 +163,7 @@ def _overlapping(form: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 def _mention(match: re.Match[str]) -> _Mention | None:
     groups = match.groupdict()
     quoted = next((groups[name] for name in "abc" if groups.get(name)), "")
-    if quoted and not (groups["definite_kind"] or groups["place"] or groups["says"]):
+    if quoted and not (groups["kind"] or groups["place"] or groups["says"]):
         return None
     title = quoted or (groups.get("title") or "").strip()
     return _Mention(
@@ -172,7 +172,7 @@ def _mention(match: re.Match[str]) -> _Mention | None:
         title,
         rest=groups.get("rest") or "",
         offset=match.start("rest") if groups.get("rest") else 0,
-        kind=groups.get("definite_kind") or "",
+        kind=groups.get("kind") or "",
         article=groups.get("the") or "",
         is_placed=bool(groups["place"]),
         is_quoted=bool(quoted),
