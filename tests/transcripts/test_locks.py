@@ -48,7 +48,9 @@ def test_a_session_lock_excludes_other_connections_until_the_block_ends() -> Non
         with locks.hold(Lock.JOB, 7) as held:
             assert not held
         assert locks.is_held(Lock.JOB, 7)
-    assert not locks.is_held(Lock.JOB, 7)
+        # Closing the connection would release it too, but not before the server notices.
+        other.execute("SELECT pg_advisory_unlock(%s, 7)", [Lock.JOB.value])
+        assert not locks.is_held(Lock.JOB, 7)
 
 
 @pytest.mark.django_db(transaction=True)
