@@ -71,6 +71,7 @@ format: dev
 # About an hour and a half on two cores; each can be run by itself. A million segments: python bench/lexical.py 10000 100000 1000000
 bench: dev
 	$(BIN)/python bench/bm25.py
+	$(BIN)/python bench/doors.py
 	$(BIN)/python bench/embedding.py
 	$(BIN)/python bench/ingest.py
 	$(BIN)/python bench/lexical.py 10000 100000

@@ -1,5 +1,6 @@
 """serve and worker, as real processes in a data directory of their own."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from kbsite.cli.serve import _listen
 from tests import template
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
@@ -218,6 +220,25 @@ def test_a_second_server_on_the_directory_says_where_the_first_is(home: Path, se
         in serving.kb("mcp-config", "--client", "cursor", "--token", "kb_x").stdout
     )
     assert serving.end(signal.SIGHUP) == 0
+
+
+def test_small_packets_are_sent_at_once() -> None:
+    async def has_no_delay() -> bool:
+        connected: asyncio.Future[asyncio.StreamWriter] = asyncio.Future()
+        with _listen("127.0.0.1", 0) as listener:
+            server = await asyncio.start_server(
+                lambda _, writer: connected.set_result(writer), sock=listener
+            )
+            async with server:
+                with socket.create_connection(listener.getsockname()):
+                    writer = await connected
+                    accepted = writer.get_extra_info("socket")
+                    value = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                    writer.close()
+                    await writer.wait_closed()
+        return bool(value)
+
+    assert asyncio.run(has_no_delay())
 
 
 def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
