@@ -35,7 +35,7 @@ from sentence_transformers import SentenceTransformer
 
 from citations.providers import registry, weights
 from citations.providers.runtime import openvino
-from citations.readers.transcript import blocks
+from citations.readers.source_blocks import cue_blocks
 from citations.text.chunking import chunk
 from transcripts import captions
 
@@ -177,7 +177,9 @@ def pieces(count: int) -> list[str]:
     for path in paths:
         found |= dict.fromkeys(
             draft.text
-            for draft in chunk([*blocks(captions.parse(path.read_bytes(), name=path.name).cues)])
+            for draft in chunk(
+                [*cue_blocks(captions.parse(path.read_bytes(), name=path.name).cues)]
+            )
         )
         if len(found) > 2 * count:
             break

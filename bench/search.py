@@ -35,7 +35,7 @@ from citations.lexical.query import parse
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, EmbeddingSpace, Source, SourceKind, State
 from citations.providers import registry
-from citations.readers.transcript import blocks
+from citations.readers.source_blocks import cue_blocks
 from citations.search import pipeline as search_pipeline
 from citations.text.chunking import chunk
 from citations.vectors import hnsw
@@ -180,7 +180,8 @@ def real() -> tuple[list[str], Vectors]:
             [
                 draft.text
                 for draft in chunk(
-                    [*blocks(captions.parse(path.read_bytes(), name=path.name).cues)], embed=embed
+                    [*cue_blocks(captions.parse(path.read_bytes(), name=path.name).cues)],
+                    embed=embed,
                 )
             ]
         )

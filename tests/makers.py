@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
 from citations.models import Chunk, Document, Page, Source, SourceKind, State
-from citations.readers import dispatch as reader_dispatch
+from citations.readers.formats import FORMATS
 from citations.readers.page import ReadPage
 from transcripts import storage
 from transcripts.cues import Cue
@@ -154,7 +154,7 @@ def make_paper(
         for page, start in rows
     )
     Document.objects.filter(pk=source.pk).update(
-        page_count=len(read), read_by=reader_dispatch.version_of(source.document.media_type)
+        page_count=len(read), read_by=FORMATS[source.document.media_type].version
     )
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)

@@ -13,11 +13,11 @@ from PIL import Image
 from citations import conf
 from citations.documents import storage as document_storage
 from citations.models import Document, Page
+from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
 
-PDF: Final = "application/pdf"
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
 MOST_KEPT: Final = 500_000_000  # bytes of the cache
@@ -38,7 +38,7 @@ class PageImage:
 
 def measure_image(document: Document, number: int) -> PageImage | None:
     """Return the size of a page's image, None if it has none or cannot be rendered."""
-    if document.media_type != PDF:
+    if document.media_type != PDF.media_type:
         return None
     try:
         path = render_page(document, number, width=WIDTHS[0])
@@ -97,16 +97,13 @@ def prune(most: int = MOST_KEPT) -> None:
     """Delete images of deleted documents, and the least recently used beyond ``most`` bytes."""
     total = 0
     images = sorted(_images(), reverse=True)
-    digests = _known_digests()  # read last: includes documents added meanwhile
+    folders = {folder.name for folder in _folder().glob("*/*")}
+    documents = Document.objects.filter(digest__in=folders)
+    digests = set(documents.values_list("digest", flat=True))  # last: some were just added
     for _, size, path in images:
         total += size
         if total > most or path.parent.name not in digests:
             path.unlink(missing_ok=True)
-
-
-def _known_digests() -> set[str]:
-    folders = {folder.name for folder in _folder().glob("*/*")}
-    return set(Document.objects.filter(digest__in=folders).values_list("digest", flat=True))
 
 
 def _folder() -> Path:

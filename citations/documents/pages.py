@@ -15,6 +15,7 @@ from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
 from citations.quotes import verification
+from citations.readers.formats import PDF
 from citations.readers.page import Box
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -98,7 +99,9 @@ def show_page(
     """
     source, page = _find_page(scope, source_id, number)
     document = source.document
-    on_page = _on_page(page, quote) if quote else ()
+    first, last = quote or (0, 0)
+    first, last = max(0, first - page.start), min(len(page.text), last - page.start)
+    on_page = ((first, last),) if first < last else ()
     terms = _terms(words)
     matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
     image = page_images.measure_image(document, number)
@@ -120,7 +123,7 @@ def show_page(
 def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
     """Return the document of a page with an image. Raises ``SourceNotFound``, ``PageNotFound``."""
     source, _ = _find_page(scope, source_id, number)
-    if source.document.media_type != page_images.PDF:
+    if source.document.media_type != PDF.media_type:
         raise PageNotFound(
             f"The pages of “{source.title}” have no images.", hint="They are shown as text."
         )
@@ -193,11 +196,6 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
 
 
 # The quote
-
-
-def _on_page(page: Page, quote: Span) -> tuple[Span, ...]:
-    first, last = max(0, quote[0] - page.start), min(len(page.text), quote[1] - page.start)
-    return ((first, last),) if first < last else ()
 
 
 def _heading(page: Page, offset: int) -> str:

@@ -15,9 +15,9 @@ from django.conf import settings
 from django.db import transaction
 
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText
-from citations.models import Document, DocumentPart, Page, Source, SourceKind, State
-from citations.readers import dispatch as reader_dispatch
-from citations.readers import file_types
+from citations.models import Document, DocumentPart, Page, Source, State
+from citations.readers import formats
+from citations.readers.formats import DocumentFormat
 from citations.readers.page import Facts, ReadPage, Survey
 from transcripts import locks
 from transcripts.errors import InvalidInput
@@ -32,16 +32,6 @@ CHARACTERS_A_PAGE: Final = 10_000  # on average: a small file may unpack to any 
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
 KEPT_SECONDS: Final = 3_600  # that a file stays there at least after its last use
-
-_KINDS: Final = {
-    file_types.PDF: SourceKind.PDF,
-    file_types.MARKDOWN: SourceKind.MARKDOWN,
-    file_types.TEXT: SourceKind.TEXT,
-    file_types.HTML: SourceKind.HTML,
-}
-
-sniff = file_types.sniff
-may_be_document = file_types.may_be_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +61,7 @@ def add(
     """
     name = clean_name(name)
     file.seek(0)
-    media_type = file_types.sniff(file.read(file_types.HEAD), name)
+    format = formats.recognise(file.read(formats.HEAD), name)
     digest, size = _measure(file)
     with transaction.atomic():
         _lock_digest(collection, digest)
@@ -85,9 +75,9 @@ def add(
             "language": clean(language, LANGUAGE_LENGTH),
             "tags": clean_tags(tags),
         }
-        source = Source.objects.create(collection=collection, kind=_KINDS[media_type], **about)
+        source = Source.objects.create(collection=collection, kind=format.kind, **about)
         document = Document.objects.create(
-            source=source, name=name, media_type=media_type, size=size, digest=digest
+            source=source, name=name, media_type=format.media_type, size=size, digest=digest
         )
         file.seek(0)
         for ordinal, data in enumerate(_parts(file)):
@@ -98,9 +88,9 @@ def add(
 def is_document(file: IO[bytes], name: str) -> bool:
     """Whether a file is a document rather than captions; rewinds it."""
     file.seek(0)
-    head = file.read(file_types.HEAD)
+    head = file.read(formats.HEAD)
     file.seek(0)
-    return file_types.is_document(head, name)
+    return formats.is_document(head, name)
 
 
 def clean_name(name: str) -> str:
@@ -210,15 +200,16 @@ def extract(source: Source, on_progress: Progress | None = None) -> None:
     ``DocumentBroken``, ``DocumentTooLarge`` and ``DocumentWithoutText``.
     """
     document = Document.objects.filter(source=source).first()
-    if document is None or document.read_by == reader_dispatch.version_of(document.media_type):
-        return
-    _Extraction(source, document, on_progress).perform()
+    format = formats.FORMATS[document.media_type] if document else None
+    if document and format and document.read_by != format.version:
+        _Extraction(source, document, format, on_progress).perform()
 
 
 @dataclass(slots=True)
 class _Extraction:
     source: Source
     document: Document
+    format: DocumentFormat
     on_progress: Progress | None
     survey: Survey = field(default_factory=Survey)
     end: int = 0  # of the stored text, in characters
@@ -227,9 +218,8 @@ class _Extraction:
 
     def perform(self) -> None:
         first = self._resume()
-        most = settings.MAX_DOCUMENT_PAGES
-        opened = reader_dispatch.open_file(
-            path_of(self.document), self.document.media_type, most_pages=most, first=first
+        opened = self.format.read(
+            path_of(self.document), most_pages=settings.MAX_DOCUMENT_PAGES, first=first
         )
         pages = iter(opened.pages)
         while batch := list(islice(pages, PAGES_AT_ONCE)):
@@ -260,29 +250,21 @@ class _Extraction:
         return last.number + 1
 
     def _store(self, batch: Sequence[ReadPage]) -> None:
-        rows = [self._row(page) for page in batch]
+        rows: list[Page] = []
+        for page in batch:
+            self.survey.add(page)
+            start = self.end + self._gap(page) if page.text else self.end
+            if page.text:
+                self.end, self.tail = start + len(page.text), page.text[-1:]
+            blocks = [
+                [*block[:2], block.heading or self.heading, block[3]] for block in page.blocks
+            ]
+            columns = {"number": page.number, "label": page.label[:40], "start": start}
+            rows.append(Page(document=self.document, text=page.text, blocks=blocks, **columns))
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
             raise DocumentTooLarge(f"It has more than {most:,} characters.")
         Page.objects.bulk_create(rows)
-
-    def _row(self, page: ReadPage) -> Page:
-        self.survey.add(page)
-        start = self.end + self._gap(page) if page.text else self.end
-        if page.text:
-            self.end, self.tail = start + len(page.text), page.text[-1:]
-        blocks = [
-            [first, last, heading or self.heading, boundary]
-            for first, last, heading, boundary in page.blocks
-        ]
-        return Page(
-            document=self.document,
-            number=page.number,
-            label=page.label[:40],
-            start=start,
-            text=page.text,
-            blocks=blocks,
-        )
 
     def _gap(self, page: ReadPage) -> int:
         """Return the characters before this page: 1 within a sentence, or else an empty line."""
@@ -292,18 +274,7 @@ class _Extraction:
         return 1 if not boundary and self.tail.isalnum() or self.tail == "," else 2
 
     def _finish(self, facts: Facts) -> None:
-        about = {
-            "read_by": reader_dispatch.version_of(self.document.media_type),
-            "page_count": facts.page_count,
-            "outline": [list(entry) for entry in facts.outline],
-            "note": self.survey.note(),
-        }
-        with transaction.atomic():
-            Document.objects.filter(pk=self.document.pk).update(**about)
-            self.source.change(**self._metadata(facts))
-
-    def _metadata(self, facts: Facts) -> dict[str, str]:
-        """Return the file's metadata that the user did not enter."""
+        """Store the document's facts, and those of the source that the user did not enter."""
         metadata = {}
         if self.source.title == _title_of(self.document.name):
             metadata["title"] = clean(facts.title, TITLE_LENGTH)
@@ -311,4 +282,11 @@ class _Extraction:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
         if not self.source.language and len(facts.language) <= LANGUAGE_LENGTH:
             metadata["language"] = clean(facts.language, LANGUAGE_LENGTH)
-        return {name: value for name, value in metadata.items() if value}
+        with transaction.atomic():
+            Document.objects.filter(pk=self.document.pk).update(
+                read_by=self.format.version,
+                page_count=facts.page_count,
+                outline=[list(entry) for entry in facts.outline],
+                note=self.survey.note(),
+            )
+            self.source.change(**{name: value for name, value in metadata.items() if value})

@@ -35,24 +35,27 @@ def paginate(
     pieces: Iterable[MarkupBlock],
     *,
     most_pages: int,
+    first: int = 1,
     title: str = "",
     author: str = "",
     language: str = "",
 ) -> OpenDocument:
-    """Divide pieces into pages. Raises ``DocumentTooLarge`` for more than ``most_pages``."""
+    """Divide pieces into pages, and return those from number ``first`` on.
+
+    Raises ``DocumentTooLarge`` for more than ``most_pages``.
+    """
     layout = _Layout(most_pages=most_pages)
     for piece in chain.from_iterable(_fitted(piece) for piece in pieces):
         layout.add(piece)
     layout.end_page()
-    first_heading = next((entry.title for entry in layout.outline if entry.level == 1), "")
     facts = Facts(
         page_count=len(layout.pages),
-        title=title or first_heading,
+        title=title or next((entry.title for entry in layout.outline if entry.level == 1), ""),
         author=author,
         language=language,
         outline=tuple(layout.outline),
     )
-    return OpenDocument(facts=facts, pages=layout.pages)
+    return OpenDocument(facts=facts, pages=layout.pages[first - 1 :])
 
 
 @dataclass(slots=True)
@@ -73,7 +76,9 @@ class _Layout:
             self.end_page()
         if piece.level:
             self.heading = piece.text
-            self._add_to_outline(piece)
+            if len(self.outline) < MOST_ENTRIES:
+                title = " ".join(piece.text.split())
+                self.outline.append(OutlineEntry(piece.level, title, len(self.pages) + 1))
         first = self._length + 2 if self._texts else 0
         self._length = first + len(piece.text)
         boundary = bool(piece.level) and not self.after_heading
@@ -97,11 +102,6 @@ class _Layout:
         )
         self.pages.append(page)
         self._texts, self._blocks, self._length = [], [], 0
-
-    def _add_to_outline(self, piece: MarkupBlock) -> None:
-        if len(self.outline) < MOST_ENTRIES:
-            title = " ".join(piece.text.split())
-            self.outline.append(OutlineEntry(piece.level, title, len(self.pages) + 1))
 
 
 _BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", r"[.!?…。！？][\"'”’»)]*\s", r"\s"))

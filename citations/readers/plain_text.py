@@ -12,9 +12,7 @@ from citations.errors import DocumentTooLarge
 from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
 
-VERSION: Final = "text 1"
-
-_BYTE_ORDER_MARKS: Final = (  # UTF-32's little-endian mark begins with UTF-16's
+BYTE_ORDER_MARKS: Final = (  # UTF-32's little-endian mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -33,9 +31,10 @@ _UNWANTED: Final = {
 }
 
 
-def read(path: Path, *, most_pages: int) -> OpenDocument:
+def read(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a text file into pages. Raises ``DocumentTooLarge``."""
-    return paginate(split_paragraphs(load(path, most=most_pages * PAGE)), most_pages=most_pages)
+    pieces = split_paragraphs(load(path, most=most_pages * PAGE))
+    return paginate(pieces, most_pages=most_pages, first=first)
 
 
 def load(path: Path, *, most: int, declared: str = "") -> str:
@@ -43,11 +42,10 @@ def load(path: Path, *, most: int, declared: str = "") -> str:
 
     Raises ``DocumentTooLarge`` for more than ``most`` characters, if possible before reading.
     """
-    if path.stat().st_size > _MAX_CHARACTER_BYTES * most:
-        raise _too_large(most)
-    text = clean(decode(path.read_bytes(), declared=declared))
-    if len(text) > most:
-        raise _too_large(most)
+    is_small = path.stat().st_size <= _MAX_CHARACTER_BYTES * most
+    text = clean(decode(path.read_bytes(), declared=declared)) if is_small else ""
+    if not is_small or len(text) > most:
+        raise DocumentTooLarge(f"It has more than {most:,} characters.")
     return text
 
 
@@ -56,7 +54,7 @@ def decode(data: bytes, *, declared: str = "") -> str:
 
     Bytes that do not fit become U+FFFD.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")
     if utf16 := captions.unmarked_utf16(data):
@@ -64,9 +62,11 @@ def decode(data: bytes, *, declared: str = "") -> str:
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
-        return captions.nearly_utf8(data) or data.decode(
-            _encoding(data, declared), errors="replace"
-        )
+        if text := captions.nearly_utf8(data):
+            return text
+    guess = from_bytes(data[:_SAMPLE]).best()
+    encodings = (declared, guess.encoding if guess else "", "cp1252")
+    return data.decode(next(filter(_is_text_codec, encodings)), errors="replace")
 
 
 def clean(text: str) -> str:
@@ -119,19 +119,9 @@ def _is_heading(line: str) -> bool:
     return is_capitals or _NUMBERED.fullmatch(line) is not None
 
 
-def _encoding(data: bytes, declared: str) -> str:
-    guess = from_bytes(data[:_SAMPLE]).best()
-    names = (declared, guess.encoding if guess else "", "cp1252")
-    return next(name for name in names if name and _is_text_codec(name))
-
-
 def _is_text_codec(name: str) -> bool:
     """Whether this names an encoding of text: "zip" and "punycode" are codecs of Python, too."""
     try:
         return codecs.lookup(name).name not in _NO_ENCODINGS and isinstance(b" ".decode(name), str)
     except (LookupError, ValueError):
         return False
-
-
-def _too_large(most: int) -> DocumentTooLarge:
-    return DocumentTooLarge(f"It has more than {most:,} characters.")

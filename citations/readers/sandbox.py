@@ -15,16 +15,6 @@ from pathlib import Path
 from typing import Any
 
 MAX_ANSWER = 256 * 1024**2  # bytes
-# Of the environment: a hostile file must find no passwords there.
-PASSED_ENVIRONMENT = (
-    "PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "LD_LIBRARY_PATH",
-    "LANG",
-    "LC_ALL",
-    "TMPDIR",
-)
 GRACE = 2.0  # seconds for the child to end itself before it is killed
 
 
@@ -34,6 +24,12 @@ class ChildExited(Exception):
 
 class ChildTimeout(ChildExited):
     """The child did not answer in time."""
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a child: a hostile file must find no passwords there."""
+    names = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,6 @@ class ChildProcess:
         if self._process is not None and self._process.poll() is None:
             return False
         self._stop()
-        environment = {name: os.environ[name] for name in PASSED_ENVIRONMENT if name in os.environ}
         self._process = subprocess.Popen(
             # -P: modules beside the program must not shadow others.
             [sys.executable, "-P", str(self._program)],
@@ -108,7 +103,7 @@ class ChildProcess:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             start_new_session=True,
-            env=environment,
+            env=child_environment(),
         )
         return True
 

@@ -1,13 +1,74 @@
-"""The blocks of a stored source, whatever its kind."""
+"""The blocks of a stored source: the cues of a recording, or the paragraphs of a document."""
 
-from citations.models import Document, Source, SourceKind
-from citations.readers import stored_document, transcript
+from collections.abc import Iterator, Sequence
+
+from citations.models import Page, Source, SourceKind
 from citations.text.blocks import Block
+from transcripts.captions import from_json
+from transcripts.cues import Cue, Word
+
+LONGEST_HEADING = 300  # characters of a heading or a chapter's title
+_WORD_DISTANCE = 40  # characters at most between two timed words
 
 
 def read(source: Source) -> list[Block]:
     """Return the blocks of a source in order, none if its text is missing."""
-    if source.kind == SourceKind.VIDEO:
-        return transcript.read(source.transcript) if source.transcript is not None else []
-    document = Document.objects.filter(source=source).first()
-    return stored_document.read(document) if document is not None else []
+    if source.kind != SourceKind.VIDEO:
+        pages = Page.objects.filter(document__source=source).order_by("number")
+        return [block for page in pages.iterator(chunk_size=200) for block in _paragraphs(page)]
+    transcript = source.transcript
+    if transcript is None:
+        return []
+    cues = from_json(transcript.cues, word_times=transcript.word_times or None)
+    return list(cue_blocks(cues, transcript.video.chapters))
+
+
+def cue_blocks(
+    cues: Sequence[Cue], chapters: Sequence[Sequence[int | str]] = ()
+) -> Iterator[Block]:
+    """Yield a block for each cue (in time order); joined by spaces, their texts are the source's.
+
+    ``chapters`` are [start in ms, title]; each begins a section. A cue belongs to the chapter at
+    its middle: chapters are given in whole seconds, often by hand, and captions do not break where
+    they begin.
+    """
+    starts = ((int(start), str(title)) for start, title in chapters)
+    upcoming = sorted(starts, reverse=True, key=lambda chapter: chapter[0])
+    offset = 0
+    heading = ""
+    for cue in cues:
+        boundary = False
+        while upcoming and 2 * upcoming[-1][0] <= cue.start + cue.end:
+            heading, boundary = upcoming.pop()[1][:LONGEST_HEADING], True
+        yield Block(
+            text=cue.text,
+            offset=offset,
+            start=cue.start,
+            end=cue.end,
+            heading=heading,
+            boundary=boundary,
+            words=tuple(_word_starts(cue.text, cue.words, offset)),
+        )
+        offset += len(cue.text) + 1
+
+
+def _paragraphs(page: Page) -> Iterator[Block]:
+    for first, last, heading, boundary in page.blocks:
+        if text := page.text[first:last]:
+            yield Block(
+                text=text,
+                offset=page.start + first,
+                page=page.number,
+                heading=heading[:LONGEST_HEADING],
+                boundary=boundary,
+            )
+
+
+def _word_starts(text: str, words: Sequence[Word], offset: int) -> Iterator[tuple[int, int]]:
+    """Yield the offset in the source's text and the start of each timed word in the cue's text."""
+    position = 0
+    for word in words:
+        start = text.find(word.text, position, position + len(word.text) + _WORD_DISTANCE)
+        if start >= 0 and word.text:
+            yield offset + start, word.start
+            position = start + len(word.text)

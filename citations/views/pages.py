@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from citations.documents import page_images, pages
 from citations.library.filters import find_source
 from citations.models import Document
+from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment
@@ -74,8 +75,8 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Return the original file as a download."""
     document = pages.find_document(request.reach, source_id)
-    is_pdf = document.media_type == page_images.PDF
-    media_type = page_images.PDF if is_pdf else "application/octet-stream"
+    pdf = PDF.media_type
+    media_type = pdf if document.media_type == pdf else "application/octet-stream"
     is_read = request.method == "GET"
     response: HttpResponseBase = (
         StreamingHttpResponse(_parts(document)) if is_read else HttpResponse()

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.readers import formats
 from kbsite.cli.terminal import progress_bar
 from transcripts import conf, files, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
@@ -83,7 +84,7 @@ Result = StoredTranscript | AddedDocument | KnowledgeBaseError
 
 def is_file_name(name: str) -> bool:
     """Say whether a file of this name may be captions or a document."""
-    return files.is_candidate(name) or document_storage.may_be_document(name)
+    return files.is_candidate(name) or formats.may_be_document(name)
 
 
 def gather(paths: Sequence[Path]) -> FilesToAdd:
@@ -201,7 +202,7 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     chosen = files.select(names)
     used = {name for file in chosen for name in (file.name, file.info_name, *file.instead)}
     documents = {
-        *(name for name in names if name not in used and document_storage.may_be_document(name)),
+        *(name for name in names if name not in used and formats.may_be_document(name)),
         *(file.name for file in chosen if _is_document(folder / file.name)),
     }
     gathered.documents += (

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
+from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find_headers_footers
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
@@ -55,6 +56,12 @@ def describe(path: Path) -> Facts:
         language=_clean(facts["language"]),
         outline=tuple(entry for entry in outline if entry.title),
     )
+
+
+def open_pdf(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
+    """Open a file; its pages are read on demand. Raises what ``describe`` and ``read`` raise."""
+    pages = read(path, most_pages=most_pages, first=first)
+    return OpenDocument(facts=describe(path), pages=pages)
 
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
@@ -166,21 +173,17 @@ def _identity(path: Path) -> Identity:
 @lru_cache(maxsize=KEPT_PAGES)
 def _laid_out(identity: Identity, number: int) -> _LaidOut:
     answer = _ask(_READER, Path(identity[0]), "read", PAGE_TIME, number=number)
-    glyphs = _glyphs(answer)
-    head = answer.head
-    return _LaidOut(
-        glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"]
-    )
-
-
-def _glyphs(answer: ChildReply) -> Glyphs:
     codes, styles, geometry = answer.blobs
-    return Glyphs(
+    glyphs = Glyphs(
         width=answer.head["width"],
         height=answer.head["height"],
         codes=array("I", codes),
         styles=array("B", styles),
         geometry=array("f", geometry),
+    )
+    head = answer.head
+    return _LaidOut(
+        glyphs, lay_out(glyphs), _clean(head["label"]), head["is_drawn_on"], head["page_count"]
     )
 
 
@@ -316,18 +319,15 @@ def _ask(child: ChildProcess, path: Path, action: str, seconds: float, **about: 
         raise DocumentBroken(
             f"The PDF cannot be read: the program that reads it failed{_on_page(about)}."
         ) from error
-    _check(answer.head.get("refused"), about)
-    return answer
-
-
-def _on_page(about: dict[str, Any]) -> str:
-    return f" on page {about['number']}" if "number" in about else ""
-
-
-def _check(refused: str | None, about: dict[str, Any]) -> None:
+    refused = answer.head.get("refused")
     if refused == "encrypted":
         raise DocumentEncrypted("The PDF opens only with a password.")
     if refused == "no such page":
         raise PageNotFound(f"The document has no page {about.get('number')}.")
     if refused:
         raise DocumentBroken(f"The PDF cannot be read{_on_page(about)}: it is damaged, or no PDF.")
+    return answer
+
+
+def _on_page(about: dict[str, Any]) -> str:
+    return f" on page {about['number']}" if "number" in about else ""

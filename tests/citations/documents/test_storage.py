@@ -1,6 +1,7 @@
 """Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,7 @@ from citations.documents import storage as document_storage
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, DocumentPart, Page, Source, State
-from citations.readers import dispatch as reader_dispatch
-from citations.readers import source_blocks
+from citations.readers import formats, source_blocks
 from citations.readers.pagination import PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
@@ -133,11 +133,11 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     Page.objects.filter(document=source.pk).delete()
     Document.objects.filter(pk=source.pk).update(read_by="")
     asked: list[int] = []
-    real = reader_dispatch.open_file
+    real = formats.FORMATS["text/plain"]
 
-    def dying(path: Path, media_type: str, *, most_pages: int, first: int = 1) -> OpenDocument:
+    def dying(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
         asked.append(first)
-        opened = real(path, media_type, most_pages=most_pages, first=first)
+        opened = real.read(path, most_pages=most_pages, first=first)
         return OpenDocument(
             facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages
         )
@@ -148,7 +148,7 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
                 raise KeyboardInterrupt
             yield page
 
-    monkeypatch.setattr(reader_dispatch, "open_file", dying)
+    monkeypatch.setitem(formats.FORMATS, "text/plain", replace(real, read=dying))
     with pytest.raises(KeyboardInterrupt):
         document_storage.extract(source)
     document_storage.extract(source)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from citations.errors import DocumentTooLarge, DocumentUnknown
 from citations.readers import plain_text
-from citations.readers.file_types import is_document, sniff
-from citations.readers.markup import html, isolation, markdown
-from citations.readers.markup.isolation import MarkupTooComplex, parse_markup
+from citations.readers.formats import is_document, recognise
+from citations.readers.markup import reader as markup_reader
+from citations.readers.markup.reader import MarkupTooComplex, parse_markup, read_html, read_markdown
 from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
 
 MARKDOWN = """---
@@ -49,7 +49,7 @@ def f():
 
 def read(reader: Any, path: Path, data: bytes | str, *, most_pages: int = 10) -> OpenDocument:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    opened: OpenDocument = reader.read(path, most_pages=most_pages)
+    opened: OpenDocument = reader(path, most_pages=most_pages)
     return opened
 
 
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_markdown_keeps_headings_lists_tables_and_programs(path: Path) -> None:
-    opened = read(markdown, path, MARKDOWN)
+    opened = read(read_markdown, path, MARKDOWN)
     [page] = opened.pages
     assert (opened.facts.title, opened.facts.author, opened.facts.language) == (
         "Signals: a primer",
@@ -83,7 +83,7 @@ def test_markdown_keeps_headings_lists_tables_and_programs(path: Path) -> None:
 def test_a_web_page_is_read_without_scripts_styles_navigation_and_what_is_hidden(
     path: Path,
 ) -> None:
-    opened = read(html, path, HTML)
+    opened = read(read_html, path, HTML)
     [page] = opened.pages
     assert (opened.facts.title, opened.facts.language) == ("T & t", "de")
     assert (
@@ -95,7 +95,7 @@ def test_a_web_page_is_read_without_scripts_styles_navigation_and_what_is_hidden
 
 def test_the_lines_of_a_text_that_look_like_headings_are_its_sections(path: Path) -> None:
     opened = read(
-        plain_text,
+        plain_text.read,
         path,
         "CHAPTER I\n\nIt was dark.\n\nTitle\n=====\nMore.\n\n1.2 Waves and tea\n\nEnd of"
         " it.\n\nNOT A HEADING, AS IT ENDS SO.",
@@ -112,18 +112,18 @@ def test_the_lines_of_a_text_that_look_like_headings_are_its_sections(path: Path
 )
 def test_a_text_in_any_encoding_is_read_as_it_was_meant(path: Path, encoding: str) -> None:
     meant = "Grüße aus Köln. Über alles schön, süß und groß. Mädchen hören gern Märchen. " * 5
-    [page] = read(plain_text, path, meant.encode(encoding)).pages
+    [page] = read(plain_text.read, path, meant.encode(encoding)).pages
     assert page.text == meant.strip()
 
 
 def test_what_a_page_declares_is_believed_unless_it_is_no_encoding(path: Path) -> None:
     body = "<html><meta charset={}><body><p>Привет, мир</p>"
     assert (
-        next(iter(read(html, path, body.format("koi8-r").encode("koi8-r")).pages)).text
+        next(iter(read(read_html, path, body.format("koi8-r").encode("koi8-r")).pages)).text
         == "Привет, мир"
     )
     for name in ("punycode", "zip", "nonsense", "unicode-escape"):
-        assert list(read(html, path, body.format(name).encode("koi8-r")).pages)
+        assert list(read(read_html, path, body.format(name).encode("koi8-r")).pages)
 
 
 @given(
@@ -155,9 +155,9 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
 
 
 def test_a_line_without_end_becomes_pages_and_too_much_of_it_is_refused(path: Path) -> None:
-    assert len(list(read(plain_text, path, b"x" * 10 * PAGE).pages)) == 10
+    assert len(list(read(plain_text.read, path, b"x" * 10 * PAGE).pages)) == 10
     with pytest.raises(DocumentTooLarge):
-        read(plain_text, path, b"x" * (10 * PAGE + 1))
+        read(plain_text.read, path, b"x" * (10 * PAGE + 1))
     with path.open("wb") as stream:
         stream.truncate(200_000_000)
     with pytest.raises(DocumentTooLarge):
@@ -166,7 +166,7 @@ def test_a_line_without_end_becomes_pages_and_too_much_of_it_is_refused(path: Pa
 
 def test_what_cannot_be_stored_is_left_out(path: Path) -> None:
     [page] = read(
-        plain_text,
+        plain_text.read,
         path,
         "Hello\0 \u202ethere\x85again\r\nand\x07 so on – öäü\ud800".encode(
             "utf-8", "surrogatepass"
@@ -185,15 +185,17 @@ def test_markdown_that_would_take_hours_is_read_as_text(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        markdown, "parse_markup", lambda source, kind: parse_markup(source, kind=kind, seconds=1)
+        markup_reader,
+        "parse_markup",
+        lambda source, kind: parse_markup(source, kind=kind, seconds=1),
     )
-    opened = read(markdown, path, "# Title\n\n" + "[" * 25_000)
+    opened = read(read_markdown, path, "# Title\n\n" + "[" * 25_000)
     assert sum(len(page.text) for page in opened.pages) >= 25_000
 
 
 def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) -> None:
     [page] = read(
-        html,
+        read_html,
         path,
         "<form><p>All of it<p>stands"
         " here<textarea>draft</textarea><select><option>one</select><button>Send</button></form>",
@@ -202,7 +204,9 @@ def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) ->
 
 
 def test_a_nested_page_is_read_as_deep_as_it_goes(path: Path) -> None:
-    assert any("deep" in page.text for page in read(html, path, "<div><b>" * 2_000 + "deep").pages)
+    assert any(
+        "deep" in page.text for page in read(read_html, path, "<div><b>" * 2_000 + "deep").pages
+    )
 
 
 def test_the_process_that_takes_a_file_apart_finds_no_passwords(
@@ -210,7 +214,7 @@ def test_the_process_that_takes_a_file_apart_finds_no_passwords(
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text("import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ)]))")
-    monkeypatch.setattr(isolation, "PROGRAM", program)
+    monkeypatch.setattr(markup_reader, "PROGRAM", program)
     monkeypatch.setenv("DATABASE_URL", "postgres://secret")
     [piece] = parse_markup("", kind="html")[1]
     assert "PATH" in piece.text
@@ -233,12 +237,12 @@ def test_the_process_that_takes_a_file_apart_finds_no_passwords(
     ],
 )
 def test_the_content_decides_what_a_file_is(head: bytes, name: str, media_type: str) -> None:
-    assert sniff(head, name) == media_type
+    assert recognise(head, name).media_type == media_type
 
 
 def test_nothing_but_comments_is_looked_at_in_no_time() -> None:
     begun = time.process_time()
-    assert sniff(b"<!---->" * 9_000 + b"x", "page") == "text/plain"
+    assert recognise(b"<!---->" * 9_000 + b"x", "page").media_type == "text/plain"
     assert (
         time.process_time() - begun < 1
     )  # each ending of a comment may be tried against every other's: thirty of them take hours
@@ -257,7 +261,7 @@ def test_nothing_but_comments_is_looked_at_in_no_time() -> None:
 )
 def test_what_nothing_reads_is_refused_whatever_it_is_called(head: bytes, name: str) -> None:
     with pytest.raises(DocumentUnknown) as refused:
-        sniff(head, name)
+        recognise(head, name)
     assert refused.value.hint
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citations.providers.embedding import HashEmbedder
-from citations.readers.transcript import blocks as blocks_of_cues
+from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import Block, text_of
 from citations.text.chunking import LONG_CUE, ChunkDraft, chunk
 from citations.text.sentences import LONGEST
@@ -416,7 +416,7 @@ def test_real_captions_give_chunks_of_about_the_target(real_data, collection):
     paths = sorted((real_data / "dev" / "transcripts" / collection).glob("*.json"))[:4]
     drafts = []
     for path in paths:
-        blocks = list(blocks_of_cues(captions.parse(path.read_bytes(), name=path.name).cues))
+        blocks = list(cue_blocks(captions.parse(path.read_bytes(), name=path.name).cues))
         found = chunk(blocks)
         check(blocks, found)
         drafts += found

@@ -2,7 +2,7 @@ import pytest
 
 from citations.models import Source, SourceKind
 from citations.readers import source_blocks
-from citations.readers.transcript import blocks
+from citations.readers.source_blocks import cue_blocks
 from citations.text import chunking as text_chunking
 from citations.text.chunking import chunk
 from tests.makers import make_cues, make_video
@@ -13,7 +13,7 @@ CUES = [Cue(0, 1000, "first words"), Cue(1000, 3000, "second words"), Cue(3000, 
 
 
 def test_cues_become_blocks_joined_by_blanks():
-    found = list(blocks(CUES))
+    found = list(cue_blocks(CUES))
 
     assert text_chunking.text_of(found) == "first words second words third"
     assert [(block.offset, block.start, block.end) for block in found] == [
@@ -25,7 +25,7 @@ def test_cues_become_blocks_joined_by_blanks():
 
 
 def test_chapters_begin_with_the_cue_whose_middle_they_hold():
-    found = list(blocks(CUES, [[2001, "Late"], [0, "Intro"], [2000, "Middle"]]))
+    found = list(cue_blocks(CUES, [[2001, "Late"], [0, "Intro"], [2000, "Middle"]]))
 
     assert [(block.boundary, block.heading) for block in found] == [
         (True, "Intro"),
@@ -35,7 +35,7 @@ def test_chapters_begin_with_the_cue_whose_middle_they_hold():
 
 
 def test_chapters_without_speech_give_way_to_the_next():
-    found = list(blocks(CUES, [[100, "Silent"], [200, "Spoken"], [9000, "After the end"]]))
+    found = list(cue_blocks(CUES, [[100, "Silent"], [200, "Spoken"], [9000, "After the end"]]))
 
     assert [(block.boundary, block.heading) for block in found] == [
         (True, "Spoken"),
@@ -45,7 +45,7 @@ def test_chapters_without_speech_give_way_to_the_next():
 
 
 def test_headings_are_cut_to_what_a_chunk_holds():
-    assert len(next(blocks(CUES, [[0, "x" * 1000]])).heading) == 300
+    assert len(next(cue_blocks(CUES, [[0, "x" * 1000]])).heading) == 300
 
 
 def test_timed_words_stand_at_their_place_in_the_text():
@@ -62,14 +62,16 @@ def test_timed_words_stand_at_their_place_in_the_text():
             Word(1600, ""),
         ),
     )
-    found = list(blocks([Cue(0, 400, "so"), cue]))
+    found = list(cue_blocks([Cue(0, 400, "so"), cue]))
 
     assert found[1].words == ((3, 500), (7, 700), (12, 1000), (16, 1500))
 
 
 def test_words_of_unspaced_writing_are_found_one_after_another():
     found = next(
-        blocks([Cue(0, 900, "我们我们走", (Word(0, "我们"), Word(300, "我们"), Word(600, "走")))])
+        cue_blocks(
+            [Cue(0, 900, "我们我们走", (Word(0, "我们"), Word(300, "我们"), Word(600, "走")))]
+        )
     )
 
     assert found.words == ((0, 0), (2, 300), (4, 600))
@@ -107,16 +109,16 @@ def test_a_source_without_text_has_no_blocks(collection):
 
 
 def test_the_digest_changes_with_all_that_chunks_are_made_from():
-    digest = text_chunking.digest_of(list(blocks(CUES, [[0, "Intro"]])))
+    digest = text_chunking.digest_of(list(cue_blocks(CUES, [[0, "Intro"]])))
 
-    assert digest == text_chunking.digest_of(list(blocks(CUES, [[0, "Intro"]])))
+    assert digest == text_chunking.digest_of(list(cue_blocks(CUES, [[0, "Intro"]])))
     others = [
-        blocks(CUES),
-        blocks(CUES, [[0, "Outro"]]),
-        blocks(CUES, [[0, "Intro"], [3000, "Intro"]]),
-        blocks(CUES[:2], [[0, "Intro"]]),
-        blocks([*CUES[:2], Cue(3000, 4001, "third")], [[0, "Intro"]]),
-        blocks([*CUES[:2], Cue(3000, 4000, "third", (Word(3000, "third"),))], [[0, "Intro"]]),
+        cue_blocks(CUES),
+        cue_blocks(CUES, [[0, "Outro"]]),
+        cue_blocks(CUES, [[0, "Intro"], [3000, "Intro"]]),
+        cue_blocks(CUES[:2], [[0, "Intro"]]),
+        cue_blocks([*CUES[:2], Cue(3000, 4001, "third")], [[0, "Intro"]]),
+        cue_blocks([*CUES[:2], Cue(3000, 4000, "third", (Word(3000, "third"),))], [[0, "Intro"]]),
     ]
     assert len({digest, *(text_chunking.digest_of(list(other)) for other in others)}) == 1 + len(
         others
@@ -128,7 +130,7 @@ def test_real_automatic_captions_are_cut_at_their_words_times(real_data):
     cues = captions.parse(path.read_bytes(), name=path.name).cues
     known = {word.start for cue in cues for word in cue.words} | {cue.start for cue in cues}
 
-    drafts = chunk(list(blocks(cues)))
+    drafts = chunk(list(cue_blocks(cues)))
 
     assert len(drafts) > 20
     assert {draft.start for draft in drafts} <= known
@@ -137,4 +139,4 @@ def test_real_automatic_captions_are_cut_at_their_words_times(real_data):
 
 @pytest.mark.parametrize("chapters", [[], [[0, "All"]]])
 def test_no_cues_give_no_blocks(chapters):
-    assert list(blocks([], chapters)) == []
+    assert list(cue_blocks([], chapters)) == []

@@ -1,0 +1,157 @@
+"""The formats of documents: how each is recognised, and its reader."""
+
+import codecs
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Final
+
+from citations.errors import DocumentUnknown
+from citations.models import SourceKind
+from citations.readers import plain_text
+from citations.readers.markup import reader as markup_reader
+from citations.readers.pagination import OpenDocument
+from citations.readers.pdf import reader as pdf_reader
+from transcripts import captions, files
+
+HEAD: Final = 65_536  # bytes that are examined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentFormat:
+    """A format. ``pattern`` matches the first bytes of its files; in text, without byte order mark.
+
+    ``read(path, most_pages=…, first=…)`` opens a file to read its pages from number ``first`` on,
+    and raises ``DocumentEncrypted``, ``DocumentBroken`` and ``DocumentTooLarge``, at once or while
+    iterating over the pages. A file yields the same pages until ``version`` changes.
+    """
+
+    kind: SourceKind
+    media_type: str
+    suffixes: tuple[str, ...]
+    pattern: re.Pattern[bytes] | None = None
+    is_binary: bool = False
+    version: str
+    read: Callable[..., OpenDocument]
+
+
+PDF: Final = DocumentFormat(
+    kind=SourceKind.PDF,
+    media_type="application/pdf",
+    suffixes=(".pdf",),
+    pattern=re.compile(rb".{0,1019}%PDF-", re.DOTALL),
+    is_binary=True,
+    version=pdf_reader.VERSION,
+    read=pdf_reader.open_pdf,
+)
+HTML: Final = DocumentFormat(
+    kind=SourceKind.HTML,
+    media_type="text/html",
+    suffixes=(".html", ".htm", ".xhtml"),
+    # Possessive and atomic: a file of nothing but comments would else take exponential time.
+    pattern=re.compile(
+        rb"(?:\s|<\?xml[^>]{0,200}\?>|(?><!--.{0,4000}?-->))*+"
+        rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    version="html 1",
+    read=markup_reader.read_html,
+)
+MARKDOWN: Final = DocumentFormat(
+    kind=SourceKind.MARKDOWN,
+    media_type="text/markdown",
+    suffixes=(".md", ".markdown", ".mdown", ".mkd"),
+    pattern=re.compile(
+        rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
+    ),
+    version="markdown 2",
+    read=markup_reader.read_markdown,
+)
+TEXT: Final = DocumentFormat(
+    kind=SourceKind.TEXT,
+    media_type="text/plain",
+    suffixes=(".txt", ".text"),
+    version="text 1",
+    read=plain_text.read,
+)
+FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}
+
+_BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+_EXPORT: Final = "Save or print it as PDF, and add that."
+_RECOGNISE: Final = "Recognise its words (OCR), and save them as PDF or text."
+_FOREIGN: Final = (
+    (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and e-books are", _EXPORT),
+    (b"PK\x05\x06", "an empty ZIP archive", _EXPORT),
+    (b"\xd0\xcf\x11\xe0", "an old Office file", _EXPORT),
+    (b"{\\rtf", "a file in Rich Text Format", _EXPORT),
+    (b"%!PS", "a PostScript file", _EXPORT),
+    (b"AT&TFORM", "a DjVu file", _EXPORT),
+    (b"\x1f\x8b", "packed (gzip)", "Unpack it first."),
+    (b"BZh", "packed (bzip2)", "Unpack it first."),
+    (b"\xfd7zXZ", "packed (xz)", "Unpack it first."),
+    (b"7z\xbc\xaf", "packed (7-Zip)", "Unpack it first."),
+    (b"Rar!", "packed (RAR)", "Unpack it first."),
+    (b"\x28\xb5\x2f\xfd", "packed (Zstandard)", "Unpack it first."),
+    (b"\x89PNG", "an image", _RECOGNISE),
+    (b"\xff\xd8\xff", "an image", _RECOGNISE),
+    (b"GIF8", "an image", _RECOGNISE),
+)
+_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS: Final = 0.02  # of a text's bytes
+
+
+def recognise(head: bytes, name: str) -> DocumentFormat:
+    """Return the format of a file by its first ``HEAD`` bytes, or else by its name.
+
+    Raises ``DocumentUnknown`` if there is no reader for it.
+    """
+    if format := _matching(head, is_binary=True):
+        return format
+    _refuse_foreign(head)
+    by_name = _BY_SUFFIX.get(_suffix(name))
+    if by_name and by_name.is_binary:
+        cause = f"Its name ends in {_suffix(name)}, but it is no {by_name.kind.label}."
+        raise DocumentUnknown(cause if head else "It is empty.")
+    text = head.replace(b"\0", b"")  # so that UTF-16 reads like ASCII
+    for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        text = text.removeprefix(mark)
+    by_content = _matching(text, is_binary=False)
+    return HTML if by_content is HTML else by_name or by_content or TEXT
+
+
+def is_document(head: bytes, name: str) -> bool:
+    """Whether a file is a document by content or name, rather than captions."""
+    suffix = _suffix(name)
+    if _matching(head, is_binary=True) or _BY_SUFFIX.get(suffix, TEXT) is not TEXT:
+        return True
+    is_captions = suffix in files.FORMATS and suffix not in TEXT.suffixes
+    return not is_captions and not captions.is_timed(head)
+
+
+def may_be_document(name: str) -> bool:
+    """Whether a file in a folder may be a document, by its name."""
+    return _suffix(name) in _BY_SUFFIX and not PurePath(name).name.startswith(".")
+
+
+def _matching(head: bytes, *, is_binary: bool) -> DocumentFormat | None:
+    for format in FORMATS.values():
+        if format.is_binary == is_binary and format.pattern and format.pattern.match(head):
+            return format
+    return None
+
+
+def _suffix(name: str) -> str:
+    return PurePath(name).suffix.casefold()
+
+
+def _refuse_foreign(head: bytes) -> None:
+    for signature, kind, hint in _FOREIGN:
+        if head.startswith(signature):
+            raise DocumentUnknown(f"It is {kind}, which cannot be read.", hint=hint)
+    if (
+        not head.startswith(tuple(mark for mark, _ in plain_text.BYTE_ORDER_MARKS))
+        and not captions.unmarked_utf16(head)
+        and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head)
+    ):
+        raise DocumentUnknown("It is neither a PDF nor text.")

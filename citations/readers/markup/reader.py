@@ -1,0 +1,96 @@
+"""Markdown and web pages: headings, paragraphs, lists, tables and code, without navigation.
+
+A child process with limits of time and memory parses them (see ``worker``).
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from citations.errors import DocumentBroken
+from citations.readers import plain_text
+from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.plain_text import clean
+from citations.readers.sandbox import child_environment
+
+PROGRAM = Path(__file__).with_name("worker.py")
+SECONDS = 30  # of CPU time; ordinary documents take one or two
+_MAX_MARKUP: Final = 4  # characters of a web page per character of its text
+_HEAD: Final = 4_096  # bytes in which a web page declares its encoding
+_CHARSET: Final = re.compile(
+    rb"<meta[^<>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE
+)
+
+
+class MarkupTooComplex(DocumentBroken):
+    """The process ended early: the markup is nested too deeply, too slow to parse, or too large."""
+
+
+def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
+    """Divide a web page into pages. Raises ``DocumentTooLarge`` and ``MarkupTooComplex``."""
+    with path.open("rb") as stream:
+        match = _CHARSET.search(stream.read(_HEAD))
+    declared = match[1].decode() if match else ""
+    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * PAGE, declared=declared)
+    facts, pieces = parse_markup(source, kind="html")
+    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+
+
+def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
+    """Divide a Markdown file into pages; read it as plain text if parsing takes too long.
+
+    Raises ``DocumentTooLarge``.
+    """
+    source = plain_text.load(path, most=most_pages * PAGE)
+    try:
+        facts, pieces = parse_markup(source, kind="markdown")
+    except MarkupTooComplex:
+        facts, pieces = {}, plain_text.split_paragraphs(source)
+    return paginate(pieces, most_pages=most_pages, first=first, **facts)
+
+
+def parse_markup(
+    text: str, *, kind: str, seconds: int = SECONDS
+) -> tuple[dict[str, str], Iterator[MarkupBlock]]:
+    """Return the facts and the pieces of ``html`` or ``markdown``. Raises ``MarkupTooComplex``."""
+    with tempfile.TemporaryFile() as source:
+        source.write(text.encode(errors="replace"))
+        source.seek(0)
+        lines = _run(source, kind, seconds)
+    facts: dict[str, Any] = next(lines, {})
+    return {name: clean(str(value)) for name, value in facts.items()}, (
+        MarkupBlock(clean(text), level) for level, text in lines
+    )
+
+
+def _run(source: Any, kind: str, seconds: int) -> Iterator[Any]:
+    """Iterate over the lines that the process wrote to a temporary file."""
+    output = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
+    try:
+        exit_code = subprocess.run(
+            # -P: modules beside the program must not shadow others.
+            [sys.executable, "-P", str(PROGRAM), kind, str(seconds)],
+            stdin=source,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            timeout=4 * seconds,
+            check=False,
+            env=child_environment(),
+        ).returncode
+    except subprocess.TimeoutExpired:
+        exit_code = -1
+    if exit_code != 0:
+        output.close()
+        raise MarkupTooComplex("It cannot be parsed: it is too large or nested too deeply.")
+    output.seek(0)
+    return _lines(output)
+
+
+def _lines(output: Any) -> Iterator[Any]:
+    with output:
+        yield from map(json.loads, output)
