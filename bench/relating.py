@@ -25,7 +25,7 @@ from bm25 import write
 from questions import SETS as FOLDERS
 
 from citations.answers import relevance_check
-from citations.answers.writing.term_matching import stems
+from citations.answers.writing.sentence_ranking import stems
 from citations.providers import registry
 from citations.text.sentences import split
 

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Final
 
-from citations.answers.question.decomposition import in_context, refers_back
-from citations.answers.question.words import content_words
+from citations.answers.question.wording import content_words, in_context, refers_back
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
-from citations.answers.writing.term_matching import stems
+from citations.answers.writing.sentence_ranking import stems
 from citations.errors import ModelError
 from citations.providers.llm import Llm
 from transcripts.sanitize import clean

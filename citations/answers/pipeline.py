@@ -23,10 +23,9 @@ from citations.answers.citation_check import Proof
 from citations.answers.evidence import EvidenceSet
 from citations.answers.follow_up import rewrite
 from citations.answers.question import router
-from citations.answers.question.decomposition import asks_for_more, separated
+from citations.answers.question.wording import asks_for_more, named, separated
 from citations.answers.source_selection import SelectedSources
 from citations.answers.writers import Draft, SentenceRater, WritingTask
-from citations.answers.writing.term_matching import named
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, resolve
 from citations.passages import Stage

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from citations.answers.writing.sentence_ranking import Rate
-from citations.answers.writing.term_matching import stems
+from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.providers.languages import is_in
 from citations.quotes import source_texts
 from citations.text.sentences import split

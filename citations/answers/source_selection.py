@@ -8,8 +8,7 @@ from django.db.models import Q
 
 from citations.answers.answer import Evidence, QuestionPart
 from citations.answers.question import named_sources
-from citations.answers.writing.sentence_ranking import Rate
-from citations.answers.writing.term_matching import stems
+from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, matching
 from citations.models import SourceKind
 from transcripts.scope import Scope

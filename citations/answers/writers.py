@@ -14,7 +14,7 @@ from citations.answers.writing import claim_support, excerpts, extractive, outpu
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
-from citations.answers.writing.term_matching import stems
+from citations.answers.writing.sentence_ranking import stems
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage

@@ -13,7 +13,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from rapidfuzz import fuzz
 
-from citations.answers.question.words import LISTS, any_of, content_words
+from citations.answers.question.wording import LISTS, any_of, content_words
 from transcripts.tokenizer import tokenize
 
 K = TypeVar("K", bound=Hashable)

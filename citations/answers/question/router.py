@@ -1,19 +1,61 @@
-"""A question becomes the parts that are looked up, and how broad each is."""
+"""A question becomes the parts that are looked up, and how broad each is: a fact or an overview."""
 
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from citations.answers.answer import Breadth, QuestionPart, Route
-from citations.answers.question.breadth import Embed, by_likeness, by_wording, subject
-from citations.answers.question.decomposition import MAX_PARTS, separated, split
-from citations.answers.question.words import content_words
+from citations.answers.question.wording import (
+    MAX_PARTS,
+    any_of,
+    content_words,
+    is_question,
+    separated,
+    split,
+)
 from transcripts.errors import EmptyQuery, KnowledgeBaseError
 from transcripts.sanitize import clean
 from transcripts.tokenizer import tokenize
 
+Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
+"""Embed texts as vectors of length 1, shape (n, dimensions)."""
+
+EXAMPLES: Final[dict[Breadth, tuple[str, ...]]] = {
+    Breadth.BROAD: (
+        "What is this about?",
+        "Summarise what is said.",
+        "What are the main ideas?",
+        "Which topics come up?",
+        "Give me an overview of the subject.",
+        "What should I remember of it?",
+        "How do the different speakers see it?",
+        "Compare the approaches that are presented.",
+        "What role does this subject play throughout?",
+        "Describe the field and its most important questions.",
+        "What are the challenges and opportunities?",
+        "How has the thinking about it changed over time?",
+    ),
+    Breadth.SPECIFIC: (
+        "What is the definition of this term?",
+        "Why does this step work?",
+        "What value does the parameter have?",
+        "Which tool is used for it?",
+        "What did he answer to that question?",
+        "What causes this effect?",
+        "What is the difference between these two?",
+        "What example is given?",
+        "How is this computed?",
+        "What does the second step do?",
+        "What was decided about the deadline?",
+        "Which function is called first?",
+    ),
+}
 MAX_CHARACTERS: Final = 10_000  # of a question; the rest is ignored
 RULES, MEANING = "rules", "meaning"
 _PROMPT: Final = (
@@ -34,6 +76,14 @@ _THOUGHT: Final = re.compile(
 )
 _MAX_REPLY: Final = 10_000  # characters of a language model's reply that are read
 _SHARED: Final = 0.5  # of a part's words must be the question's, and the other way round
+_SCANNED: Final = 1_000  # characters of a question that its breadth is told from
+_NEIGHBOURS: Final = 3
+_MARGIN: Final = 0.13  # cosine that overviews must be nearer by: most questions want a fact
+_MOST_WORDS: Final = 5  # content words; a question with more is about something particular
+
+_OVERVIEW: Final = re.compile(rf"(?<!\w){any_of('overviews')}(?!\w)", re.IGNORECASE)
+_OPEN: Final = re.compile(rf"(?:{any_of('question_words', 'orders')}|discuss)(?!\w)", re.IGNORECASE)
+_GENERAL: Final = re.compile(any_of("general"), re.IGNORECASE)
 
 
 def route(
@@ -47,7 +97,8 @@ def route(
 
     ``ask`` sends a prompt to the language model ``model``. Its reply counts only if it asks what
     the question asks, in the question's own words. Otherwise word lists decide, and where these do
-    not tell, likeness to example questions, with ``embed`` (see ``by_likeness``).
+    not tell, likeness to example questions. These are embedded once for each ``embed``: pass the
+    same callable each time.
 
     Raises ``EmptyQuery`` for a question without a letter or digit.
     """
@@ -55,26 +106,79 @@ def route(
     if not any(mark.isalnum() for mark in question):
         raise EmptyQuery("There is nothing to look for.", hint="Ask a question.")
     parts = _by_model(question, ask) if ask else ()
-    if parts:
-        return Route(parts=tuple(_with_subject(part) for part in parts), by=model)
-    return _by_rules(split(question), embed)
+    route = Route(parts=parts, by=model) if parts else _by_rules(split(question), embed)
+    return replace(route, parts=tuple(_with_subject(part) for part in route.parts))
 
 
 def _by_rules(questions: Sequence[str], embed: Embed | None) -> Route:
-    breadths = {text: by_wording(separated(text)[0]) for text in questions}
+    breadths = {text: _by_wording(separated(text)[0]) for text in questions}
     unsure = [text for text, breadth in breadths.items() if breadth is None]
-    likeness = by_likeness(unsure, embed) if embed else {}
+    likeness = _by_likeness(unsure, embed) if embed else {}
     parts = (
         QuestionPart(text=text, breadth=breadth or likeness.get(text, Breadth.SPECIFIC))
         for text, breadth in breadths.items()
     )
-    return Route(
-        parts=tuple(_with_subject(part) for part in parts), by=MEANING if likeness else RULES
-    )
+    return Route(parts=tuple(parts), by=MEANING if likeness else RULES)
 
 
 def _with_subject(part: QuestionPart) -> QuestionPart:
     return replace(part, about=subject(part.text)) if part.breadth == Breadth.BROAD else part
+
+
+# Breadth
+
+
+def _by_wording(question: str) -> Breadth | None:
+    """Return how broad a question is by its wording, or None where the wording does not tell.
+
+    A heading asks for the place where its subject is explained: it is specific.
+    """
+    text = " ".join(question[:_SCANNED].split())
+    if _OVERVIEW.search(text) or (_OPEN.match(text) and content_words(text) and not subject(text)):
+        return Breadth.BROAD
+    return None if is_question(text) else Breadth.SPECIFIC
+
+
+def _by_likeness(questions: Sequence[str], embed: Embed) -> dict[str, Breadth]:
+    """Return how broad short questions are by their nearest examples; empty if the model fails."""
+    short = [text for text in questions if len(content_words(text)) <= _MOST_WORDS]
+    if not short:
+        return {}
+    try:
+        examples = _embedded_examples(embed)
+        vectors = embed([text[:_SCANNED] for text in short])
+    except KnowledgeBaseError:
+        return {}
+    broad, specific = (_likeness(vectors, examples[breadth]) for breadth in EXAMPLES)
+    return {
+        text: Breadth.BROAD if is_broad else Breadth.SPECIFIC
+        for text, is_broad in zip(short, broad > specific + _MARGIN, strict=True)
+    }
+
+
+def subject(question: str) -> str:
+    """Return the words that name what an overview is of; empty where it is of the sources.
+
+    “Give me an overview of how computers keep time” becomes “computers keep time”: the other words
+    are near any text that sums something up.
+    """
+    words = (
+        word
+        for word in question[:_SCANNED].split()
+        if not all(map(_GENERAL.fullmatch, content_words(word)))
+    )
+    return " ".join(words).strip(" ?？!.,;:")
+
+
+def _likeness(vectors: NDArray[Any], examples: NDArray[Any]) -> NDArray[Any]:
+    """Return the mean cosine of each vector with its nearest examples."""
+    likeness: NDArray[Any] = np.sort(vectors @ examples.T, axis=1)[:, -_NEIGHBOURS:].mean(axis=1)
+    return likeness
+
+
+@lru_cache(maxsize=4)
+def _embedded_examples(embed: Embed) -> dict[Breadth, NDArray[np.float32]]:
+    return {breadth: embed(list(questions)) for breadth, questions in EXAMPLES.items()}
 
 
 # A language model
@@ -91,13 +195,16 @@ def _by_model(question: str, ask: Callable[[str], str]) -> tuple[QuestionPart, .
         return ()
     lines = _THOUGHT.sub("", clean(reply, _MAX_REPLY)).splitlines()
     matches = [match for line in lines if (match := _LINE.fullmatch(line.strip()))]
-    parts = tuple(dict.fromkeys(_part(match) for match in matches))
+    parts = tuple(
+        dict.fromkeys(
+            QuestionPart(
+                text=" ".join(match["text"].strip("*_` ").split()),
+                breadth=Breadth(match["breadth"].casefold()),
+            )
+            for match in matches
+        )
+    )
     return parts if 0 < len(parts) <= MAX_PARTS and _is_same(question, parts) else ()
-
-
-def _part(match: re.Match[str]) -> QuestionPart:
-    text = " ".join(match["text"].strip("*_` ").split())
-    return QuestionPart(text=text, breadth=Breadth(match["breadth"].casefold()))
 
 
 def _is_same(question: str, parts: Sequence[QuestionPart]) -> bool:

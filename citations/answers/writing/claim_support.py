@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
-from citations.answers.writing.term_matching import EMPTY, stem
+from citations.answers.writing.sentence_ranking import EMPTY, stem
 from citations.text.alignment import common, window
 from citations.text.sentences import asks
 from transcripts.tokenizer import tokenize

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
-from citations.answers.writing.term_matching import stems
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, split
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
@@ -18,7 +17,6 @@ LONGEST: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
 PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
-ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
 _DEPENDENT: Final = re.compile(
@@ -38,7 +36,6 @@ class Pick:
     ``words`` is the share of the question's words in it, ``meaning`` its cosine with the question.
     """
 
-    part: int
     evidence: Evidence
     text: str
     span: Span
@@ -47,12 +44,12 @@ class Pick:
     meaning: float | None = None
 
 
-def sentences(part: int, passages: Sequence[Evidence]) -> list[Pick]:
+def sentences(passages: Sequence[Evidence]) -> list[Pick]:
     """Return the sentences of passages, each once, without headings and tables of contents."""
     picks: dict[tuple[int, int], Pick] = {}
     for passage in passages:
         for span, text in _split(passage):
-            pick = Pick(part=part, evidence=passage, text=text, span=span)
+            pick = Pick(evidence=passage, text=text, span=span)
             picks.setdefault((passage.source, span[1]), pick)
     return [pick for pick in picks.values() if len(pick.text) <= LONGEST]
 
@@ -86,7 +83,11 @@ def is_told(sentence: str, told: Iterable[str]) -> bool:
 
     White space does not matter, and matches of a few words do not count.
     """
-    return any(_is_within(*sorted((_flat(sentence), _flat(quote)), key=len)) for quote in told)
+    for quote in told:
+        shorter, longer = sorted((_flat(sentence), _flat(quote)), key=len)
+        if shorter in longer and len(shorter.split()) >= FEWEST_WORDS:
+            return True
+    return False
 
 
 def overlap(pick: Pick, other: Pick) -> bool:
@@ -96,18 +97,6 @@ def overlap(pick: Pick, other: Pick) -> bool:
         and pick.span[0] < other.span[1]
         and other.span[0] < pick.span[1]
     )
-
-
-def repeats(pick: Pick, other: Pick) -> bool:
-    """Tell whether a pick adds little to another one."""
-    if overlap(pick, other):
-        return True
-    mine, theirs = set(stems(pick.text)), set(stems(other.text))
-    return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
-
-
-def _is_within(shorter: str, longer: str) -> bool:
-    return shorter in longer and len(shorter.split()) >= FEWEST_WORDS
 
 
 @lru_cache(maxsize=1_000)
@@ -137,7 +126,11 @@ def _sentences(text: str) -> Iterator[Span]:
     spans = split(text)
     if sum(ends_with_stop(text[first:last]) for first, last in spans) >= PUNCTUATED * len(spans):
         spans = list(_joined(text, spans))
-    yield from (_trimmed(text, span) for span in spans if text[slice(*span)].strip())
+    for first, last in spans:
+        piece = text[first:last]
+        if piece.strip():
+            lead = _BULLET.match(piece)
+            yield first + (lead.end() if lead else 0), first + len(piece.rstrip())
 
 
 def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -150,12 +143,6 @@ def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
             begin = None
         elif piece.endswith(("\n", "\r")):  # a heading, or the rest of the last page's sentence
             begin = None
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    piece = text[slice(*span)]
-    lead = _BULLET.match(piece)
-    return span[0] + (lead.end() if lead else 0), span[0] + len(piece.rstrip())
 
 
 # What stands around them

@@ -1,26 +1,39 @@
-"""Answers without a language model: the sentences that say most about the question."""
+"""Answers without a language model: the sentences that say most about the question.
 
-from collections.abc import Sequence
+An overview has a sentence from each section that was found.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.writing.excerpts import (
     FEWEST_WORDS,
+    PUNCTUATED,
     Pick,
     Read,
     extended,
     is_told,
-    repeats,
+    needs_context,
+    overlap,
     sentences,
 )
-from citations.answers.writing.overview import overview
-from citations.answers.writing.sentence_ranking import Rate, Signs, rated, signs
+from citations.answers.writing.sentence_ranking import Rate, Signs, rated, signs, stems
+from citations.text.sentences import asks, ends_with_stop
 
 MOST: Final = 3  # excerpts that answer a question
 WORTH: Final = 0.7  # of the best sentence's score, that another one needs
 FURTHER: Final = 0.5  # of the best sentence's score, that more on what was told needs
+ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
+OVERVIEW: Final = 6  # sentences of an overview
+WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of an overview needs
+DEPENDENT: Final = 0.8  # what is left of the score of a sentence that needs the one before it
+NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
+SHORT: Final = 40  # characters; a shorter sentence says little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +69,9 @@ def extract(
         best = sorted(own, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(told)]
         subject = part.about or part.text
-        known = rated(subject, sentences(number, passages), rate)
+        known = rated(subject, sentences(passages), rate)
         earlier = [pick for extract in extracts for pick in extract.picks]
-        choose = overview if part.breadth == Breadth.BROAD else _answer
+        choose = _overview if part.breadth == Breadth.BROAD else _answer
         new = _untold(known, told)
         picks = extended(choose(part, new, earlier), earlier=earlier, told=told, read=read)
         extracts.append(
@@ -84,7 +97,111 @@ def _answer(_: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick]) -> 
     for pick in sorted(known, key=lambda pick: -pick.score):
         if len(chosen) == MOST or (chosen and pick.score < WORTH * chosen[0].score):
             break
-        is_new = not any(repeats(pick, other) for other in (*earlier, *chosen))
-        if is_new and len(pick.text.split()) >= FEWEST_WORDS:
+        if _is_new(pick, (*earlier, *chosen)) and len(pick.text.split()) >= FEWEST_WORDS:
             chosen.append(pick)
     return chosen
+
+
+def _is_new(pick: Pick, others: Iterable[Pick]) -> bool:
+    return not any(_repeats(pick, other) for other in others)
+
+
+def _repeats(pick: Pick, other: Pick) -> bool:
+    """Tell whether a pick adds little to another one."""
+    if overlap(pick, other):
+        return True
+    mine, theirs = set(stems(pick.text)), set(stems(other.text))
+    return bool(mine and theirs) and len(mine & theirs) >= ALIKE * min(len(mine), len(theirs))
+
+
+# Overviews
+
+
+def _overview(part: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+    """Choose sentences in the sources' order: on the question's subject, or from every source."""
+    proper = _proper(known)
+    chosen = _on_subject(proper, earlier) if part.about else _of_the_whole(proper, earlier)
+    sources = list(dict.fromkeys(pick.evidence.source for pick in chosen))
+    return sorted(chosen, key=lambda pick: (sources.index(pick.evidence.source), pick.span))
+
+
+def _proper(known: Sequence[Pick]) -> list[Pick]:
+    """Leave out questions, announcements, short and broken sentences, unless nothing is left."""
+    stops = Counter(pick.evidence.source for pick in known if ends_with_stop(pick.text))
+    total = Counter(pick.evidence.source for pick in known)
+
+    def is_proper(pick: Pick) -> bool:
+        source = pick.evidence.source
+        return (
+            len(pick.text) >= SHORT
+            and not pick.text.endswith(":")
+            and not asks(pick.text)
+            and (ends_with_stop(pick.text) or stops[source] < PUNCTUATED * total[source])
+        )
+
+    return [pick for pick in known if is_proper(pick)] or list(known)
+
+
+# On a subject
+
+
+def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+    """Take a sentence from each passage, the best first, before a second one from any."""
+    ranked = sorted(proper, key=lambda pick: -_fitness(pick))
+    least = WORTH_SAYING * _fitness(ranked[0]) if ranked else 0.0
+    worthy = [pick for pick in ranked if _fitness(pick) >= least]
+    chosen: list[Pick] = []
+    for times in range(OVERVIEW):
+        for pick in worthy:
+            taken = sum(other.evidence.number == pick.evidence.number for other in chosen)
+            if len(chosen) < OVERVIEW and taken <= times and _is_new(pick, (*earlier, *chosen)):
+                chosen.append(pick)
+    return chosen
+
+
+def _fitness(pick: Pick) -> float:
+    return pick.score * _independence(pick)
+
+
+def _independence(pick: Pick) -> float:
+    return DEPENDENT if needs_context(pick.text) else 1.0
+
+
+# Of the whole
+
+
+def _of_the_whole(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+    """Take sentences from every source, spread from its beginning to its end."""
+    sources = list(dict.fromkeys(pick.evidence.source for pick in proper))[:OVERVIEW]
+    chosen: list[Pick] = []
+    for index, source in enumerate(sources):
+        count = OVERVIEW // len(sources) + (index < OVERVIEW % len(sources))
+        own = [pick for pick in proper if pick.evidence.source == source]
+        chosen += _spread(own, count, [*earlier, *chosen])
+    return chosen
+
+
+def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pick]:
+    """Choose the best sentence of each of ``count`` equal stretches of a source.
+
+    Where a stretch has none, another one has two.
+    """
+    first = min(pick.evidence.locator.span[0] for pick in own)
+    length = max(pick.evidence.locator.span[1] for pick in own) - first
+    stretches: list[list[Pick]] = [[] for _ in range(count)]
+    for pick in own:
+        index = (sum(pick.span) // 2 - first) * count // length
+        stretches[min(count - 1, max(0, index))].append(pick)
+    ranked = [
+        sorted(stretch, key=lambda pick: (-_centrality(pick), pick.span)) for stretch in stretches
+    ]
+    chosen: list[Pick] = []
+    turns = chain.from_iterable(zip_longest(*ranked))
+    for pick in filter(None, turns):
+        if len(chosen) < count and _is_new(pick, (*others, *chosen)):
+            chosen.append(pick)
+    return chosen
+
+
+def _centrality(pick: Pick) -> float:
+    return (1.0 if pick.evidence.level == 3 else NARROW) * _independence(pick)

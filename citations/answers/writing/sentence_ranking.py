@@ -1,17 +1,22 @@
-"""Scores sentences as answers, and measures the signs of an answer being among them."""
+"""Scores sentences as answers, and measures the signs of an answer being among them.
+
+The expected answer type is the oldest trick of question answering: Voorhees, "The TREC-8 Question
+Answering Track Report" (1999). Here it is taken from the wording alone.
+"""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from statistics import fmean
 from typing import Final, TypeAlias
 
-from citations.answers.writing.answer_types import expected
 from citations.answers.writing.excerpts import Pick
-from citations.answers.writing.term_matching import covered, stems
 from citations.text.sentences import asks
+from transcripts.tokenizer import tokenize
 
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """Return the cosine of each sentence with a question; None where that cannot be measured."""
@@ -65,8 +70,9 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
     ]
     texts = [sentence.text for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
-    own_nearness = _nearness_to_own(question, texts, rate) if nearness is not None else None
-    fits = expected(question) or (lambda _: False)
+    alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
+    own_nearness = rate(alone, texts) if rate and nearness and alone != question else None
+    answer = expected(question)
     scored: list[Pick] = []
     for index, sentence in enumerate(sentences):
         last = sentences[index - 1] if index else None
@@ -75,9 +81,12 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         replies = last is not None and asks(last.text) and not asks(sentence.text)
         words = max(own[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
-        bonus = FITTING * fits(sentence.text) + (REPLYING * before if replies else 0.0)
+        fits = answer is not None and answer.search(sentence.text) is not None
+        bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
-        score = _score(sentence, words, near) + bonus
+        nearest = words if near is None else max(0.0, near)
+        score = PASSAGE * sentence.evidence.score + WORDS * words + MEANING * nearest
+        score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
         scored.append(replace(sentence, score=score, words=own[index], meaning=meaning))
     return scored
 
@@ -94,7 +103,12 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     wordy = max(rated, key=lambda pick: pick.words)
     has_meaning = rated[0].meaning is not None
     near = max(rated, key=lambda pick: pick.meaning or 0.0) if has_meaning else None
-    elsewhere = (pick.score for pick in rated if _is_elsewhere(pick, best))
+    elsewhere = (
+        pick.score
+        for pick in rated
+        if pick.evidence.source != best.evidence.source
+        or abs(pick.span[0] - best.span[0]) > ELSEWHERE
+    )
     own = sum(passage.score for passage in passages if passage.source == best.evidence.source)
     return Signs(
         score=scores[0],
@@ -108,19 +122,12 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     )
 
 
-def _is_elsewhere(pick: Pick, best: Pick) -> bool:
-    is_far = abs(pick.span[0] - best.span[0]) > ELSEWHERE
-    return is_far or pick.evidence.source != best.evidence.source
-
-
 def _covered(
     wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]
 ) -> float:
     """Return the share of the question in a sentence, or in it and its heading."""
-    if not words:
-        return 0.0
     with_heading = HEADED * covered(wanted, words.union(heading), weights)
-    return max(covered(wanted, words, weights), with_heading)
+    return max(covered(wanted, words, weights), with_heading) if words else 0.0
 
 
 def _weights(question: str, sentences: Sequence[set[str]]) -> dict[str, float]:
@@ -137,15 +144,105 @@ def _weights(question: str, sentences: Sequence[set[str]]) -> dict[str, float]:
     }
 
 
-def _nearness_to_own(
-    question: str, texts: Sequence[str], rate: Rate | None
-) -> Sequence[float] | None:
-    """Rate texts by a follow-up alone, without the earlier question in brackets."""
-    own = _CONTEXT.sub("", question)
-    return rate(own, texts) if rate and own != question else None
+# Words
+
+EMPTY: Final = frozenset(
+    Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split()
+)
+_ENDING: Final = re.compile(
+    r"(?<=\w{3})(?:(?:ic)?ations?|ments?|ings?|ions?|edly|ies|ers?|ed|ly|es|s)$"
+)
+_ANCE: Final = re.compile(r"(?<=\w{3})([ae]n)ces?$")
+_SHORTEST: Final = 3  # letters that an ending leaves
 
 
-def _score(pick: Pick, words: float, meaning: float | None) -> float:
-    nearness = words if meaning is None else max(0.0, meaning)
-    score = PASSAGE * pick.evidence.score + WORDS * words + MEANING * nearness
-    return score * (ASKING if asks(pick.text) else 1.0)
+def stems(text: str) -> list[str]:
+    """Return the stems of a text's content words, in order."""
+    return [stem(word) for word in tokenize(text) if word not in EMPTY]
+
+
+def covered(wanted: Collection[str], words: Collection[str], weights: Mapping[str, float]) -> float:
+    """Return the share of the wanted words that occur, 0 to 1, by weight (1 without a weight)."""
+    total = sum(weights.get(word, 1.0) for word in wanted)
+    return sum(weights.get(word, 1.0) for word in wanted if word in words) / total if total else 0.0
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """Cut an English ending off. Both sides are cut alike, so that a light stemmer will do."""
+    if not word.isascii() or not word.isalpha():
+        return word
+    word = _ENDING.sub("", _ANCE.sub(r"\1t", word))  # “idempotent” and “idempotence”
+    if len(word) > _SHORTEST + 1 and word[-1] == word[-2]:
+        word = word[:-1]
+    root = word.rstrip("eyi")
+    return root if len(root) >= _SHORTEST else word
+
+
+# Answer types
+
+_NUMBER_ASKED: Final = re.compile(
+    r"""\b(?: how\s+(?:many|much|big|large|small|long|far|often|old|tall|high|fast|deep|heavy|wide
+    |expensive) | what\s+(?:\w+\s+)?(?:size|number|percentage|share|price|rate|age|cost|length|value
+    |speed|distance) | wie\s*(?:viele?|groß|lange|oft|hoch|alt|weit|schnell|teuer)
+    | combien | cuánt[oa]s? )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TIME_ASKED: Final = re.compile(
+    r"^\W*(?:since\s+)?(?:when|what\s+(?:year|date|day|month|time)|wann|quand|cuándo)\b",
+    re.IGNORECASE,
+)
+_NAME_ASKED: Final = re.compile(
+    r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
+)
+_MEANING_ASKED: Final = re.compile(
+    r"""^\W*(?: what(?:\s+(?:is|are|was|were)|['’]s|\s+does) | was\s+(?:ist|sind)
+    | qu['’]est-ce\s+qu(?:e|['’]) | qué\s+(?:es|son) | define )\s+
+    (?: (?:an?|the|ein(?:e|en)?|der|die|das|une?|l[ea]s?|un[a]?|el|los|las)\s+ | l['’] )?
+    (?P<term>[^?？.,;]{2,60}?) (?:\s+means?|\s+stand\s+for)? \s*[?？.]?\s*
+    (?:\([^()]*\))?$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(
+    r"""\d|[½¼¾%]|\b(?: zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen
+    |twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?
+    |trillions?|half|twice|double|dozen|once|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert
+    |tausend|millionen|deux|trois|quatre|cinq|dix|cent|mille|dos|tres|cuatro|cinco|diez|cien|mil
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TIME: Final = re.compile(
+    r"""\d|\b(?: january|february|march|april|may|june|july|august|september|october|november
+    |december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter
+    |today|yesterday|tomorrow|century|centuries|decades?|years?|months?|weeks?|days?|before|after
+    |until|ago|(?:eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ties|januar|februar|märz
+    |mai|juni|juli|oktober|dezember|jahre?n?|woche|heute|gestern|morgen|année|an|ans|siècle|año|años
+    |siglo )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
+_ANSWERS: Final = ((_NUMBER_ASKED, _NUMBER), (_TIME_ASKED, _TIME), (_NAME_ASKED, _NAME))
+_DEFINES: Final = (
+    r"(?:is|are|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?|consists?\s+of"
+    r"|ist|sind|heißt|bedeutet|est|sont|es|son)"
+)
+_CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
+_ASIDE: Final = (
+    r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]"
+    r"|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+\w+(?:\s+\w+)?)){0,2}"
+)
+
+
+def expected(question: str) -> re.Pattern[str] | None:
+    """Return what occurs in an answer to a question; None where the question does not tell."""
+    question = " ".join(question.split())
+    for asked, answer in _ANSWERS:
+        if asked.search(question):
+            return answer
+    meaning = _MEANING_ASKED.search(question)
+    if meaning is None:
+        return None
+    term = r"\W+".join(re.escape(word) for word in meaning["term"].split())
+    return re.compile(
+        rf"\b{term}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{term}\b", re.IGNORECASE
+    )

@@ -5,8 +5,7 @@ from time import process_time
 import pytest
 
 from citations.answers.follow_up import rewrite
-from citations.answers.question.decomposition import asks_for_more
-from citations.answers.question.words import content_words
+from citations.answers.question.wording import asks_for_more, content_words
 from citations.errors import ModelRefused
 from citations.providers.llm import FakeLlm
 from citations.providers.prompts import Prompt, prompt_tokens

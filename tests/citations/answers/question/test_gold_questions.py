@@ -3,8 +3,7 @@
 import pytest
 
 from citations.answers.answer import Breadth
-from citations.answers.question.breadth import Embed
-from citations.answers.question.router import route
+from citations.answers.question.router import Embed, route
 from citations.errors import ModelMissing
 from citations.providers import registry
 from citations.providers.embedding import Embedder

@@ -1,9 +1,24 @@
-"""What an answer to a question has in it."""
+"""Sentences ranked as answers: their words, and what an answer has in it."""
 
 import pytest
 
-from citations.answers.writing.answer_types import expected
+from citations.answers.writing.sentence_ranking import covered, expected, stems
 from tests.citations.answers.writing.conftest import passage, told
+
+
+def test_forms_of_a_word_are_the_same_word() -> None:
+    assert (
+        stems("The gradients were computed")
+        == stems("computing a gradient")[::-1]
+        == ["gradient", "comput"]
+    )
+    assert stems("entropies") == stems("entropy")
+    assert stems("What is it about?") == []
+
+
+def test_rare_words_weigh_more() -> None:
+    assert covered({"a", "b"}, {"a"}, {"a": 3.0, "b": 1.0}) == 0.75
+    assert covered((), {"a"}, {}) == 0
 
 
 @pytest.mark.parametrize(
@@ -54,10 +69,10 @@ from tests.citations.answers.writing.conftest import passage, told
 def test_an_answer_is_told_from_what_speaks_of_the_same(
     question: str, answer: str, other: str
 ) -> None:
-    fits = expected(question)
-    assert fits is not None
-    assert fits(answer)
-    assert not fits(other)
+    pattern = expected(question)
+    assert pattern is not None
+    assert pattern.search(answer)
+    assert not pattern.search(other)
 
 
 @pytest.mark.parametrize(
@@ -92,5 +107,5 @@ def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first()
 
 
 def test_whatever_is_to_be_defined_is_looked_for_as_it_stands() -> None:
-    fits = expected("What is a (regular] ex+pression*?")
-    assert fits is None or not fits("aaaa")
+    pattern = expected("What is a (regular] ex+pression*?")
+    assert pattern is None or not pattern.search("aaaa")

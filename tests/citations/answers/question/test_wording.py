@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.answers.question.decomposition import MAX_PARTS, split
+from citations.answers.question.wording import MAX_PARTS, named, split, subject
 
 SPLIT = {
     "What is dropout? When should it be used?": [
@@ -152,3 +152,39 @@ def test_no_word_of_a_question_is_lost(question: str) -> None:
     parts = " ".join(split(question)).casefold()
     words = [word.casefold() for word in question.split() if word.isalpha()]
     assert [word for word in words if word not in parts] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("What is the capital of France?", "the capital of France"),
+        ("Tell me about backpropagation.", "backpropagation"),
+        ("Tell me some more about backpropagation", "backpropagation"),
+        ("Can you please explain gradient descent?", "gradient descent"),
+        ("How many layers are there?", "layers are there"),
+        ("Who?", "Who"),
+        ("entropy", "entropy"),
+    ],
+)
+def test_a_question_is_named_by_what_it_asks_about(question: str, about: str) -> None:
+    assert subject(question) == about
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What is the capital of France?", "the capital of France"),
+        ("Can you please explain gradient descent?", "gradient descent"),
+        ("a deadline", "a deadline"),
+        ("How tall is Mount Everest?", "“How tall is Mount Everest?”"),
+        ("Who won the match?", "“Who won the match?”"),
+    ],
+)
+def test_a_question_that_no_noun_names_is_named_by_itself(question: str, name: str) -> None:
+    assert named(question) == name
+
+
+@given(st.text(max_size=500))
+def test_whatever_is_asked_can_be_named_in_a_line(question: str) -> None:
+    assert len(subject(question)) <= 121
+    assert "\n" not in subject(question)

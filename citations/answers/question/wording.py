@@ -1,0 +1,189 @@
+"""The wording of a question: its content words, its parts, and what it refers to or asks about.
+
+A file of ``words`` lists one language's words by their role. An entry is a regular expression; "_"
+stands for white space.
+"""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from transcripts.tokenizer import tokenize
+
+MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
+MAX_CONTEXT: Final = 400  # characters of earlier questions
+MAX_SUBJECT: Final = 120  # characters of a subject
+_SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
+_OWN: Final = 3  # content words with which “And …” stands by itself
+
+
+def _read(path: Path) -> dict[str, tuple[str, ...]]:
+    sections = path.read_text(encoding="utf-8").split("\n[")[1:]
+    pairs = (section.split("]\n", 1) for section in sections)
+    return {role: tuple(entries.split()) for role, entries in pairs}
+
+
+LISTS: Final = {
+    path.stem: _read(path) for path in sorted(Path(__file__).with_name("words").glob("*.txt"))
+}
+
+
+def any_of(*roles: str, language: str = "") -> str:
+    """Return a regular expression for the entries of some roles, in one language or in all."""
+    languages = [LISTS[language]] if language else LISTS.values()
+    entries = [entry for lists in languages for role in roles for entry in lists.get(role, ())]
+    longest_first = sorted(entries, key=len, reverse=True)
+    return f"(?:{'|'.join(longest_first)})".replace("_", r"\s+")
+
+
+_STOP_WORDS: Final = frozenset(word for lists in LISTS.values() for word in lists["empty"])
+_QUESTION: Final = re.compile(
+    rf"(?<!\w)(?:{any_of('question_words')}|me|i\s+(?:want|need|would|am|have)|i['’]d)(?!\w)",
+    re.IGNORECASE,
+)
+_REQUEST: Final = re.compile(
+    rf"\W*(?:(?:please|now|also)\s+)*{any_of('orders', 'verbs', 'requests')}(?!\w)", re.IGNORECASE
+)
+_CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
+_END: Final = re.compile(r"[?？！]+|[\n;]")
+_ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
+_QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
+_JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
+_REFERENCE: Final = re.compile(
+    rf"""(?<![\w’'])(?:
+      (?!it\s+(?:is\s+|was\s+)?(?:\w+\s+)?(?:true|possible|\w+\s+(?:that|to))(?!\w))
+      {any_of("references")}
+    | {any_of("demonstratives")}(?=\W*$|\s+(?:{any_of("verbs")}|in|on|at|for|by|than|\w+ly)(?!\w))
+    | {any_of("verbs")}\s+{any_of("demonstratives")}\s+\w+\W*$
+    | {any_of("ellipses")}
+    )(?![\w’'])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_MORE: Final = re.compile(
+    rf"\W*(?:(?:please|and|but|so|ok(?:ay)?|can\s+you|could\s+you)\W+)*{any_of('more')}(?!\w)",
+    re.IGNORECASE,
+)
+_LEAD: Final = re.compile(
+    r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
+    (?: (?:can|could|would|will)\s+you\s+ (?:please\s+)? )?
+    (?: (?:tell|show|give|remind)\s+(?:me|us)\s+(?:(?:some\s+)?more\s+)?(?:about\s+|of\s+)?
+      | (?:explain|describe|define|list|name|find|summari[sz]e|compare)\s+ )?
+    (?: (?:what|which|who|whom|whose|when|where|why|how)\b
+        (?:\s+(?:much|many|long|far|often))? (?:'s|’s)? \s* )?
+    (?: (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had)\b \s* )?
+    (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DOING: Final = re.compile(
+    r"""^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+
+      (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NOUN_ASKED: Final = re.compile(  # a question that asks by a noun, or no question
+    r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b )
+    | (?:can|could|would|will)\s+you\b
+    | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ASKING: Final = re.compile(
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
+)
+_TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words that say what a text is about."""
+    words = tokenize(text, shortest=1)
+    return [word for word in words if word not in _STOP_WORDS and (len(word) > 1 or word.isdigit())]
+
+
+def is_question(text: str) -> bool:
+    """Tell a question or an order from a heading or a few words that name a subject."""
+    return "?" in text or "？" in text or bool(_QUESTION.search(text) or _REQUEST.match(text))
+
+
+def split(question: str) -> list[str]:
+    """Split several questions that stand beside each other, at most ``MAX_PARTS``.
+
+    No text is lost: a sentence that asks nothing stays with its neighbour. A part that refers to
+    the one before it gets it as its context.
+    """
+    own, context = separated(question)
+    parts: list[str] = []
+    for piece in _pieces(own):
+        has_question = bool(parts) and _is_question(parts[-1])
+        if not parts or (has_question and _is_question(piece) and len(parts) < MAX_PARTS):
+            parts.append(piece)
+        else:
+            parts[-1] = f"{parts[-1]} {piece}"
+    first, *others = parts if len(parts) > 1 else [" ".join(own.split())]
+    whole = in_context(first, context)
+    return [whole, *(in_context(part, whole if refers_back(part) else context) for part in others)]
+
+
+def refers_back(question: str) -> bool:
+    """Tell whether a question needs the one before it: a pronoun, “And …?”, or no subject."""
+    own = content_words(question)
+    if not own or _REFERENCE.search(question) or asks_for_more(question):
+        return True
+    if _JOINT.match(question) and len(content_words(_JOINT.sub("", question, count=1))) < _OWN:
+        return True
+    is_short = question.rstrip().endswith("?") and len(question.split()) <= _SHORT
+    return is_short and not is_question(question.rstrip("?？ "))
+
+
+def asks_for_more(question: str) -> bool:
+    """Tell whether a question asks for more than it got: earlier quotes are no answer to it."""
+    return _MORE.match(question) is not None
+
+
+def in_context(question: str, earlier: str) -> str:
+    """Return a question with the one that it refers to, and that one's own context, in brackets."""
+    own, context = separated(earlier)
+    text = context if context and asks_for_more(own) else f"{context} {own}"
+    plain = text.replace("(", "").replace(")", "").strip()
+    return f"{question} ({plain[:MAX_CONTEXT].strip()})" if plain else question
+
+
+def separated(question: str) -> tuple[str, str]:
+    """Return a question and its context, as ``in_context`` joined them."""
+    joined = _CONTEXT.fullmatch(question)
+    return (joined["own"], joined["context"]) if joined else (question, "")
+
+
+def subject(question: str) -> str:
+    """Return what a question asks about, to be named in a sentence.
+
+    “What is the capital of France?” asks about “the capital of France”.
+    """
+    text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
+    rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
+    named = rest if content_words(rest) else text
+    return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
+
+
+def named(question: str) -> str:
+    """Return a question's subject, or the quoted question if no noun names the subject.
+
+    Of a question without content words, it is the subject of the one before it, in brackets.
+    """
+    text = " ".join(question.split())
+    own, context = separated(text)
+    text = context if context and not content_words(own) else text
+    rest = subject(text)
+    has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
+    return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text}”"
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a text at line ends, question marks and semicolons; drop bullets and numbers."""
+    masked = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text)
+    ends = [end.end() for end in _END.finditer(masked)]
+    pieces = (text[first:last] for first, last in pairwise([0, *ends, len(text)]))
+    plain = (" ".join(_ITEM.sub("", piece.strip(" ;\n"), count=1).split()) for piece in pieces)
+    return [piece for piece in plain if piece]
+
+
+def _is_question(piece: str) -> bool:
+    return is_question(piece) and len(tokenize(piece)) > 1
