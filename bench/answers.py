@@ -26,8 +26,8 @@ from kept import kept_vectors
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.evidence import Strategy
-from citations.answers.question import router as question_breadth
 from citations.answers.question import router
+from citations.answers.question import router as question_breadth
 from citations.evaluation.metrics import Scores, compare, mean, score
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge

@@ -24,7 +24,7 @@ boot()
 from bm25 import write
 from questions import SETS as FOLDERS
 
-from citations.answers import relevance_check
+from citations.answers import citation_check
 from citations.answers.writing.sentence_ranking import stems
 from citations.providers import registry
 from citations.text.sentences import split
@@ -76,7 +76,7 @@ def read(name: str, most: int) -> Iterator[WrittenAnswer]:
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
-        claims = [claim for claim in claims if len(stems(claim)) >= relevance_check.FEWEST]
+        claims = [claim for claim in claims if len(stems(claim)) >= citation_check.FEWEST]
         if sentences and claims:
             yield WrittenAnswer(
                 talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences
@@ -130,7 +130,7 @@ def is_unrelated(claim: str, text: str, sentence: tuple[int, int], chance: rando
     count = min(len(words), chance.randint(*QUOTED))
     begin = chance.randrange(len(words) - count + 1)
     span = sentence[0] + words[begin][0], sentence[0] + words[begin + count - 1][1]
-    return not relevance_check.relates(claim, text, span, rate)
+    return not citation_check.relates(claim, text, span, rate)
 
 
 def rate(claim: str, texts: Sequence[str]) -> list[float]:

@@ -1,4 +1,7 @@
-"""Proves quotes on the sources' own texts: what is not there word for word is no citation."""
+"""Proves quotes on the sources' own texts: what is not there word for word is no citation.
+
+A true quote may prove something else: a claim must relate to what it cites, too.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,16 +11,23 @@ from typing import Final, NamedTuple
 
 from citations.answers.answer import CheckedQuote, Evidence, Quote
 from citations.answers.writing.output_parser import CitedQuote
+from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter
 from citations.models import Source
+from citations.providers.languages import is_in
 from citations.quotes import anchoring, matching, source_texts, verification
 from citations.quotes.matching import Verdict
-from citations.quotes.source_texts import SourceText
+from citations.quotes.source_texts import SourceText, Span, border
+from citations.text.sentences import split
 from transcripts.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
 MAX_SEARCHES: Final = 12  # quotes of an answer that are looked up in all sources
-Span = tuple[int, int]
+UNRELATED: Final = 0.2  # cosine below which texts are unrelated, by the bundled model: relating.py
+LANGUAGE: Final = "en"  # the model's; cosines in other languages mean little
+FEWEST_WORDS: Final = 3  # content words of a claim that can be compared
+BESIDE: Final = 200  # characters on either side of a quote that are read with it
+SENTENCE: Final = 600  # characters on either side in which the quote's sentences begin and end
 
 
 class QuoteMatch(NamedTuple):
@@ -130,8 +140,8 @@ class Proof:
         text, first, last = known.reading.text, passage.spans[0][0], passage.spans[-1][1]
         start, stop = first, last
         if around:
-            start = source_texts.border(text, first - around)
-            stop = source_texts.border(text, last + around)
+            start = border(text, first - around)
+            stop = border(text, last + around)
         near = (first - start, last - start)
         span = matching.find(quote, matching.prepare(text[start:stop]), near=near)
         if span is None:
@@ -222,3 +232,34 @@ def _quote(known: _KnownSource, span: Span, *, number: int) -> Quote:
         heading=reading.heading_at(span[0]),
         link=verification.link_of(known.source, locator),
     )
+
+
+# Whether a claim relates to its quote
+
+
+def relates(claim: str, text: str, span: Span, rate: Rate | None) -> bool:
+    """Tell whether a claim is near to the sentences of a quote or to the text around it.
+
+    ``span`` is the quote's characters in a source's ``text``. True where that cannot be measured:
+    without ``rate``, for a very short claim, and in a language other than the model's.
+    """
+    if rate is None or len(stems(claim)) < FEWEST_WORDS:
+        return True
+    cited = read_with(text, span)
+    if not (is_in(claim, LANGUAGE) and is_in(cited[-1], LANGUAGE)):
+        return True
+    nearness = rate(claim, cited)
+    return nearness is None or max(nearness) >= UNRELATED
+
+
+def read_with(text: str, span: Span) -> list[str]:
+    """Return the whole sentences that a span stands in, and the characters around it."""
+    offset = border(text, span[0] - SENTENCE)
+    piece = text[offset : border(text, span[1] + SENTENCE)]
+    inside = [
+        (first, last)
+        for first, last in split(piece)
+        if first + offset < span[1] and span[0] < last + offset
+    ]
+    around = text[border(text, span[0] - BESIDE) : border(text, span[1] + BESIDE)]
+    return [piece[inside[0][0] : inside[-1][1]], around] if inside else [around]

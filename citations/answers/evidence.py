@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from django.contrib.auth.models import User
@@ -16,6 +17,7 @@ from citations.passages import Passage, Results, Stage
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 UNQUOTED: Final = (
     "No passage has the words in quotation marks as they stand; searched without the marks."
@@ -95,13 +97,14 @@ def find(
     """
     is_broad = part.breadth == Breadth.BROAD
     strategy = strategy or (Strategy.COLLAPSED_TREE if is_broad else Strategy.FLAT)
-    query = TreeQuery(scope, part, filter, limit)
+    question, query = part.text[:MAX_QUERY_CHARACTERS], TreeQuery(scope, part, filter, limit)
     if part.is_of_the_whole and strategy == Strategy.COLLAPSED_TREE:
         evidence, stage, note = tree_search.overview_evidence(query)
         if evidence:
             return _set(evidence, (stage,), (note,) if note else ())
-    count = limit if strategy == Strategy.FLAT else _support(limit)
-    results, notes = _search(query, count, user)
+    support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
+    count = limit if strategy == Strategy.FLAT else support
+    results, notes = _search(scope, question, filter=filter, limit=count, user=user)
     chunks = chunk_evidence(results.passages)
     if strategy == Strategy.FLAT:
         return _set([chunk.evidence for chunk in chunks[:limit]], results.stages, notes)
@@ -109,8 +112,10 @@ def find(
         evidence, stage = tree_search.search_top_down(
             query,
             chunks,
-            within=lambda narrowed: chunk_evidence(
-                _search(narrowed, search_pipeline.MAX_LIMIT, user)[0].passages
+            within=lambda narrower: chunk_evidence(
+                _search(
+                    scope, question, filter=narrower, limit=search_pipeline.MAX_LIMIT, user=user
+                )[0].passages
             ),
             is_reranked=results.reranked,
         )
@@ -150,22 +155,16 @@ def _chunk(passage: Passage, ordinal: int, source: int, digest: str) -> ChunkEvi
     return ChunkEvidence(evidence, ordinal)
 
 
-def _search(query: TreeQuery, limit: int, user: User | None) -> tuple[Results, tuple[str, ...]]:
-    def search(text: str) -> Results:
-        return search_pipeline.search(
-            query.scope, text, limit=limit, filter=query.filter, user=user
-        )
-
-    results = search(query.question)
-    unquoted = query.question.translate(_QUOTES)
-    if results.passages or unquoted == query.question:
+def _search(
+    scope: Scope, question: str, *, filter: Filter, limit: int, user: User | None
+) -> tuple[Results, tuple[str, ...]]:
+    search = partial(search_pipeline.search, scope, filter=filter, limit=limit, user=user)
+    results = search(question)
+    unquoted = question.translate(_QUOTES)
+    if results.passages or unquoted == question:
         return results, results.notes
     again = search(unquoted)
     return again, (*again.notes, UNQUOTED) if again.passages else again.notes
-
-
-def _support(limit: int) -> int:
-    return max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
 
 
 def _set(

@@ -7,42 +7,37 @@ from typing import Final
 
 from django.contrib.auth.models import User
 
-from citations import conf
 from citations.answers import evidence as answer_evidence
-from citations.answers import source_selection, writers
+from citations.answers import writers
 from citations.answers.answer import (
     AnswerOutcome,
     AnswerTrace,
     Event,
+    Evidence,
     FinalEvent,
     Progress,
+    QuestionPart,
     Reply,
     Route,
 )
 from citations.answers.citation_check import Proof
 from citations.answers.evidence import EvidenceSet
-from citations.answers.follow_up import rewrite
-from citations.answers.question import router
-from citations.answers.question.wording import asks_for_more, named, separated
-from citations.answers.source_selection import SelectedSources
+from citations.answers.question.wording import asks_for_more, named
+from citations.answers.understanding import ROUTE, Understanding, understand
 from citations.answers.writers import Draft, SentenceRater, WritingTask
-from citations.errors import InvalidProvider, ModelError
+from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, resolve
 from citations.passages import Stage
-from citations.providers import registry
-from citations.providers.embedding import LOCAL, Embedder
-from citations.providers.llm import Llm
-from citations.vectors import space as vector_space
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-ROUTE, RETRIEVE, WRITE, GROUND = "route", "retrieve", "write", "ground"
+RETRIEVE, WRITE, GROUND = "retrieve", "write", "ground"
 LIMIT: Final = 10  # passages for each part of a question
 MOST: Final = 30  # passages for a question that asks for more
 NEAREST: Final = 3  # passages that a refusal shows
-QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
+NEAR: Final = 0.35  # cosine from which on a passage covers a question in other words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,34 +51,6 @@ class AnswerRequest:
     user: User | None
     asked_as: str
     told: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Understanding:
-    """What is looked up, and in which sources. ``models`` are those that are used on the way."""
-
-    asked_as: str
-    route: Route
-    filter: Filter
-    selected: SelectedSources | None
-    models: "_Models"
-    notes: tuple[str, ...]
-    stage: Stage
-
-
-@dataclass(frozen=True, slots=True)
-class _Models:
-    llm: Llm | None
-    embedder: Embedder | None
-
-    def route(self, question: str) -> Route:
-        llm, embedder = self.llm, self.embedder
-        return router.route(
-            question,
-            embed=embedder.embed_queries if embedder else None,
-            ask=(lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None,
-            model=llm.name if llm else "",
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +118,13 @@ def _checked(question: str) -> str:
 def _events(request: AnswerRequest) -> Iterator[Event]:
     started = perf_counter()
     yield Progress(stage=ROUTE)
-    understanding = _understand(request)
+    understanding = understand(
+        request.scope,
+        request.question,
+        history=request.history,
+        filter=request.filter,
+        asked_as=request.asked_as,
+    )
     yield Progress(stage=RETRIEVE)
     attempt = yield from _attempt(request, understanding)
     if understanding.selected and not attempt.is_supported:
@@ -159,57 +132,11 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
     yield FinalEvent(reply=_reply(request, understanding, attempt, started))
 
 
-# Route
-
-
-def _understand(request: AnswerRequest) -> _Understanding:
-    started = perf_counter()
-    llm, llm_note = _llm()
-    models = _Models(llm, _embedder())
-    asked_as = request.asked_as or rewrite(request.question, request.history, llm=llm)
-    selected = source_selection.select(request.scope, request.filter, asked_as)
-    own_filter = replace(request.filter, keys=selected.keys) if selected else request.filter
-    context_note = _context_note(request.question, asked_as)
-    return _Understanding(
-        asked_as=asked_as,
-        route=models.route(selected.question if selected else asked_as),
-        filter=own_filter,
-        selected=selected,
-        models=models,
-        notes=tuple(note for note in (llm_note, context_note) if note),
-        stage=_stage(ROUTE, started),
-    )
-
-
-def _llm() -> tuple[Llm | None, str]:
-    try:
-        return registry.llm(), ""
-    except InvalidProvider as error:
-        return None, f"Answered without a language model: {error.message} {error.hint}".rstrip()
-
-
-def _embedder() -> Embedder | None:
-    """Return the model of the library's embeddings, if it is fast enough."""
-    if vector_space.active() is None or conf.embedding().provider not in QUICK:
-        return None
-    try:
-        return registry.configured_embedder()
-    except (ModelError, InvalidProvider):
-        return None
-
-
-def _context_note(question: str, asked_as: str) -> str:
-    own, context = separated(asked_as)
-    if not context or own != question:
-        return ""
-    return f"Searched together with the question before it: “{context}”."
-
-
 # Retrieve, write, check
 
 
 def _attempt(
-    request: AnswerRequest, understanding: _Understanding
+    request: AnswerRequest, understanding: Understanding
 ) -> Generator[Event, None, _Attempt]:
     selected = understanding.selected
     found = answer_evidence.collect(
@@ -222,9 +149,7 @@ def _attempt(
     proof = Proof(found.evidence, scope=request.scope, filter=understanding.filter)
     rater = SentenceRater.of(understanding.models.embedder)
     draft, stages = Draft(), found.stages
-    if selected is None or source_selection.is_covered(
-        understanding.route.parts, found.evidence, rater
-    ):
+    if selected is None or _is_covered(understanding.route.parts, found.evidence, rater):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(
@@ -247,7 +172,7 @@ def _attempt(
 
 
 def _attempt_everywhere(
-    request: AnswerRequest, understanding: _Understanding, first: _Attempt
+    request: AnswerRequest, understanding: Understanding, first: _Attempt
 ) -> Generator[Event, None, _Attempt]:
     """Search all sources when the named ones do not answer: a title may be a subject, too."""
     selected, started = understanding.selected, perf_counter()
@@ -266,6 +191,26 @@ def _attempt_everywhere(
     )
 
 
+def _is_covered(
+    parts: Sequence[QuestionPart], evidence: Sequence[Evidence], rate: Rate | None
+) -> bool:
+    """Tell whether passages cover a part: half of its words, or a passage near to it.
+
+    A search in one source always finds something, so that scores tell nothing. Every source covers
+    a question about itself as a whole.
+    """
+    texts = [passage.text for passage in evidence]
+    known = {word for text in texts for word in stems(text)}
+    for part in parts:
+        wanted = set(stems(part.text))
+        if part.is_of_the_whole or 2 * len(wanted & known) >= len(wanted):
+            return True
+        nearness = rate(part.text, texts) if rate and texts else None
+        if nearness is not None and max(nearness) >= NEAR:
+            return True
+    return False
+
+
 def _writing_stages(started: float, draft: Draft, proof: Proof) -> tuple[Stage, Stage]:
     writing = _stage(WRITE, started, count=len(draft.claims))
     checking = Stage(name=GROUND, milliseconds=proof.milliseconds, count=len(proof.checks))
@@ -280,7 +225,7 @@ def _stage(name: str, started: float, *, count: int = 0) -> Stage:
 
 
 def _reply(
-    request: AnswerRequest, understanding: _Understanding, attempt: _Attempt, started: float
+    request: AnswerRequest, understanding: Understanding, attempt: _Attempt, started: float
 ) -> Reply:
     outcome = _outcome(attempt)
     draft, evidence = attempt.draft, attempt.found.evidence

@@ -86,12 +86,12 @@ def search_top_down(
     query: TreeQuery,
     chunks: Sequence[ChunkEvidence],
     *,
-    within: Callable[[TreeQuery], list[ChunkEvidence]],
+    within: Callable[[Filter], list[ChunkEvidence]],
     is_reranked: bool,
 ) -> tuple[list[Evidence], Stage]:
     """Search the nearest documents, their nearest sections, and the nearest groups of these.
 
-    ``within`` searches the chunks of a narrower query.
+    ``within`` searches the chunks within a narrower filter.
     """
     started = perf_counter()
     nodes = _descend(query, resolve(query.scope, query.filter))
@@ -144,12 +144,12 @@ def _below(
     query: TreeQuery,
     nodes: Sequence[Summary],
     chunks: Sequence[ChunkEvidence],
-    within: Callable[[TreeQuery], list[ChunkEvidence]],
+    within: Callable[[Filter], list[ChunkEvidence]],
 ) -> list[ChunkEvidence]:
     """Return the chunks that a search of the nearest documents finds."""
     uuids = (str(node.told.uuid) for node in nodes if node.level == Level.DOCUMENT)
     sources = tuple(dict.fromkeys(uuids))
-    again = within(query._replace(filter=replace(query.filter, sources=sources)))
+    again = within(replace(query.filter, sources=sources))
     if len(sources) != 1:
         return again
     both = {(chunk.evidence.source, chunk.ordinal): chunk for chunk in (*chunks, *again)}

@@ -7,9 +7,8 @@ from typing import Final, TypeAlias
 from citations import conf
 from citations.answers import confidence
 from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
-from citations.answers.citation_check import Proof, QuoteMatch
+from citations.answers.citation_check import Proof, QuoteMatch, relates
 from citations.answers.evidence import EvidenceSet
-from citations.answers.relevance_check import relates
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.extractive import Extract

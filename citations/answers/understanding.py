@@ -1,0 +1,231 @@
+"""Understands a question: by itself, in parts, and with the sources that it names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from time import perf_counter
+from typing import Final
+
+from django.db.models import Q
+
+from citations import conf
+from citations.answers.answer import Route
+from citations.answers.question import named_sources, router
+from citations.answers.question.wording import content_words, in_context, refers_back, separated
+from citations.answers.writing import output_parser
+from citations.answers.writing import prompts as writing_prompts
+from citations.answers.writing.sentence_ranking import stems
+from citations.errors import InvalidProvider, ModelError
+from citations.library.filters import Filter, matching
+from citations.models import SourceKind
+from citations.passages import Stage
+from citations.providers import registry
+from citations.providers.embedding import LOCAL, Embedder
+from citations.providers.llm import Llm
+from citations.vectors import space as vector_space
+from transcripts.sanitize import clean
+from transcripts.scope import Scope
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+ROUTE: Final = "route"
+QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
+MAX_TURNS: Final = 20  # of a conversation, that are looked at
+KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its own that are known
+MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
+_SHOWN: Final = 120  # characters of a title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectedSources:
+    """Named sources, by primary key, the question without their names, and their titles."""
+
+    keys: frozenset[int]
+    question: str
+    titles: str
+
+    @property
+    def note(self) -> str:
+        return f"Looked only in {self.titles}, which the question names."
+
+    @property
+    def miss_note(self) -> str:
+        return (
+            f"Nothing that answers was found in {self.titles}, which the question names;"
+            " looked everywhere."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerModels:
+    """The models that are used on the way to an answer."""
+
+    llm: Llm | None
+    embedder: Embedder | None
+
+    def route(self, question: str) -> Route:
+        llm, embedder = self.llm, self.embedder
+        return router.route(
+            question,
+            embed=embedder.embed_queries if embedder else None,
+            ask=(lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None,
+            model=llm.name if llm else "",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """What is looked up, and in which sources."""
+
+    asked_as: str
+    route: Route
+    filter: Filter
+    selected: SelectedSources | None
+    models: AnswerModels
+    notes: tuple[str, ...]
+    stage: Stage
+
+
+def understand(
+    scope: Scope,
+    question: str,
+    *,
+    history: Sequence[tuple[str, str]],
+    filter: Filter,
+    asked_as: str = "",
+) -> Understanding:
+    """Find out what a question asks; ``asked_as`` is the question by itself, if that is known."""
+    started = perf_counter()
+    llm, llm_note = _llm()
+    models = AnswerModels(llm, _embedder())
+    asked_as = asked_as or rewrite(question, history, llm=llm)
+    selected = _select_sources(scope, filter, asked_as)
+    own, context = separated(asked_as)
+    is_joined = context and own == question
+    context_note = f"Searched together with the question before it: “{context}”."
+    return Understanding(
+        asked_as=asked_as,
+        route=models.route(selected.question if selected else asked_as),
+        filter=replace(filter, keys=selected.keys) if selected else filter,
+        selected=selected,
+        models=models,
+        notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
+        stage=Stage(name=ROUTE, milliseconds=(perf_counter() - started) * 1000),
+    )
+
+
+def _llm() -> tuple[Llm | None, str]:
+    try:
+        return registry.llm(), ""
+    except InvalidProvider as error:
+        return None, f"Answered without a language model: {error.message} {error.hint}".rstrip()
+
+
+def _embedder() -> Embedder | None:
+    """Return the model of the library's embeddings, if it is fast enough."""
+    if vector_space.active() is None or conf.embedding().provider not in QUICK:
+        return None
+    try:
+        return registry.configured_embedder()
+    except (ModelError, InvalidProvider):
+        return None
+
+
+# Follow-up questions
+
+
+def rewrite(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | None = None) -> str:
+    """Return a question that can be looked up without ``history``, (question, answer) pairs.
+
+    A language model rewrites it, with as much history as its budget takes; its rewriting counts
+    only if it is made of the conversation's words. Otherwise a question that refers to the one
+    before it is searched together with it. Returns at most ``MAX_QUERY_CHARACTERS`` characters.
+    """
+    turns = [turn for turn in history if turn[0].strip()][-MAX_TURNS:]
+    if not turns:
+        return question
+    rewritten = _rewritten(llm, question, turns) if llm else ""
+    return (rewritten or _with_context(question, turns))[:MAX_QUERY_CHARACTERS]
+
+
+def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str:
+    prompt = writing_prompts.rewriting(question, turns, budget=llm.budget)
+    try:
+        answer = llm.complete(
+            prompt.text,
+            system=prompt.system,
+            document=prompt.document,
+            max_tokens=prompt.max_tokens,
+            tries=1,
+        )
+    except ModelError:
+        return ""
+    line = next(output_parser.parse_drafts([answer]), None)
+    text = clean(line.text, MAX_QUERY_CHARACTERS) if line else ""
+    return text if _is_same(text, question, turns) else ""
+
+
+def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool:
+    """Tell whether a rewriting keeps the question's words, and takes its others from the turns."""
+    new, old = set(stems(text)), set(stems(question))
+    known = old.union(*(stems(f"{asked} {answer}") for asked, answer in turns))
+    return bool(new) and len(new & known) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
+
+
+def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
+    def join(earlier: str, later: str) -> str:
+        has_context = set(content_words(earlier)) <= set(content_words(later))
+        if has_context or not refers_back(later):
+            return later
+        return in_context(later, earlier)[:MAX_QUERY_CHARACTERS]
+
+    return reduce(join, [*(asked[:MAX_QUERY_CHARACTERS] for asked, _ in turns), question])
+
+
+# Named sources
+
+
+def _select_sources(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
+    """Return the sources that a question names; None without any, or with a filter by source."""
+    if filter.sources or filter.keys is not None:
+        return None
+    titles = _titles(scope, filter, named_sources.title_words(question))
+    named = named_sources.find_named_sources(question, titles)
+    if not named.keys:
+        return _only_one(scope, filter, question)
+    return _selected([title for title in titles if title[0] in named.keys], named.question)
+
+
+def _titles(scope: Scope, filter: Filter, words: Sequence[str]) -> list[tuple[int, str]]:
+    if not words:
+        return []
+    has_word = Q()
+    for word in words:
+        has_word |= Q(title__icontains=word)
+    rows = matching(scope, filter).filter(has_word, chunk_count__gt=0).order_by("pk")
+    titles = list(rows.values_list("pk", "title")[: MAX_TITLES + 1])
+    return titles if len(titles) <= MAX_TITLES else []
+
+
+def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
+    """Return the one document or recording that “the book” or “the talk” can mean.
+
+    None where there are several, or no other sources beside it.
+    """
+    kind = named_sources.definite_kind(question)
+    if not kind:
+        return None
+    sources = matching(scope, filter).filter(chunk_count__gt=0)
+    of_kind = Q(kind=SourceKind.VIDEO) if kind == "recording" else ~Q(kind=SourceKind.VIDEO)
+    candidates = sources.filter(of_kind)
+    work = "pk" if kind == "document" else "video"
+    works = candidates.order_by().values_list("video", work).distinct()[:2]
+    if len(works) != 1 or not sources.exclude(pk__in=candidates).exists():
+        return None
+    return _selected(list(candidates.order_by("pk").values_list("pk", "title")), question)
+
+
+def _selected(titles: Sequence[tuple[int, str]], question: str) -> SelectedSources:
+    quoted = dict.fromkeys(f"“{title[:_SHOWN]}”" for _, title in titles)
+    return SelectedSources(
+        keys=frozenset(key for key, _ in titles), question=question, titles=" and ".join(quoted)
+    )
