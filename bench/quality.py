@@ -41,7 +41,7 @@ from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
-from citations.search import rescoring
+from citations.search import fusion
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts import storage
@@ -153,13 +153,13 @@ def measure(name: str, most: int) -> Measured:
 @contextmanager
 def plain_fusion() -> Iterator[None]:
     """Leave fused ranks as they are, unweighed."""
-    steps = rescoring.min_max_weighted, rescoring.neighbour_boosted
-    rescoring.min_max_weighted = lambda fused, scores: rescoring.unweighted(fused)
-    rescoring.neighbour_boosted = lambda hits, neighbours: list(hits)
+    steps = fusion.min_max_weighted, fusion.neighbour_boosted
+    fusion.min_max_weighted = lambda fused, scores: fusion.unweighted(fused)
+    fusion.neighbour_boosted = lambda hits, neighbours: list(hits)
     try:
         yield
     finally:
-        rescoring.min_max_weighted, rescoring.neighbour_boosted = steps
+        fusion.min_max_weighted, fusion.neighbour_boosted = steps
 
 
 def transcripts(collection: Collection, name: str) -> list[Question]:

@@ -223,14 +223,14 @@ def _quote(known: _KnownSource, span: Span, *, number: int) -> Quote:
     return Quote(
         number=number,
         source=known.source.pk,
-        origin=verification.origin_of(known.source),
+        origin=known.source.origin,
         locator=locator,
         text=known.text(span),
         prefix=prefix,
         suffix=suffix,
         digest=reading.digest,
         heading=reading.heading_at(span[0]),
-        link=verification.link_of(known.source, locator),
+        link=known.source.path_to(locator),
     )
 
 

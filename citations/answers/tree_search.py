@@ -15,7 +15,7 @@ from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
 from citations.passages import Stage
 from citations.providers import registry
-from citations.search import fusion, rescoring
+from citations.search import fusion
 from citations.search.query_expansion import Vector
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
@@ -195,7 +195,7 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
         branches = [ranking for ranking in (near, support) if ranking]
         most = len(branches) / (fusion.RRF_K + 1)
         fused = fusion.rrf([list(ranking) for ranking in branches])
-        scores |= {hit.key: hit.score / most for hit in rescoring.min_max_weighted(fused, branches)}
+        scores |= {hit.key: hit.score / most for hit in fusion.min_max_weighted(fused, branches)}
     return scores
 
 

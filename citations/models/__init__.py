@@ -28,6 +28,7 @@ from citations.models.sources import (
     SourceKind,
     SourceQuerySet,
     State,
+    path_to,
     visible_sources_sql,
 )
 from citations.models.spaces import (
@@ -75,5 +76,6 @@ __all__ = [
     "Window",
     "keep_switch_out",
     "keep_writers_out",
+    "path_to",
     "visible_sources_sql",
 ]

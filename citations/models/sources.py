@@ -4,12 +4,14 @@ import uuid
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Self
+from urllib.parse import quote
 
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils import timezone
 
+from citations.passages import Locator, PassageSource
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models import Collection, Transcript, Video, readable
@@ -117,6 +119,26 @@ class Source(QueuedWork):
         return self.title
 
     @property
+    def origin(self) -> PassageSource:
+        """What is shown of it; fetch its ``collection`` and ``video`` with it."""
+        return PassageSource(
+            id=self.uuid,
+            kind=self.kind,
+            title=self.title,
+            author=self.author,
+            url=self.url,
+            language=self.language,
+            collection=self.collection.slug,
+            tags=tuple(self.tags),
+            key=self.video.key if self.video else "",
+            video_pk=self.video_id,
+        )
+
+    def path_to(self, locator: Locator) -> str:
+        """Return the path that opens a location here."""
+        return path_to(self.uuid, self.video_id, locator, language=self.language)
+
+    @property
     def percent(self) -> int:
         """The progress of the current step, 0 to 100."""
         return min(100, 100 * self.done // self.total) if self.total else 0
@@ -141,6 +163,22 @@ class Source(QueuedWork):
     def change(self, **values: Any) -> None:
         """Write only these columns, and when they changed."""
         super().change(updated_at=timezone.now(), **values)
+
+
+def path_to(source: uuid.UUID, video: int | None, locator: Locator, *, language: str) -> str:
+    """Return the path that opens a location here: a video plays it, a page marks it."""
+    if video is None:
+        first, last = locator.span
+        page = f"pages/{locator.page}/?from={first}&to={last}" if locator.page else ""
+        return f"/sources/{source}/{page}"
+    until = f"&until={_seconds(locator.end)}s" if locator.end else ""
+    lang = f"&lang={quote(language)}" if language else ""
+    return f"/videos/{video}/?t={_seconds(locator.start or 0)}s{until}{lang}"
+
+
+def _seconds(milliseconds: int) -> str:
+    """Write 12345 ms as 12.345, 12000 as 12."""
+    return f"{milliseconds // 1000}.{milliseconds % 1000:03}".rstrip("0").rstrip(".")
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,6 @@ from citations.answers.answer import Claim, Quote
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.passages import Locator
-from citations.quotes.verification import origin_of
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
@@ -125,7 +124,7 @@ def quote_of(row: Citation) -> Quote:
     return Quote(
         number=row.number or 0,
         source=row.source_id,
-        origin=origin_of(row.source),
+        origin=row.source.origin,
         locator=Locator(
             span=(row.span_start, row.span_end),
             start=row.start,

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
-from urllib.parse import quote as quoted
 from uuid import UUID
 
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
@@ -88,17 +87,6 @@ def locate(source: Source, span: Span) -> Locator:
     return source_texts.of(source).locate(span)
 
 
-def link_of(source: Source, locator: Locator) -> str:
-    """Return the path that opens a location here: a video plays it, a page marks it."""
-    if source.video_id is None:
-        first, last = locator.span
-        page = f"pages/{locator.page}/?from={first}&to={last}" if locator.page else ""
-        return f"/sources/{source.uuid}/{page}"
-    until = f"&until={_seconds(locator.end)}s" if locator.end else ""
-    language = f"&lang={quoted(source.language)}" if source.language else ""
-    return f"/videos/{source.video_id}/?t={_seconds(locator.start or 0)}s{until}{language}"
-
-
 def locator_of(citation: Citation) -> Locator | None:
     """Return where a stored quote is now; None where it is gone or uncertain."""
     source = citation.source
@@ -133,28 +121,7 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
             f"The cited text is no longer in “{citation.source.title}”, or its place is uncertain.",
             hint="The source has changed; search for the words.",
         )
-    return link_of(citation.source, locator)
-
-
-def origin_of(source: Source) -> PassageSource:
-    """Return what is shown of a source; fetch its ``collection`` and ``video`` with it."""
-    return PassageSource(
-        id=source.uuid,
-        kind=source.kind,
-        title=source.title,
-        author=source.author,
-        url=source.url,
-        language=source.language,
-        collection=source.collection.slug,
-        tags=tuple(source.tags),
-        key=source.video.key if source.video else "",
-        video_pk=source.video_id,
-    )
-
-
-def _seconds(milliseconds: int) -> str:
-    """Write 12345 ms as 12.345, 12000 as 12."""
-    return f"{milliseconds // 1000}.{milliseconds % 1000:03}".rstrip("0").rstrip(".")
+    return citation.source.path_to(locator)
 
 
 # Matching
@@ -250,14 +217,14 @@ def _verified(
         verdict=verdict,
         quote=quote,
         source=source.pk,
-        origin=origin_of(source),
+        origin=source.origin,
         locator=locator,
         text=reading.text[check.span[0] : check.span[1]],
         prefix=prefix,
         suffix=suffix,
         heading=reading.heading_at(check.span[0]),
         digest=reading.digest,
-        link=link_of(source, locator),
+        link=source.path_to(locator),
         timestamp_link=_timestamp_link(source, locator),
         differences=check.differences,
         likeness=check.likeness,
@@ -268,4 +235,4 @@ def _verified(
 def _timestamp_link(source: Source, locator: Locator) -> str:
     if source.video is not None and source.video.youtube_id:
         return watch_url(source.video.youtube_id, at_ms=locator.start or 0)
-    return conf.absolute(link_of(source, locator))
+    return conf.absolute(source.path_to(locator))

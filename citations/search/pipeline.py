@@ -16,13 +16,19 @@ from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
 from citations.library.filters import Filter
 from citations.models import EmbeddingSpace
-from citations.passages import NearDuplicate, Passage, Results, SearchMode, TermScore
+from citations.passages import Explanation, NearDuplicate, Passage, Results, SearchMode, TermScore
 from citations.providers import registry
-from citations.search import fusion, judgments, lookup
-from citations.search.explanation import CandidateHit, RankedHit, explanation
-from citations.search.lookup import FETCH, FUSE, LEXICAL, VECTOR
+from citations.search import candidates, fusion, judgments
+from citations.search.candidates import (
+    FETCH,
+    FUSE,
+    LEXICAL,
+    VECTOR,
+    CandidateHit,
+    SearchRequest,
+    StageLog,
+)
 from citations.search.query_expansion import EMBED, EXPAND
-from citations.search.request import SearchRequest, StageLog
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
@@ -31,6 +37,27 @@ MAX_LIMIT = 50
 REMOTE = frozenset({"voyage", "openai", "ollama"})  # providers whose vectors take noticeably long
 RERANK, DEDUPLICATE, ENRICH = "rerank", "deduplicate", "enrich"  # names of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRICH)
+
+
+class RankedHit(NamedTuple):
+    """A candidate with its final score.
+
+    ``least`` is the lowest re-ranked score, for candidates below it.
+    """
+
+    hit: CandidateHit
+    score: float
+    rerank_score: float | None = None
+    least: float | None = None
+
+    @property
+    def formula(self) -> str:
+        if self.rerank_score is not None:
+            return f"{self.score:.4f} = the cross-encoder's score"
+        if self.least is not None:
+            lowest = f"{self.least:.4f} (the lowest re-ranked score)"
+            return f"{self.score:.4f} = {lowest} · {_sum(self.hit)} / {self.hit.most:.6f}"
+        return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 
 def search(
@@ -75,7 +102,7 @@ def search(
         space=space,
     )
     log = StageLog()
-    embedding, hits = lookup.find(request, log)
+    embedding, hits = candidates.find(request, log)
     ranked = _rerank(request, hits, log) if request.reranks else _by_fusion(hits)
     groups = log.timed(DEDUPLICATE, lambda: _deduplicate(ranked, request.limit))
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
@@ -211,7 +238,7 @@ def _passage(
     terms: dict[int, tuple[TermScore, ...]],
 ) -> Passage:
     row = group.best.hit.candidate
-    explained = explanation(group.best, terms.get(row.position, ())) if request.explain else None
+    explained = _explanation(group.best, terms.get(row.position, ())) if request.explain else None
     return Passage(
         chunk=row.chunk,
         origin=row.origin,
@@ -234,3 +261,40 @@ def _near_duplicate(hit: RankedHit, similarity: float) -> NearDuplicate:
     return NearDuplicate(
         origin=row.origin, locator=row.locator, link=row.link, similarity=similarity
     )
+
+
+def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:
+    """Explain a score; ``terms`` are the query's words in the passage."""
+    hit = ranked.hit
+    lexical_rank, vector_rank = hit.fused.ranks
+    rrf_lexical, rrf_vector = hit.fused.parts
+    lexical_weight, vector_weight = hit.fused.weights
+    return Explanation(
+        lexical_rank=lexical_rank,
+        bm25=hit.bm25,
+        terms=terms if lexical_rank else (),
+        vector_rank=vector_rank,
+        cosine=hit.cosine,
+        rrf_lexical=rrf_lexical,
+        rrf_vector=rrf_vector,
+        rrf=rrf_lexical + rrf_vector,
+        lexical_weight=lexical_weight,
+        vector_weight=vector_weight,
+        neighbours=hit.fused.neighbours or 0.0,
+        fused=hit.fused.score,
+        rerank_score=ranked.rerank_score,
+        formula=ranked.formula,
+    )
+
+
+def _sum(hit: CandidateHit) -> str:
+    """Write the fused score as a sum."""
+    fused = hit.fused
+    parts = zip(fused.ranks, fused.weights, strict=True)
+    terms = [
+        f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None
+    ]
+    if fused.neighbours is None:
+        return f"({' + '.join(terms)})"
+    terms.append(f"{fused.neighbours:.6f} from its neighbours")
+    return f"({' + '.join(terms)}) / {fusion.SHARED:g}"

@@ -37,7 +37,7 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
         raise CitationNotFound("There is no such citation.")
     at = verification.locator_of(citation)
     permanent = request.build_absolute_uri(f"/citations/{citation.uuid}/")
-    link = verification.link_of(citation.source, at) if at else ""
+    link = citation.source.path_to(at) if at else ""
     context = {
         "citation": citation,
         "prefix": citation.prefix[citation.prefix.find(" ") + 1 :],  # whole words

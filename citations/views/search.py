@@ -17,7 +17,7 @@ from citations.library import sources
 from citations.library.facets import facets
 from citations.models import Source
 from citations.passages import Passage, PassageSource, Results, SearchMode
-from citations.search import judgments, lookup
+from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.filter_chips import chips, choices
 from citations.views.search_form import MOST, MarkForm, SearchForm, SubmittedSearch
@@ -116,7 +116,7 @@ def _search_context(
         "groups": _grouped(results.passages, names),
         "problem": problem,
         "is_partial": criteria.mode != SearchMode.LEXICAL
-        and all(stage.name != lookup.VECTOR for stage in results.stages),
+        and all(stage.name != candidates.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
         "others": [

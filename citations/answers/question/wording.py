@@ -159,7 +159,7 @@ def subject(question: str) -> str:
     """
     text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
     rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
-    named = rest if content_words(rest) else text
+    named = rest if content_words(_MORE.sub("", rest)) else text
     return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
 
 
@@ -170,7 +170,7 @@ def named(question: str) -> str:
     """
     text = " ".join(question.split())
     own, context = separated(text)
-    text = context if context and not content_words(own) else text
+    text = context if context and not content_words(_MORE.sub("", own)) else text
     rest = subject(text)
     has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
     return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text}”"

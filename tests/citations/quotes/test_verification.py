@@ -173,7 +173,7 @@ def test_where_words_have_times_exactly_they_are_played(collection: Collection) 
     assert (at.start, at.end) == (1_700, 4_000)
     at = verification.locate(source, (first, reading.text.index(" points")))
     assert (at.start, at.end) == (1_700, 2_300)
-    assert "?t=1.7s&until=2.3s" in verification.link_of(source, at)
+    assert "?t=1.7s&until=2.3s" in source.path_to(at)
 
 
 def test_a_quote_over_the_end_of_a_page_names_both(scope: Scope, paper: Source) -> None:
