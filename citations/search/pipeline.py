@@ -77,7 +77,7 @@ def search(
 
     ``score`` is the cross-encoder's (0 to 1) if it ran, else the fused score divided by its
     maximum. The fused score is Σ w/(60 + rank) over the branches, with w = 1 for a single branch
-    and else the weights of ``rescoring``; the maximum is the number of branches / 61.
+    and else the weights of ``fusion.min_max_weighted``; the maximum is the number of branches / 61.
 
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one.
