@@ -76,7 +76,7 @@ def read(name: str, most: int) -> Iterator[WrittenAnswer]:
         sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
-        claims = [claim for claim in claims if len(stems(claim)) >= citation_check.FEWEST]
+        claims = [claim for claim in claims if len(stems(claim)) >= citation_check.FEWEST_WORDS]
         if sentences and claims:
             yield WrittenAnswer(
                 talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences
