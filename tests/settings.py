@@ -29,3 +29,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  WhiteNoise warns where it is missing
 if not DATABASE_URL:  # noqa: F405
     DATABASES["default"]["TEST"] = {"TEMPLATE": DATABASES["default"]["NAME"]}  # noqa: F405
+WHITENOISE_AUTOREFRESH = True  # each client would list all static files anew

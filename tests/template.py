@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHELF = ROOT / "build" / "templates"  # kept for the next run, as the converted models are
 MADE_BY = (
     "kbsite/boot.py",
-    "kbsite/postmaster.py",
+    "kbsite/postgres/*.py",
     "kbsite/settings.py",
     "requirements.lock",
     "*/migrations/*.py",

@@ -13,6 +13,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from tests import template
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues
 from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
@@ -378,6 +379,7 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
     )
     folder = tmp_path / "some"
     folder.mkdir()
+    template.copy_to(tmp_path / "home")
     for kind in (".sbv", ".srt", ".vtt", ".json"):
         for path in [path for path in files if path.suffix == kind][:5]:
             shutil.copy(path, folder)
