@@ -33,7 +33,7 @@ from kept import kept_vectors
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import calibration, sessions
-from citations.lectures import worker as lecture_worker
+from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures.pipeline import WindowQueryForm
 from citations.models import Chunk, Citation, LectureSession, Source, State, Window
 from transcripts.models import Collection
@@ -196,7 +196,7 @@ def cite(
         Window.objects.create(session=session, index=first + place, text=one.text)
         for place, one in enumerate(windows)
     ]
-    for one, done in zip(windows, lecture_worker.cite(made, form=form), strict=True):
+    for one, done in zip(windows, lecture_pipeline.cite(made, form=form), strict=True):
         cited = tuple(
             (2 - 2 * (citation.relevance_score or 0), bool(one.right and one.right(citation)))
             for citation in done.citations

@@ -40,12 +40,13 @@ from django.test.utils import override_settings
 from keybert import KeyBERT
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
+from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures import sessions
 from citations.lectures import worker as lecture_worker
 from citations.lectures.pipeline import FORM, WindowQueryForm
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, LectureSession, Window, WindowOutcome
-from citations.providers import weights
+from citations.providers import registry, weights
 from citations.vectors import search as vector_search
 from transcripts.scope import Scope
 
@@ -120,7 +121,7 @@ def measure(space: str, count: int, chunks: int, shapes: Path) -> dict[str, Any]
         **named,
     ):
         library = filled(space, chunks)
-        lecture_worker.warm()
+        registry.warm()
         libraries = Libraries(library, bge, tiny)
         rivals: dict[str, Rival] = {
             LIBRARIES: libraries.cite,
@@ -198,7 +199,7 @@ class Ours:
         window = Window.objects.create(
             session=self._session, index=self._session.windows.count(), text=text
         )
-        done = lecture_worker.cite([window], form=self._form)[0].window
+        done = lecture_pipeline.cite([window], form=self._form)[0].window
         assert done.outcome in (WindowOutcome.CITED, WindowOutcome.OFF_TOPIC), done.note
         skipped = {} if done.outcome == WindowOutcome.CITED else {"skipped": 1.0}
         return {**done.stages, "total": float(done.milliseconds or 0), **skipped}

@@ -36,8 +36,8 @@ from asgiref.sync import sync_to_async
 from bm25 import percentile, write
 from django.contrib.auth.models import User
 
-from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Window, WindowOutcome
+from citations.providers import registry
 from kbsite.models import ApiToken
 from transcripts import library, storage
 from transcripts.models import Transcript
@@ -63,7 +63,7 @@ def main() -> None:
     kept.grow(options.chunks)
     recordings = stored(kept)
     soak = Soak(kept, recordings, options.sessions, options.speed, options.minutes * 60)
-    lecture_worker.warm()  # makes the models ready for this machine, once
+    registry.warm()  # makes the models ready for this machine, once
     with served() as (address, pid):
         asyncio.run(soak.run(address, pid, token(kept)))
     report = "\n".join(section(soak, options.chunks))

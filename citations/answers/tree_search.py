@@ -147,7 +147,7 @@ def _below(
     within: Callable[[Filter], list[ChunkEvidence]],
 ) -> list[ChunkEvidence]:
     """Return the chunks that a search of the nearest documents finds."""
-    uuids = (str(node.told.uuid) for node in nodes if node.level == Level.DOCUMENT)
+    uuids = (str(node.passage.uuid) for node in nodes if node.level == Level.DOCUMENT)
     sources = tuple(dict.fromkeys(uuids))
     again = within(replace(query.filter, sources=sources))
     if len(sources) != 1:
@@ -173,7 +173,7 @@ def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
 
 
 def _holds(node: Summary, chunk: ChunkEvidence) -> bool:
-    return node.told.source == chunk.evidence.source and node.first <= chunk.ordinal <= node.last
+    return node.passage.source == chunk.evidence.source and node.first <= chunk.ordinal <= node.last
 
 
 # Scores
@@ -213,7 +213,7 @@ def _with_documents(
 ) -> list[Evidence]:
     """Add a share of each chunk's document to its score."""
     documents = {
-        node.told.source: scores.get(node.node, 0.0)
+        node.passage.source: scores.get(node.node, 0.0)
         for node in nodes
         if node.level == Level.DOCUMENT
     }
@@ -238,7 +238,7 @@ def _reranked(
     first = sorted(nodes, key=lambda node: -scores.get(node.node, 0.0))[: 2 * query.limit]
     if reranker is None or not first:
         return dict(scores)
-    texts = [f"{node.told.heading}\n\n{node.told.text}" for node in first]
+    texts = [f"{node.passage.heading}\n\n{node.passage.text}" for node in first]
     try:
         rated = reranker.score(query.question, texts)
     except ModelError:
@@ -256,7 +256,7 @@ def _merged(
     levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP,)
     fitting = sorted(
         ((node, scores.get(node.node, 0.0)) for node in nodes if node.level in levels),
-        key=lambda pair: (-pair[1], *outline_search.place(pair[0])),
+        key=lambda pair: (-pair[1], *outline_search.sort_key(pair[0])),
     )
     weight = 1.0 if query.is_broad else GROUP_WEIGHT
     chosen = _node_evidence(
@@ -272,20 +272,20 @@ def _merged(
 
 def _node_evidence(scored: Sequence[tuple[Summary, float]]) -> list[Evidence]:
     """Return nodes as evidence, without those whose sentences have changed since."""
-    digests = outline_search.as_it_stands([node for node, _ in scored])
+    digests = outline_search.current_digests([node for node, _ in scored])
     return [
         Evidence(
             number=0,
-            source=node.told.source,
-            origin=node.told.origin,
-            locator=node.told.locator,
-            text=node.told.text,
+            source=node.passage.source,
+            origin=node.passage.origin,
+            locator=node.passage.locator,
+            text=node.passage.text,
             spans=node.spans,
             digest=digests[node.node],
             level=node.level,
             score=score,
-            heading=node.told.heading,
-            link=node.told.link,
+            heading=node.passage.heading,
+            link=node.passage.link,
         )
         for node, score in scored
         if node.node in digests

@@ -52,12 +52,8 @@ class RelevanceJudge:
 
     def _locators(self, source: UUID) -> list[Locator]:
         if source not in self._chunks:
-            chunks = Chunk.objects.filter(source__uuid=source).order_by("ordinal")
-            rows = chunks.values_list("span_start", "span_end", "start", "end", "page", "last_page")
-            self._chunks[source] = [
-                Locator(span=(first, last), start=start, end=end, page=page, last_page=last_page)
-                for first, last, start, end, page, last_page in rows
-            ]
+            chunks = Chunk.objects.filter(source__uuid=source).defer("text", "context")
+            self._chunks[source] = [chunk.locator for chunk in chunks.order_by("ordinal")]
         return self._chunks[source]
 
 

@@ -111,7 +111,7 @@ def _measure(
 ) -> DistanceCalibration:
     embedder = vector_space.embedder_of(space)
     resolved = ResolvedFilter(sources=None, chunks=chunks)
-    distances = [_nearest(vector, space, resolved) for vector in _embed(embedder, _queries(talk))]
+    distances = [_nearest(embedder.embed_query(query), space, resolved) for query in _queries(talk)]
     max_distance = threshold(distances, false_citations)
     minimum, low, middle, high = (
         round(float(quantile), 4) for quantile in np.quantile(distances, (0, 0.05, 0.5, 0.95))
@@ -170,10 +170,6 @@ def _queries(texts: Sequence[str]) -> list[str]:
 # Distances
 
 
-def _embed(embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-    return [embedder.embed_query(text) for text in texts]
-
-
 def _nearest(
     vector: NDArray[np.float32], space: EmbeddingSpace, resolved: ResolvedFilter, *, beside: int = 0
 ) -> float:
@@ -192,10 +188,10 @@ def _share_kept(
         return None
     chunks = Chunk.objects.filter(embeddings__space=space).order_by("digest")  # pseudo-random
     sample = list(chunks.values_list("pk", "text")[:SAMPLED_CHUNKS])
-    vectors = _embed(embedder, _queries([_excerpt(text) for _, text in sample]))
+    queries = _queries([_excerpt(text) for _, text in sample])
     distances = [
-        _nearest(vector, space, resolved, beside=pk)
-        for (pk, _), vector in zip(sample, vectors, strict=True)
+        _nearest(embedder.embed_query(query), space, resolved, beside=pk)
+        for (pk, _), query in zip(sample, queries, strict=True)
     ]
     return round(sum(distance <= max_distance for distance in distances) / len(distances), 3)
 

@@ -113,11 +113,16 @@ def for_each(
             failing(run)
 
 
-def give_up(window: Window, note: str) -> StoredWindow:
-    """Store that a window failed, and publish it."""
+def give_up(window: Window) -> None:
+    """Store and publish that a window failed."""
+    logger.error(
+        "Giving up window %s of lecture %s: every process that cited it died",
+        window.index,
+        window.session_id,
+    )
     run = WindowRun(window, perf_counter())
-    run.decide(WindowOutcome.FAILED, note)
-    return _store(run)
+    run.decide(WindowOutcome.FAILED, "Every process that tried to cite it died.")
+    _store(run)
 
 
 def store_in_order(runs: Sequence[WindowRun]) -> None:
@@ -137,6 +142,12 @@ def store_keywords(runs: Sequence[WindowRun]) -> None:
             row = run.result.window
             row.keywords, row.stages = run.window.keywords, run.window.stages | row.stages
             Window.objects.filter(pk=row.pk).update(keywords=row.keywords, stages=row.stages)
+
+
+def stored_result(window: Window) -> StoredWindow:
+    """Return the result of a finished window."""
+    citations = window.citations.select_related("source").order_by("rank")
+    return StoredWindow(window=window, citations=tuple(citations))
 
 
 def unstored_result(run: WindowRun) -> StoredWindow:
@@ -162,20 +173,18 @@ def _store(run: WindowRun) -> StoredWindow:
         if session is None or row is None:
             return StoredWindow(window=run.window)
         if row.outcome != WindowOutcome.WAITING:
-            return StoredWindow(
-                window=row, citations=tuple(row.citations.select_related("source").order_by("rank"))
-            )
+            return stored_result(row)
         citations = _citations(run, row, session)
         Citation.objects.bulk_create(citations)
         _finish(run, row, started, is_cited=bool(citations))
-        data = [event_data(citation) for citation in citations]
-        about = {
+        data = {
             "window_index": row.index,
             "outcome": row.outcome,
             "note": row.note,
             "milliseconds": row.milliseconds,
+            "citations": [event_data(citation) for citation in citations],
         }
-        publish(session, [(CITATIONS, {**about, "citations": data})])
+        publish(session, [(CITATIONS, data)])
     return StoredWindow(window=row, citations=tuple(citations))
 
 

@@ -6,12 +6,15 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
+import psycopg
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connection
 
-from citations.lectures import events, listener
+from citations.lectures import events
 from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 
@@ -20,6 +23,11 @@ POLL_SECONDS: Final = 1.0  # between two reads without notifications
 LISTENING_POLL_SECONDS: Final = 5.0  # and with them: a connection pooler may swallow notifications
 MAX_SECONDS: Final = 300.0  # then the viewer reconnects and authenticates again
 MAX_STREAMS: Final = 20  # of one user in one process
+
+CHECK_SECONDS: Final = 30.0  # between checks: a connection broken by the network says nothing
+ANSWER_SECONDS: Final = 10.0  # to connect, and to answer a check
+PAUSE_SECONDS: Final = 1.0  # between attempts to connect
+LONGEST_PAUSE: Final = 15.0
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +61,7 @@ async def watch(
     Ends after the lecture's last event, when ``may_read`` (asked at each heartbeat) is false,
     when the server stops, and after ``MAX_SECONDS``.
     """
-    waker, started = listener.current(), time.monotonic()
+    waker, started = current_listener(), time.monotonic()
     after = min(after, session.event_count)
     last_sent = last_checked = started  # permission was checked when the stream was opened
     with _counted(user), waker.waiting(session.uuid) as woken:
@@ -63,7 +71,7 @@ async def watch(
             is_due = now - last_checked >= HEARTBEAT_SECONDS
             last_checked = now if is_due else last_checked
             batch, is_last = await sync_to_async(_read)(
-                session, after, may_read if is_due else _yes
+                session, after, may_read if is_due else lambda: True
             )
             if batch or now - last_sent >= HEARTBEAT_SECONDS:
                 last_sent, after = now, batch[-1].number if batch else after
@@ -71,21 +79,14 @@ async def watch(
             if is_last:
                 return
             if len(batch) < events.AT_ONCE:
-                await _pause(woken, LISTENING_POLL_SECONDS if waker.is_listening else POLL_SECONDS)
+                pause = LISTENING_POLL_SECONDS if waker.is_listening else POLL_SECONDS
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), pause)
 
 
 def end_all() -> None:
     """End every stream of this event loop: the server waits for them when it stops."""
-    listener.current().close()
-
-
-def _yes() -> bool:
-    return True
-
-
-async def _pause(woken: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(woken.wait(), seconds)
+    current_listener().close()
 
 
 def _read(
@@ -122,3 +123,104 @@ def _counted(user: int) -> Iterator[None]:
         _streams[user] -= 1
         if not _streams[user]:
             del _streams[user]
+
+
+# Notifications
+
+
+class Listener:
+    """Receives PostgreSQL's notifications of events and wakes those who wait for them.
+
+    It listens while somebody waits; earlier events are only in the table.
+    """
+
+    def __init__(self) -> None:
+        self.is_listening = False
+        self.is_closed = False
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def waiting(self, session: UUID) -> Iterator[asyncio.Event]:
+        """Yield an event that is set when the session may have news, or the connection is lost.
+
+        The waiter clears it.
+        """
+        woken = asyncio.Event()
+        self._waiting.setdefault(str(session), set()).add(woken)
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen())
+        try:
+            yield woken
+        finally:
+            waiters = self._waiting[str(session)]
+            waiters.discard(woken)
+            if not waiters:
+                del self._waiting[str(session)]
+            if not self._waiting and self._task is not None:
+                self._task.cancel()
+                self._task, self.is_listening = None, False
+
+    def close(self) -> None:
+        """Wake all waiters for good, as the server stops."""
+        self.is_closed = True
+        self._wake_all()
+
+    def _wake(self, session: str) -> None:
+        for woken in self._waiting.get(session, ()):
+            woken.set()
+
+    def _wake_all(self) -> None:
+        for session in self._waiting:
+            self._wake(session)
+
+    async def _listen(self) -> None:
+        """Listen until cancelled; reconnect after failures."""
+        pause = PAUSE_SECONDS
+        while True:
+            try:
+                async with await psycopg.AsyncConnection.connect(
+                    **_parameters(), autocommit=True
+                ) as connected:
+                    await connected.execute(f"LISTEN {events.CHANNEL}")
+                    self._set_listening(True)
+                    pause = PAUSE_SECONDS
+                    await self._forward(connected)
+            except (psycopg.Error, OSError, TimeoutError) as error:
+                logger.warning(
+                    "Lost the connection for lecture events (%s); polling instead.", error
+                )
+            self._set_listening(False)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _set_listening(self, listening: bool) -> None:
+        self.is_listening = listening
+        self._wake_all()  # notifications may be missed, and the poll interval changes
+
+    async def _forward(self, connected: "psycopg.AsyncConnection[Any]") -> None:
+        while True:
+            async for announced in connected.notifies(timeout=CHECK_SECONDS):
+                self._wake(announced.payload)
+            await asyncio.wait_for(connected.execute("SELECT 1"), ANSWER_SECONDS)
+
+
+def current_listener() -> Listener:
+    """Return the listener of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _listeners:
+        _listeners[loop] = Listener()
+    return _listeners[loop]
+
+
+_listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, Listener]" = WeakKeyDictionary()
+
+
+def _parameters() -> dict[str, Any]:
+    """Return Django's connection parameters, without those of its synchronous connections."""
+    parameters = connection.get_connection_params()
+    own = ("cursor_factory", "context", "prepare_threshold")
+    return {
+        "connect_timeout": int(ANSWER_SECONDS),
+        **{name: value for name, value in parameters.items() if name not in own},
+    }

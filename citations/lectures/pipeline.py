@@ -7,13 +7,11 @@ only if the database is unavailable.
 """
 
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from threading import Lock
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -21,6 +19,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Sum
 
 from citations import conf
+from citations.caches import Cache
 from citations.lectures import window_analysis
 from citations.lectures.citation_storage import (
     STORE,
@@ -42,7 +41,7 @@ from citations.providers.reranking import QUERY_TOKENS
 from citations.search import candidates as passages
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)
@@ -51,13 +50,11 @@ CANDIDATES: Final = 5  # passages per window
 CITED: Final = 3  # of them, at most
 MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
-_CACHED_VECTORS: Final = 512  # of recent queries
 
 REACH, EMBED, SEARCH, RERANK = "reach", "embed", "search", "rerank"
 STAGES: Final = (REACH, *window_analysis.STAGES, EMBED, SEARCH, RERANK, STORE)
 
 NOT_INDEXED: Final = "The documents are still being indexed."
-UNEXPECTED: Final = "An unexpected error occurred; see the server's log."
 
 
 class WindowQueryForm(StrEnum):
@@ -67,9 +64,8 @@ class WindowQueryForm(StrEnum):
     PLAIN = "plain"
 
 
-FORM: Final[WindowQueryForm] = (
-    WindowQueryForm.PLAIN
-)  # better on all measured pairs of lectures and books: bench/lectures.py
+# Better on all measured pairs of lectures and books: bench/lectures.py.
+FORM: Final[WindowQueryForm] = WindowQueryForm.PLAIN
 
 
 def describe(runs: Sequence[WindowRun]) -> None:
@@ -123,7 +119,12 @@ def _tolerating_outages(runs: Sequence[WindowRun]) -> Iterator[None]:
 
 
 def _fail(run: WindowRun) -> None:
-    run.decide(WindowOutcome.FAILED, UNEXPECTED)
+    run.decide(WindowOutcome.FAILED, _explain(UnexpectedError()))
+
+
+def _explain(error: Exception) -> str:
+    known = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
+    return f"{known.message} {known.hint}".strip()
 
 
 # Where to look
@@ -144,22 +145,20 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
     The recording that it replays is excluded.
     """
     columns = ("pk", "collection", "names_sources", "transcript__video")
-    rows = LectureSession.objects.filter(pk__in=sessions).values_list(*columns)
-    return {pk: _resolve_session(pk, *columns_) for pk, *columns_ in rows}
-
-
-def _resolve_session(
-    pk: int, collection: int, names_sources: bool, video: int | None
-) -> ResolvedFilter:
-    citable = Source.objects.visible(Scope(readable=frozenset({collection}))).filter(
-        chunk_count__gt=0
-    )
-    if video is not None:
-        citable = citable.exclude(video=video)
-    if names_sources:
-        citable = citable.filter(lectures=pk)
-    totals = citable.order_by().aggregate(keys=ArrayAgg("pk"), chunks=Sum("chunk_count"))
-    return ResolvedFilter(sources=frozenset(totals["keys"] or ()), chunks=totals["chunks"] or 0)
+    resolved = {}
+    for pk, collection, names_sources, video in LectureSession.objects.filter(
+        pk__in=sessions
+    ).values_list(*columns):
+        citable = Source.objects.visible(Scope(readable=frozenset({collection})))
+        citable = citable.filter(chunk_count__gt=0).order_by()
+        if video is not None:
+            citable = citable.exclude(video=video)
+        if names_sources:
+            citable = citable.filter(lectures=pk)
+        totals = citable.aggregate(keys=ArrayAgg("pk"), chunks=Sum("chunk_count"))
+        keys, chunks = frozenset(totals["keys"] or ()), totals["chunks"] or 0
+        resolved[pk] = ResolvedFilter(sources=keys, chunks=chunks)
+    return resolved
 
 
 # What is looked for
@@ -182,15 +181,12 @@ def _embed(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace |
             return _build_queries(open_runs, form) if open_runs else None
         except (OperationalError, InterfaceError):
             raise
-        except KnowledgeBaseError as error:
-            logger.warning("Lectures cannot cite: %s %s", error.message, error.hint)
-            note = f"{error.message} {error.hint}".strip()
-        except Exception:
-            logger.exception("Lectures cannot cite")
-            note = UNEXPECTED
-        for run in open_runs:
-            run.decide(WindowOutcome.FAILED, note)
-        return None
+        except Exception as error:
+            note, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
+            logger.warning("Lectures cannot cite: %s", note, exc_info=not is_known)
+            for run in open_runs:
+                run.decide(WindowOutcome.FAILED, note)
+            return None
 
 
 def _build_queries(runs: Sequence[WindowRun], form: WindowQueryForm) -> EmbeddingSpace | None:
@@ -205,53 +201,29 @@ def _build_queries(runs: Sequence[WindowRun], form: WindowQueryForm) -> Embeddin
             if form is WindowQueryForm.ENRICHED
             else run.window.text
         )
-    _embed_queries(runs, space, form)
-    return space
-
-
-def _embed_queries(runs: Sequence[WindowRun], space: EmbeddingSpace, form: WindowQueryForm) -> None:
     model = vector_space.embedder_of(space)
     if form is WindowQueryForm.PLAIN and model is registry.live_encoder():
         for run in runs:
             run.vector = run.embedding
     missing = [run for run in runs if run.vector is None]
-    vectors = _query_cache.vectors(model, [run.text for run in missing])
-    for run, vector in zip(missing, vectors, strict=True):
-        run.vector = vector
+    vectors = _query_vectors(model, {run.text for run in missing})
+    for run in missing:
+        run.vector = vectors[run.text]
+    return space
 
 
-class _QueryCache:
-    """Caches vectors of recent queries. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._vectors: OrderedDict[Hashable, Vector] = OrderedDict()
-        self._lock = Lock()
-
-    def vectors(self, model: Embedder, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of texts; embed unknown ones in one batch."""
-        keys = [(model.provider, model.model, model.dimensions, text) for text in texts]
-        with self._lock:
-            known = {key: self._vectors[key] for key in keys if key in self._vectors}
-        missing = [key for key in dict.fromkeys(keys) if key not in known]
-        made: Sequence[Vector] = (
-            list(model.embed_queries([key[-1] for key in missing])) if missing else []
-        )
-        known |= {
-            key: np.array(vector) for key, vector in zip(missing, made, strict=True)
-        }  # copied: a view would keep the whole batch in memory
-        self._store(known)
-        return [known[key] for key in keys]
-
-    def _store(self, known: dict[Any, Vector]) -> None:
-        with self._lock:
-            for key, vector in known.items():
-                self._vectors[key] = vector
-                self._vectors.move_to_end(key)
-            while len(self._vectors) > _CACHED_VECTORS:
-                self._vectors.popitem(last=False)
+def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
+    """Return the vectors of texts; embed unknown ones in one batch."""
+    keys = {text: (model.provider, model.model, model.dimensions, text) for text in texts}
+    vectors: dict[str, Vector] = {text: _query_cache.get(key) for text, key in keys.items()}
+    if missing := [text for text, vector in vectors.items() if vector is None]:
+        for text, vector in zip(missing, model.embed_queries(missing), strict=True):
+            vectors[text] = np.array(vector)  # a view would keep the whole batch in memory
+            _query_cache.keep(keys[text], vectors[text], vectors[text].nbytes)
+    return vectors
 
 
-_query_cache: Final = _QueryCache()
+_query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
 
 
 # The passages
@@ -309,9 +281,8 @@ def _choose(run: WindowRun, limit: float) -> None:
             for (candidate, _), score in zip(run.candidates, scores, strict=True)
             if score >= conf.live_relevance()
         ]
-        matches = sorted(
-            relevant, key=lambda candidate: -candidate.score
-        )  # stable: equal scores keep the order of similarity
+        # Stable: equal scores keep the order of similarity.
+        matches = sorted(relevant, key=lambda match: -match.score)
     run.matches = matches[:CITED]
     run.decide(
         WindowOutcome.CITED
@@ -326,33 +297,20 @@ def _scores(run: WindowRun) -> list[float] | None:
     """Return the cross-encoder's scores, 0 to 1; None, with a note, if it is missing or fails."""
     reranker = registry.live_reranker()
     if reranker is None:
-        run.notes.append(_similarity_note())
+        name = conf.live_reranker()
+        run.notes.append(
+            "Ordered by similarity: re-ranking is off."
+            if name == conf.NO_RERANKER
+            else f"Ordered by similarity: {name} is not on this machine."
+            " Run `kb models fetch` to get it, or set LIVE_RERANKER=none."
+        )
         return None
     try:
-        newest = tokens.keep_end(
-            run.text, most=QUERY_TOKENS
-        )  # the model reads no more; the previous window covers the beginning
+        # The model reads no more; the previous window covers the beginning.
+        newest = tokens.keep_end(run.text, most=QUERY_TOKENS)
         return reranker.score(newest, [candidate.indexed_text for candidate, _ in run.candidates])
     except Exception as error:
-        reason = (
-            f"{error.message} {error.hint}".rstrip()
-            if isinstance(error, KnowledgeBaseError)
-            else "an unexpected error occurred; see the server's log."
-        )
-        logger.warning(
-            "A window was not re-ranked: %s",
-            reason,
-            exc_info=not isinstance(error, KnowledgeBaseError),
-        )
+        reason, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
+        logger.warning("A window was not re-ranked: %s", reason, exc_info=not is_known)
         run.notes.append(f"Ordered by similarity, not re-ranked: {reason}")
         return None
-
-
-def _similarity_note() -> str:
-    name = conf.live_reranker()
-    if name == conf.NO_RERANKER:
-        return "Ordered by similarity: re-ranking is off."
-    return (
-        f"Ordered by similarity: {name} is not on this machine."
-        " Run `kb models fetch` to get it, or set LIVE_RERANKER=none."
-    )

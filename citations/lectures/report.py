@@ -99,7 +99,13 @@ def export(session: LectureSession) -> str:
         session=session
     )
     rows = list(visible.select_related("source", "window").order_by("window_index", "rank"))
-    lines = [f"# {escape_markdown(session.title)}", "", _subtitle(session), ""]
+    parts = [
+        f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
+        escape_markdown(session.collection.name),
+    ]
+    if session.transcript is not None:
+        parts.append(f"replay of {escape_markdown(session.transcript.video.title)}")
+    lines = [f"# {escape_markdown(session.title)}", "", " · ".join(parts), ""]
     lines += _transcript(session, rows)
     lines += (
         ["## Citations", "", *(_footnote(citation) for citation in rows)]
@@ -135,16 +141,6 @@ def _times(session: int | None) -> dict[str, StageTime]:
 
 
 # Markdown
-
-
-def _subtitle(session: LectureSession) -> str:
-    parts = [
-        f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
-        escape_markdown(session.collection.name),
-    ]
-    if session.transcript is not None:
-        parts.append(f"replay of {escape_markdown(session.transcript.video.title)}")
-    return " · ".join(parts)
 
 
 def _transcript(session: LectureSession, citations: Iterable[Citation]) -> list[str]:

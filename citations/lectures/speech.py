@@ -121,26 +121,18 @@ def _buffer(locked: LectureSession) -> windows.Buffer:
 
 
 def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
-    new = _without_known(locked, utterances)
-    segments = [utterance for utterance in new if utterance.text]
-    rows = [Segment(session=locked, **asdict(utterance)) for utterance in segments]
-    Segment.objects.bulk_create(rows)
-    buffer, made = windows.feed(_buffer(locked), new)
-    return _store(locked, buffer, made, [(SEGMENT, asdict(utterance)) for utterance in segments])
-
-
-def _without_known(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Utterance]:
-    """Drop known numbers; of repeated ones, keep the first."""
-    known = set(
-        locked.segments.filter(
-            number__in=[utterance.number for utterance in utterances]
-        ).values_list("number", flat=True)
-    )
-    first: dict[int, Utterance] = {}
+    """Drop known numbers, keep the first of repeated ones, and store the windows they complete."""
+    numbers = [utterance.number for utterance in utterances]
+    known = set(locked.segments.filter(number__in=numbers).values_list("number", flat=True))
+    new: dict[int, Utterance] = {}
     for utterance in utterances:
         if utterance.number not in known:
-            first.setdefault(utterance.number, utterance)
-    return list(first.values())
+            new.setdefault(utterance.number, utterance)
+    segments = [utterance for utterance in new.values() if utterance.text]
+    rows = [Segment(session=locked, **asdict(utterance)) for utterance in segments]
+    Segment.objects.bulk_create(rows)
+    buffer, made = windows.feed(_buffer(locked), new.values())
+    return _store(locked, buffer, made, [(SEGMENT, asdict(utterance)) for utterance in segments])
 
 
 def _flush(locked: LectureSession) -> list[Window]:
@@ -220,11 +212,7 @@ def _split_lines(text: str) -> Iterator[str]:
 
 def _transcript(session: LectureSession) -> tuple[tuple[Cue, ...], list[int]]:
     """Return the cues to replay, and the running maximum of their ends (ms)."""
-    transcript = (
-        Transcript.objects.light().filter(pk=session.transcript_id).first()
-        if session.transcript_id
-        else None
-    )
+    transcript = Transcript.objects.light().filter(pk=session.transcript_id or 0).first()
     if transcript is None:
         raise InvalidInput("This lecture replays nothing.", hint="Start one from a recording.")
     cues = library.cues_of(transcript)

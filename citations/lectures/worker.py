@@ -8,7 +8,7 @@ help: the web server's threads, a worker's sweep, `kb live`.
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from citations.lectures import citation_storage
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures.citation_storage import StoredWindow, WindowRun
 from citations.lectures.events import WINDOW, publish
-from citations.lectures.pipeline import WindowQueryForm, cite
+from citations.lectures.pipeline import cite
 from citations.lectures.speech import lock_open
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
@@ -37,19 +37,6 @@ from transcripts.locks import Lock
 from transcripts.models import Transcript
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
-
-__all__ = [
-    "WindowResult",
-    "StoredWindow",
-    "WindowQueryForm",
-    "catch_up",
-    "cite",
-    "prepare",
-    "query",
-    "submit",
-    "sweep",
-    "warm",
-]
 
 THREADS: Final = 2  # of a process that cite: a model is asked by one thread a core
 BATCH: Final = 8  # windows that are cited together, so many at most
@@ -96,10 +83,8 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
     text_ = _clean(text, index)
     try:
         window = _get_or_create(session, text_, index)
-        if window.outcome == WindowOutcome.WAITING:
-            stored = cite([window])[0]
-        else:
-            stored = StoredWindow(window=window, citations=_stored_citations(window))
+        is_waiting = window.outcome == WindowOutcome.WAITING
+        stored = cite([window])[0] if is_waiting else citation_storage.stored_result(window)
         transaction.on_commit(_pool.notify)  # speech of the lecture has waited for this window
         return _result(index, stored)
     except (OperationalError, InterfaceError) as error:
@@ -140,10 +125,6 @@ def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
         return window
 
 
-def _stored_citations(window: Window) -> tuple[Citation, ...]:
-    return tuple(window.citations.select_related("source").order_by("rank"))
-
-
 def _result(index: int, cited: StoredWindow) -> WindowResult:
     window = cited.window
     return WindowResult(
@@ -170,21 +151,6 @@ def prepare(session: LectureSession) -> None:
     transaction.on_commit(partial(_start_warming, session.pk))
 
 
-def warm() -> None:
-    """Load and run each model of lectures that is on this machine; log those that fail."""
-    registry.warm()
-
-
-def catch_up(session: LectureSession) -> list[StoredWindow]:
-    """Cite a session's waiting windows now; return their results."""
-    results: list[StoredWindow] = []
-    while taken := _claim(session=session):
-        results += cite(taken)
-        if not all(result.is_stored for result in results):
-            break
-    return results
-
-
 def sweep(*, most: int = MAX_SWEPT) -> int:
     """Cite windows that have waited too long, after a crash or overload; return how many."""
     count = 0
@@ -198,9 +164,7 @@ def sweep(*, most: int = MAX_SWEPT) -> int:
 # Claims
 
 
-def _claim(
-    *, session: LectureSession | None = None, waiting: timedelta = timedelta(0)
-) -> list[Window]:
+def _claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
     """Lease the oldest waiting windows.
 
     Skips sessions of which another process holds windows, to keep their citations in order.
@@ -210,26 +174,16 @@ def _claim(
         locks.hold_for_transaction(Lock.WINDOWS)
         queue = Window.objects.waiting()
         due = queue.free().filter(created_at__lte=timezone.now() - waiting)
-        if session is not None:
-            due = due.filter(session=session)
         others = queue.leased().filter(session=OuterRef("session"))
         pks = due.exclude(Exists(others)).order_by("created_at", "pk").values_list("pk", flat=True)
         chosen = list(pks.select_for_update(of=("self",), skip_locked=True)[:BATCH])
         Window.objects.filter(pk__in=chosen).claim(uuid4())
     rows = Window.objects.filter(pk__in=chosen).select_related("session")
     claimed = list(rows.order_by("created_at", "pk"))
-    _give_up([window for window in claimed if window.attempts > Window.MAX_CRASHES])
+    for window in claimed:
+        if window.attempts > Window.MAX_CRASHES:
+            citation_storage.give_up(window)
     return [window for window in claimed if window.attempts <= Window.MAX_CRASHES]
-
-
-def _give_up(windows: Sequence[Window]) -> None:
-    for window in windows:
-        logger.error(
-            "Giving up window %s of lecture %s: every process that cited it died",
-            window.index,
-            window.session_id,
-        )
-        citation_storage.give_up(window, "Every process that tried to cite it died.")
 
 
 # Threads
@@ -329,14 +283,6 @@ def _warm_in_turn(pk: int) -> None:
         _warm_slots.release()
 
 
-def _is_running() -> bool:
-    """Say whether the process is alive.
-
-    Use it in threads of no executor: an executor's are joined before the main thread ends.
-    """
-    return threading.main_thread().is_alive()
-
-
 def _warm_keywords(pk: int) -> None:
     try:
         session = LectureSession.objects.filter(pk=pk).first()
@@ -345,7 +291,8 @@ def _warm_keywords(pk: int) -> None:
         if session is None or extractor is None:
             return
         texts = iter(_expected_texts(session))
-        while _is_running() and (batch := list(islice(texts, WARM_BATCH))):
+        # The main thread ends with the process: this thread is of no executor, so nobody joins it.
+        while threading.main_thread().is_alive() and (batch := list(islice(texts, WARM_BATCH))):
             extractor.warm(batch, language=session.language or "en")
     except (KnowledgeBaseError, OperationalError, InterfaceError) as error:
         logger.warning("Lecture %s starts with a cold keyword cache: %s", pk, error)
@@ -355,11 +302,7 @@ def _warm_keywords(pk: int) -> None:
 
 def _expected_texts(session: LectureSession) -> Iterable[str]:
     """Yield texts like the coming speech: the recording's, or else the sources'."""
-    transcript = (
-        Transcript.objects.light().filter(pk=session.transcript_id).first()
-        if session.transcript_id
-        else None
-    )
+    transcript = Transcript.objects.light().filter(pk=session.transcript_id or 0).first()
     if transcript is not None:
         yield from (cue.text for cue in library.cues_of(transcript))
         return

@@ -208,6 +208,17 @@ class LocatedRow(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def locator(self) -> Locator:
+        """Its position."""
+        return Locator(
+            span=(self.span_start, self.span_end),
+            start=self.start,
+            end=self.end,
+            page=self.page,
+            last_page=self.last_page,
+        )
+
 
 class Chunk(LocatedRow):
     """A passage of about 500 characters: ``text`` is the source's text in the span.

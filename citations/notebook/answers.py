@@ -14,7 +14,6 @@ from django.contrib.auth.models import User
 from citations.answers.answer import Claim, Quote
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
-from citations.passages import Locator
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
@@ -125,13 +124,7 @@ def quote_of(row: Citation) -> Quote:
         number=row.number or 0,
         source=row.source_id,
         origin=row.source.origin,
-        locator=Locator(
-            span=(row.span_start, row.span_end),
-            start=row.start,
-            end=row.end,
-            page=row.page,
-            last_page=row.last_page,
-        ),
+        locator=row.locator,
         text=row.quote,
         prefix=row.prefix,
         suffix=row.suffix,

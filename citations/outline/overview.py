@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from citations.library.filters import ResolvedFilter
 from citations.models import Level
-from citations.outline.search import NodeFilter, Summary, largest, place, typical
+from citations.outline.search import NodeFilter, Summary, largest, sort_key, typical
 from citations.providers.languages import primary_language, probabilities
 from transcripts.scope import Scope
 
@@ -42,7 +42,7 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
     """Keep, of each video's tracks, only the one in the question's language, else the first."""
     likelihood = probabilities(question)
     tracks: defaultdict[int | None, dict[str, float]] = defaultdict(dict)
-    for candidate in (node.told for node in nodes):
+    for candidate in (node.passage for node in nodes):
         share = likelihood.get(primary_language(candidate.language), 0.0)
         tracks[candidate.video].setdefault(candidate.language, share)
     chosen = {
@@ -52,13 +52,14 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
     return [
         node
         for node in nodes
-        if node.told.video is None or chosen[node.told.video] == node.told.language
+        if node.passage.video is None or chosen[node.passage.video] == node.passage.language
     ]
 
 
 def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
     """Order nodes by the share of their source that they cover."""
     shares = [
-        (node, min(1.0, (node.last - node.first + 1) / max(1, node.told.chunks))) for node in nodes
+        (node, min(1.0, (node.last - node.first + 1) / max(1, node.passage.chunks)))
+        for node in nodes
     ]
-    return sorted(shares, key=lambda pair: (-pair[0].level, -pair[1], *place(pair[0])))
+    return sorted(shares, key=lambda pair: (-pair[0].level, -pair[1], *sort_key(pair[0])))

@@ -3,7 +3,7 @@ current.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
@@ -21,7 +21,7 @@ FOREVER: Final = 1 << 62  # ms
 class Summary(NamedTuple):
     """A node with the ordinals of its first and last chunk.
 
-    ``told`` holds its text and source, ``cosine`` is None where it has no vector.
+    ``passage`` holds its text and source, ``cosine`` is None where it has no vector.
     """
 
     node: int
@@ -31,7 +31,7 @@ class Summary(NamedTuple):
     last: int
     spans: tuple[tuple[int, int], ...]
     cosine: float | None
-    told: Candidate
+    passage: Candidate
 
 
 class NodeFilter(NamedTuple):
@@ -47,9 +47,9 @@ class NodeFilter(NamedTuple):
     above: Collection[tuple[int, int]] | None = None
 
 
-def place(one: Summary) -> tuple[int, int, int]:
+def sort_key(node: Summary) -> tuple[int, int, int]:
     """Return the key that orders nodes of equal score: wider first, then by source and position."""
-    return -one.level, one.told.source, one.first
+    return -node.level, node.passage.source, node.first
 
 
 def near(
@@ -59,23 +59,18 @@ def near(
 
     Compares all: nodes are few.
     """
-    if node_filter.resolved.is_empty or limit <= 0:
-        return []
-    conditions, values = _conditions(node_filter)
-    values |= {"vector": HalfVector(vector).to_text(), "space": space.pk, "limit": limit}
     distance = f"node.vector <=> %(vector)s::halfvec({space.dimensions})"
-    own = " AND ".join(
-        ("node.space_id = %(space)s AND node.vector IS NOT NULL", "node.level = step.level")
-        + tuple(conditions)
-    )
     ranked = f"""
         SELECT near.id, 1 - near.distance AS cosine
         FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
-            SELECT node.id, {distance} AS distance FROM citations_node node WHERE {own}
+            SELECT node.id, {distance} AS distance FROM citations_node node
+            WHERE {{conditions}} AND node.level = step.level
+                AND node.space_id = %(space)s AND node.vector IS NOT NULL
             ORDER BY {distance}, node.id LIMIT %(limit)s
         ) near
     """
-    return _fetched(ranked, values, node_filter.scope)
+    encoded = HalfVector(vector).to_text()
+    return _fetched(node_filter, ranked, limit=limit, vector=encoded, space=space.pk)
 
 
 def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
@@ -83,18 +78,15 @@ def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
     Unordered, without cosines.
     """
-    if node_filter.resolved.is_empty or limit <= 0:
-        return []
-    conditions, values = _conditions(node_filter)
-    own = " AND ".join(("node.level = step.level", *conditions))
-    ranked = f"""
+    ranked = """
         SELECT most.id, NULL::float AS cosine
         FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
-            SELECT node.id FROM citations_node node WHERE {own}
+            SELECT node.id FROM citations_node node
+            WHERE {conditions} AND node.level = step.level
             ORDER BY node.last - node.first DESC, node.id LIMIT %(limit)s
         ) most
     """
-    return _fetched(ranked, {**values, "limit": limit}, node_filter.scope)
+    return _fetched(node_filter, ranked, limit=limit)
 
 
 def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
@@ -102,39 +94,28 @@ def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
     Unordered, without cosines.
     """
-    if node_filter.resolved.is_empty or limit <= 0:
-        return []
-    conditions, values = _conditions(node_filter)
-    own = " AND ".join(
-        (
-            "node.level = ANY(%(levels)s)",
-            f"source.id IN ({visible_sources_sql(node_filter.scope)[0]})",
-            *conditions,
-        )
-    )
-    ranked = f"""
+    ranked = """
         SELECT most.id, NULL::float AS cosine FROM (
             SELECT DISTINCT ON (member.topic_id) node.id,
                 count(*) OVER (PARTITION BY member.topic_id) AS sections
             FROM citations_topicmember member JOIN citations_node node ON node.id = member.node_id
             JOIN citations_source source ON source.id = node.source_id
-            WHERE {own} ORDER BY member.topic_id, member.weight DESC, node.id
+            WHERE {conditions} AND source.id IN ({visible})
+            ORDER BY member.topic_id, member.weight DESC, node.id
         ) most ORDER BY most.sections DESC LIMIT %(limit)s
     """
-    return _fetched(ranked, {**values, "limit": limit}, node_filter.scope)
+    return _fetched(node_filter, ranked, limit=limit)
 
 
 def over(node_filter: NodeFilter) -> list[Summary]:
     """Return the nodes above chunks; unordered, without cosines."""
-    if node_filter.resolved.is_empty or not node_filter.above:
+    if not node_filter.above:
         return []
-    conditions, values = _conditions(node_filter)
-    own = " AND ".join(("node.level = ANY(%(levels)s)", *conditions))
-    sql = f"SELECT node.id, NULL::float AS cosine FROM citations_node node WHERE {own}"
-    return _fetched(sql, values, node_filter.scope)
+    sql = "SELECT node.id, NULL::float AS cosine FROM citations_node node WHERE {conditions}"
+    return _fetched(node_filter, sql)
 
 
-def as_it_stands(summaries: Iterable[Summary]) -> dict[int, str]:
+def current_digests(summaries: Iterable[Summary]) -> dict[int, str]:
     """Return the digest of the source's text for nodes whose sentences still stand there.
 
     A source that was re-chunked just now has its old nodes until they are rebuilt.
@@ -143,7 +124,7 @@ def as_it_stands(summaries: Iterable[Summary]) -> dict[int, str]:
     if not nodes:
         return {}
     sentences = [
-        (summary.node, summary.told.source, start, end)
+        (summary.node, summary.passage.source, start, end)
         for summary in nodes.values()
         for start, end in summary.spans
     ]
@@ -158,7 +139,8 @@ def as_it_stands(summaries: Iterable[Summary]) -> dict[int, str]:
     return {
         pk: digests[pk]
         for pk, summary in nodes.items()
-        if " ".join(texts.get((pk, start), "") for start, _ in summary.spans) == summary.told.text
+        if " ".join(texts.get((pk, start), "") for start, _ in summary.spans)
+        == summary.passage.text
     }
 
 
@@ -187,25 +169,32 @@ _FETCH = """
     WHERE source.id IN ({visible})
     ORDER BY ranked.cosine DESC, node.id
 """
-_OWN: Final = Summary._fields.index("told")
+_OWN: Final = Summary._fields.index("passage")
 _TAGS: Final = _OWN + Candidate._fields.index("tags")
 
 
-def _fetched(ranked: str, values: Mapping[str, Any], scope: Scope) -> list[Summary]:
-    visible, scope_values = visible_sources_sql(scope)
+def _fetched(
+    node_filter: NodeFilter, ranked: str, *, limit: int = 1, **values: Any
+) -> list[Summary]:
+    """Return the nodes, best first, whose ids and cosines the SQL ``ranked`` selects."""
+    if node_filter.resolved.is_empty or limit <= 0:
+        return []
+    conditions, own_values = _conditions(node_filter)
+    visible, scope_values = visible_sources_sql(node_filter.scope)
+    sql = f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH}"
     with connection.cursor() as cursor:
         cursor.execute(
-            f"WITH ranked AS MATERIALIZED ({ranked}) {_FETCH.format(visible=visible)}",
-            {**values, **scope_values},
+            sql.format(conditions=" AND ".join(conditions), visible=visible),
+            {**values, **own_values, **scope_values, "limit": limit},
         )
-        return [_summary(row) for row in cursor.fetchall()]
-
-
-def _summary(row: Sequence[Any]) -> Summary:
-    told = Candidate._make((*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
-    node, level, parent, first, last, spans, cosine = row[:_OWN]
-    spans = tuple((start, end) for start, end in json.loads(spans))
-    return Summary(node, level, parent, first, last, spans, cosine, told)
+        rows = cursor.fetchall()
+    summaries = []
+    for row in rows:
+        passage = Candidate._make((*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
+        node, level, parent, first, last, spans, cosine = row[:_OWN]
+        spans = tuple((start, end) for start, end in json.loads(spans))
+        summaries.append(Summary(node, level, parent, first, last, spans, cosine, passage))
+    return summaries
 
 
 def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
@@ -214,7 +203,7 @@ def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
     In a time range only whole nodes match: sentences of others may be outside.
     """
     resolved = node_filter.resolved
-    conditions: list[str] = []
+    conditions = ["node.level = ANY(%(levels)s)"]
     values: dict[str, Any] = {"levels": [int(level) for level in node_filter.levels]}
     # A filter without a list of sources sees all of them, so no invisible ones crowd out others.
     if resolved.sources is not None:

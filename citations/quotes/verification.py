@@ -91,9 +91,9 @@ def locator_of(citation: Citation) -> Locator | None:
     """Return where a stored quote is now; None where it is gone or uncertain."""
     source = citation.source
     reading = source_texts.of(source)
-    span = (citation.span_start, citation.span_end)
-    if reading.digest == citation.digest and reading.text[span[0] : span[1]] == citation.quote:
-        return reading.locate(span)
+    span = citation.locator.span
+    if reading.digest == citation.digest and reading.text[slice(*span)] == citation.quote:
+        return citation.locator
     place = anchoring.find(
         citation.quote,
         reading.text,

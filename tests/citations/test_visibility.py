@@ -136,7 +136,7 @@ def node_filter(scope: Scope) -> NodeFilter:
 
 
 def sources_of(summaries: Iterable[Summary]) -> set[int]:
-    return {summary.told.source for summary in summaries}
+    return {summary.passage.source for summary in summaries}
 
 
 def chunks_of(scope: Scope) -> set[int]:

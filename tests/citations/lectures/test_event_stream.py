@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from citations.lectures import event_stream, events, listener
+from citations.lectures import event_stream, events
 from citations.models import LectureSession, Window, WindowOutcome
 from transcripts.errors import Throttled
 from transcripts.models import Collection
@@ -207,7 +207,7 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
 ) -> None:
     monkeypatch.setattr(event_stream, "LISTENING_POLL_SECONDS", 60.0)
     monkeypatch.setattr(event_stream, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(listener, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(event_stream, "PAUSE_SECONDS", 0.05)
     session = LectureSession.objects.create(
         collection=Collection.objects.create(name="Lectures", slug="lectures"), title="Networks"
     )
@@ -221,7 +221,7 @@ def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_th
                 await asyncio.sleep(0.01)
 
     async def follow() -> list[int]:
-        stream, ear, seen = watch(session), listener.current(), []
+        stream, ear, seen = watch(session), event_stream.current_listener(), []
         first = asyncio.create_task(next_number(stream))
         await until(lambda: ear.is_listening)
         await sync_to_async(told)(session, "a")

@@ -16,6 +16,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from citations.caches import Cache
 from citations.errors import InvalidProvider, LectureEnded, ModelError, WindowTaken
 from citations.lectures import events, sessions, speech
 from citations.lectures import pipeline as lecture_pipeline
@@ -80,7 +81,7 @@ def embed(*sources: Source) -> EmbeddingSpace:
 @pytest.fixture(autouse=True)
 def nothing_recent(monkeypatch: pytest.MonkeyPatch) -> None:
     """No vector of another test is remembered."""
-    monkeypatch.setattr(lecture_pipeline, "_query_cache", lecture_pipeline._QueryCache())
+    monkeypatch.setattr(lecture_pipeline, "_query_cache", Cache())
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def window(session: LectureSession, text: str = SAID) -> Window:
 
 
 def cite(session: LectureSession, text: str = SAID) -> StoredWindow:
-    return lecture_worker.cite([window(session, text)])[0]
+    return lecture_pipeline.cite([window(session, text)])[0]
 
 
 def quotes(cited: StoredWindow) -> list[str]:
@@ -242,7 +243,7 @@ def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() 
 def test_a_window_can_be_looked_for_with_its_keywords(
     lecture: LectureSession, textbook: Source
 ) -> None:
-    found = lecture_worker.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
+    found = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
     model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, found.window.keywords)
     assert found.citations[0].relevance_score == pytest.approx(
         float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3
@@ -253,12 +254,12 @@ def test_windows_that_come_together_are_cited_together_as_alone(
     lecture: LectureSession, textbook: Source, embedded: list[str]
 ) -> None:
     texts = [SAID, "A gradient points uphill; we walk downhill with it, the other way.", SAID]
-    together = lecture_worker.cite(
+    together = lecture_pipeline.cite(
         [window(lecture, text) for text in texts], form=WindowQueryForm.ENRICHED
     )
     assert embedded.count(lecture_pipeline.enriched(SAID, together[0].window.keywords)) == 1
     alone = [
-        lecture_worker.cite([window(lecture, text)], form=WindowQueryForm.ENRICHED)[0]
+        lecture_pipeline.cite([window(lecture, text)], form=WindowQueryForm.ENRICHED)[0]
         for text in texts
     ]
     assert [quotes(one) for one in together] == [quotes(one) for one in alone]
@@ -317,7 +318,7 @@ def test_an_aside_is_left_out_by_the_gate(
     lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
-    aside, subject = lecture_worker.cite([window(lecture, ASIDE), window(lecture)])
+    aside, subject = lecture_pipeline.cite([window(lecture, ASIDE), window(lecture)])
     assert (aside.window.outcome, aside.citations, subject.window.outcome) == (
         WindowOutcome.OFF_TOPIC,
         (),
@@ -333,7 +334,7 @@ def test_what_is_decided_early_is_still_told_in_order(
     lecture: LectureSession, textbook: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
-    lecture_worker.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
+    lecture_pipeline.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
     assert [one.data["window_index"] for one in events.after(lecture, 0)] == [0, 1, 2, 3, 4]
     outcomes = [one.data["outcome"] for one in events.after(lecture, 0)]
     assert outcomes == ["off_topic", "cited", "off_topic", "cited", "off_topic"]
@@ -501,7 +502,7 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
 ) -> None:
     waiting = window(lecture)
     with hanging_up(monkeypatch):
-        [cited] = lecture_worker.cite([waiting])
+        [cited] = lecture_pipeline.cite([waiting])
     assert (cited.is_stored, cited.citations, cited.window.note) == (
         False,
         (),
@@ -510,7 +511,7 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     assert "Database unavailable" in caplog.text
     waiting.refresh_from_db()
     assert waiting.outcome == WindowOutcome.WAITING
-    assert [one.window.outcome for one in lecture_worker.catch_up(lecture)] == [WindowOutcome.CITED]
+    assert [one.window.outcome for one in lecture_pipeline.cite([waiting])] == [WindowOutcome.CITED]
 
 
 @pytest.mark.usefixtures("looked_for_apart")
@@ -554,9 +555,9 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
     monkeypatch.setattr(registry, "live_reranker", Broken)
     cited = cite(lecture)
     assert cited.window.outcome == WindowOutcome.CITED
-    assert (
-        cited.window.note == "Ordered by similarity, not re-ranked: an unexpected error occurred;"
-        " see the server's log."
+    assert cited.window.note == (
+        "Ordered by similarity, not re-ranked: Something unexpected went wrong."
+        " Try again; the server's log has the details."
     )
 
 
@@ -592,7 +593,7 @@ def test_keywords_that_cannot_be_found_cost_a_window_no_citations(
             raise RuntimeError("no words")
 
     monkeypatch.setattr(registry, "keywords", Broken)
-    cited = lecture_worker.cite([window(lecture)], form=form)[0]
+    cited = lecture_pipeline.cite([window(lecture)], form=form)[0]
     assert (cited.window.outcome, cited.window.keywords) == (WindowOutcome.CITED, [])
     assert "has no keywords" in caplog.text
 
@@ -611,7 +612,7 @@ def test_a_model_that_fails_in_an_unexpected_way_fails_no_more_than_it_must(
             "embed_queries",
             lambda self, texts: np.stack([self.embed_query(text) for text in texts]),
         )
-    done = lecture_worker.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0].window
+    done = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0].window
     assert (done.outcome, bool(done.keywords)) == (
         (WindowOutcome.CITED, False) if name == "embed_documents" else (WindowOutcome.FAILED, True)
     )
@@ -680,10 +681,10 @@ def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(
 ) -> None:
     waiting = window(lecture)
     twice = [
-        lecture_worker.cite([Window.objects.select_related("session").get(pk=waiting.pk)])
+        lecture_pipeline.cite([Window.objects.select_related("session").get(pk=waiting.pk)])
         for _ in range(1)
     ]
-    again = lecture_worker.cite([waiting])
+    again = lecture_pipeline.cite([waiting])
     assert [one.uuid for one in again[0].citations] == [one.uuid for one in twice[0][0].citations]
     assert len(events.after(lecture, 0)) == 1
 
@@ -856,7 +857,7 @@ def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
     textbook: Source,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = lecture_worker.cite
+    real = lecture_pipeline.cite
 
     def cite_(windows: Sequence[Window], **later: Any) -> list[StoredWindow]:
         if windows[0].index == 7:
@@ -923,7 +924,7 @@ def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(
 def test_models_are_warmed_and_words_learnt_before_they_are_said(
     lecture: LectureSession, textbook: Source, embedded: list[str]
 ) -> None:
-    lecture_worker.warm()
+    registry.warm()
     lecture_worker._warm_keywords(lecture.pk)
     embedded.clear()
     cite(lecture, PASSAGES[2])

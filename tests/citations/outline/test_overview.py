@@ -18,7 +18,7 @@ ASKED = "What is this library about?"
 
 
 def sources_of(whole: outline_overview.Whole) -> set[int]:
-    return {one.told.source for one, _ in whole.nodes}
+    return {one.passage.source for one, _ in whole.nodes}
 
 
 def of(
@@ -44,7 +44,7 @@ def test_of_many_sources_the_largest_topics_are_told(collection: Collection, sco
     assert "topics" in whole.note
     assert {one.level for one, _ in whole.nodes} == {Level.SECTION}
     assert len(whole.nodes) == min(10, Topic.objects.count())
-    said = " ".join(one.told.text for one, _ in whole.nodes)
+    said = " ".join(one.passage.text for one, _ in whole.nodes)
     assert all(word in said for word in ("hales", "ridges", "ntropy"))
     found = evidence.find(scope, QuestionPart(text=ASKED, breadth=Breadth.BROAD))
     assert whole.note in found.notes

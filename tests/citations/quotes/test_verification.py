@@ -75,7 +75,9 @@ def quoted(source: Source, quote: str, *, after: str = "") -> Citation:
         "prefix": reading.text[max(0, first - 100) : first],
         "suffix": reading.text[last : last + 100],
     }
-    about = {"digest": reading.digest, "span_start": first, "span_end": last, **around}
+    at = reading.locate((first, last))
+    times = {"start": at.start, "end": at.end, "page": at.page, "last_page": at.last_page}
+    about = {"digest": reading.digest, "span_start": first, "span_end": last, **around, **times}
     return Citation.objects.create(answer=answer, number=1, source=source, quote=quote, **about)
 
 
