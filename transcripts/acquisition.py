@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from transcripts import conf, file_import, files, storage, youtube
 from transcripts.errors import (
+    Blocked,
     Conflict,
+    DatabaseLost,
     GateClosed,
     InvalidInput,
     KnowledgeBaseError,
     NetworkProblem,
     NoCaptions,
     Premiere,
+    RateLimited,
+    Refused,
     Retry,
     UnexpectedError,
     YouTubeError,
@@ -39,6 +43,9 @@ from transcripts.work import retry as retry_table
 logger = logging.getLogger(__name__)
 
 LARGE_FILE = 500_000  # bytes
+GATE_CODES = [
+    error.code for error in (Blocked, RateLimited, Refused, NetworkProblem, GateClosed)
+]  # of jobs that wait for the gate
 LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_unique_names``
 
 
@@ -159,6 +166,17 @@ def retry(job: Job) -> Job:
         return locked
 
 
+def reopen_gate() -> int:
+    """Ask YouTube again at once, and wake the jobs that wait for it; return how many.
+
+    The caller sends them to the workers.
+    """
+    with transaction.atomic():
+        YouTubeGate.reopen()
+        waiting = Job.objects.filter(state=Job.State.QUEUED, error_code__in=GATE_CODES)
+        return waiting.update(run_after=None, sent_at=None)
+
+
 # Runs
 
 
@@ -188,6 +206,11 @@ def _work(job: Job) -> None:
         _RUNNERS[job.kind](job)
     except KnowledgeBaseError as error:
         _settle(job, error)
+    except (OperationalError, InterfaceError):
+        logger.warning("job %s lost the database", job.pk, exc_info=True)
+        if not connection.is_usable():
+            connection.close()  # the next statement opens another
+        _settle(job, DatabaseLost())
     except Exception:
         logger.exception("job %s failed unexpectedly", job.pk)
         job.fail(UnexpectedError())

@@ -94,6 +94,17 @@ class Unavailable(KnowledgeBaseError):
     code = "unavailable"
 
 
+class DatabaseLost(Unavailable):
+    """The database ended or restarted while work was done."""
+
+    code = "database_lost"
+    default_hint = "Nothing is lost: the work goes on by itself."
+    retry = Retry.SERVER
+
+    def __init__(self) -> None:
+        super().__init__("The database was out of reach.")
+
+
 # Identity
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from tests.makers import caption_json, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
 from transcripts import acquisition, library, storage
-from transcripts.errors import Conflict, InvalidInput, InvalidUrl
+from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
 from transcripts.scope import Scope
 from transcripts.storage import StorageChange
@@ -91,6 +91,20 @@ def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(
     assert YouTubeGate.current().state == "probing"
     assert done(acquisition.request(collection, "first-video")).state == Job.State.DONE
     assert YouTubeGate.current().state == "open"
+
+
+def test_reopening_the_gate_wakes_the_jobs_that_wait_for_it(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
+    youtube.add_video("first-video")
+    youtube.blocked = True
+    waiting = done(acquisition.request(collection, "first-video"))
+    premiere = acquisition.request(collection, "other-video")
+    premiere.postpone(until=timezone.now() + timedelta(hours=1), error=Premiere("Not yet."))
+    youtube.blocked = False
+    assert acquisition.reopen_gate() == 1
+    assert list(Job.objects.ready().unsent()) == [waiting]
+    assert done(waiting).state == Job.State.DONE
 
 
 def test_each_further_refusal_doubles_the_pause_up_to_two_hours(db: None) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.db.models.signals import pre_delete
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -343,13 +343,39 @@ def test_a_file_that_fails_unexpectedly_does_not_stop_the_others(
     assert set(Video.objects.values_list("key", flat=True)) == {"a", "c"}
 
 
-def test_an_import_loses_no_file_when_the_database_goes_away(
+@pytest.mark.parametrize("lost", [OperationalError, InterfaceError])
+def test_an_import_goes_on_when_the_database_is_back(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, lost: type[Exception]
+) -> None:
+    job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT), ("c.vtt", VTT)])
+    with monkeypatch.context() as patch:
+        store_all_but(patch, "b.vtt", lost("the connection is closed"))
+        assert done(job).state == Job.State.QUEUED
+    assert (job.error_code, job.problems) == ("database_lost", [])
+    assert job.run_after is not None
+    assert job.run_after <= timezone.now() + timedelta(seconds=61)
+    Job.objects.update(run_after=None)
+    assert done(job).state == Job.State.DONE
+    assert set(Video.objects.values_list("key", flat=True)) == {"a", "b", "c"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_survives_the_end_of_its_session(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT)])
-    store_all_but(monkeypatch, "b.vtt", OperationalError("the connection is closed"))
-    assert done(job).state == Job.State.FAILED
-    assert list(job.files.values_list("name", flat=True)) == ["b.vtt"]
+
+    def end_session(*_: Any, **__: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "add_captions", end_session)
+        acquisition.perform(job.pk)
+    assert Job.objects.get().state == Job.State.QUEUED
+    Job.objects.update(run_after=None)
+    assert done(job).state == Job.State.DONE
+    assert Video.objects.count() == 2
 
 
 def store_all_but(patch: pytest.MonkeyPatch, name: str, error: BaseException) -> None:

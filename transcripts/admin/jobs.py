@@ -167,7 +167,7 @@ class YouTubeGateAdmin(RecordAdmin):
 
     @admin.action(description="Reopen: forget the refusals", permissions=["work"])
     def reopen(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        YouTubeGate.reopen()
+        acquisition.reopen_gate()
         self.message_user(request, "The gate is open.", messages.SUCCESS)
         dispatch()
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import (
 from transcripts import acquisition, activity
 from transcripts.errors import Forbidden
 from transcripts.forms import ScheduleForm, require_valid
-from transcripts.models import Feed, Job, YouTubeGate
+from transcripts.models import Feed, Job
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done
@@ -74,7 +74,7 @@ def reopen_gate(request: PageRequest) -> HttpResponse:
             "Only people who may add videos may do this.",
             hint="Ask an owner of a collection to make you an editor.",
         )
-    YouTubeGate.reopen()
+    acquisition.reopen_gate()
     dispatch()
     return done(request, "The gate is open; the next video is requested now.", "activity")
 
