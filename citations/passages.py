@@ -101,7 +101,7 @@ class Passage:
     heading: str = ""
     score: float  # final score, 0–1
     link: str = ""  # a page of this site, as a path
-    timestamp_link: str = ""  # YouTube at that second; for others the address of the page here
+    timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     spans: tuple[tuple[int, int], ...] = ()
     duplicates: tuple[NearDuplicate, ...] = ()
     mark: bool | None = None  # what the caller marked it as, for this query

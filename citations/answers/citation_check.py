@@ -15,7 +15,7 @@ from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.providers.languages import is_in
-from citations.quotes import anchoring, matching, source_texts, verification
+from citations.quotes import matching, source_texts, verification
 from citations.quotes.matching import Verdict
 from citations.quotes.source_texts import SourceText, Span, border
 from citations.text.sentences import split
@@ -219,7 +219,7 @@ def _citable(passage: Evidence) -> str:
 def _quote(known: _KnownSource, span: Span, *, number: int) -> Quote:
     reading = known.reading
     locator = reading.locate(span)
-    prefix, suffix = anchoring.around(reading.text, span)
+    prefix, suffix = reading.around(span)
     return Quote(
         number=number,
         source=known.source.pk,

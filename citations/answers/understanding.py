@@ -22,6 +22,7 @@ from citations.passages import Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
 from citations.providers.llm import Llm
+from citations.providers.prompts import Prompt
 from citations.vectors import space as vector_space
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -67,7 +68,9 @@ class AnswerModels:
         return router.route(
             question,
             embed=embedder.embed_queries if embedder else None,
-            ask=(lambda prompt: llm.complete(prompt, max_tokens=200, tries=1)) if llm else None,
+            ask=(lambda text: llm.ask(Prompt(text=text, max_tokens=200), tries=1).text)
+            if llm
+            else None,
             model=llm.name if llm else "",
         )
 
@@ -150,13 +153,7 @@ def rewrite(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | Non
 def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str:
     prompt = writing_prompts.rewriting(question, turns, budget=llm.budget)
     try:
-        answer = llm.complete(
-            prompt.text,
-            system=prompt.system,
-            document=prompt.document,
-            max_tokens=prompt.max_tokens,
-            tries=1,
-        )
+        answer = llm.ask(prompt, tries=1).text
     except ModelError:
         return ""
     line = next(output_parser.parse_drafts([answer]), None)

@@ -203,13 +203,7 @@ class _ModelWriter:
         prompt = writing_prompts.prompt(
             task.asked_as, task.parts, task.found.evidence, budget=llm.budget, told=task.told
         )
-        pieces = llm.stream(
-            prompt.text,
-            system=prompt.system,
-            document=prompt.document,
-            max_tokens=prompt.max_tokens,
-            on_usage=lambda usage: self._count(usage, prompt),
-        )
+        pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
         yield Progress(stage=GROUND)
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
         for draft in output_parser.parse_drafts(pieces):

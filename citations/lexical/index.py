@@ -15,7 +15,7 @@ from citations.errors import SourceNotFound
 from citations.lexical import merging, scoring, snapshot
 from citations.lexical.postings import Words, stored
 from citations.lexical.query import Query
-from citations.lexical.segments import TermFilter
+from citations.lexical.snapshot import TermFilter
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore

@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 
 from citations.caches import CACHE
 from citations.lexical.postings import Postings
-from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
-from citations.lexical.snapshot import Snapshot
+from citations.lexical.snapshot import (
+    LexicalSegment,
+    Mask,
+    Slots,
+    Snapshot,
+    TermFilter,
+    allowed,
+    segments,
+)
 from citations.passages import TermScore
 from transcripts.bm25 import K1, B, idf, length_norm, score_formula
 
@@ -63,14 +70,14 @@ def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> CorpusStatistic
 
     ``counts`` holds its stored terms. Terms in no chunk are left out.
     """
-    chunks = snapshot.chunks
+    chunks, tokens = snapshot.size()
     spread = {term: snapshot.containing(term) for term in counts}
     terms = tuple(
         QueryTerm(term, repetitions, idf(chunks, spread[term]))
         for term, repetitions in counts.items()
         if spread[term] > 0
     )
-    return CorpusStatistics(average=snapshot.tokens / chunks if chunks else 0.0, terms=terms)
+    return CorpusStatistics(average=tokens / chunks if chunks else 0.0, terms=terms)
 
 
 def rank(
@@ -120,19 +127,15 @@ def _term_scores(
 
 class TopHits:
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._positions = np.empty(0, np.int64)
         self._scores = np.empty(0)
         self.floor = 0.0  # a score that ``limit`` chunks are known to reach
 
     @property
-    def limit(self) -> int:
-        return self._limit
-
-    @property
     def least(self) -> float:
         """The score that a chunk must reach to be among the best."""
-        is_full = len(self._scores) == self._limit
+        is_full = len(self._scores) == self.limit
         return max(self.floor, float(self._scores[-1])) if is_full else self.floor
 
     @property
@@ -144,7 +147,7 @@ class TopHits:
         good = np.flatnonzero(scores >= max(self.least, np.nextafter(0, 1)))
         positions = np.concatenate((self._positions, positions[good]))
         scores = np.concatenate((self._scores, scores[good]))
-        order = np.lexsort((positions, -scores))[: self._limit]
+        order = np.lexsort((positions, -scores))[: self.limit]
         self._positions, self._scores = positions[order], scores[order]
 
 
@@ -153,13 +156,11 @@ class TopHits:
 
 def _terms(segment: LexicalSegment, corpus: CorpusStatistics) -> list[Term]:
     """Return a segment's terms, those with the highest bound first."""
-    terms = []
-    for query_term in corpus.terms:
-        postings = segment.postings.get(query_term.term)
-        if postings is not None:
-            terms.append(
-                Term(query_term, postings, _bound(segment, postings, query_term, corpus.average))
-            )
+    terms = [
+        Term(query_term, postings, _bound(segment, postings, query_term, corpus.average))
+        for query_term in corpus.terms
+        if (postings := segment.postings.get(query_term.term)) is not None
+    ]
     return sorted(terms, key=lambda term: -term.bound)
 
 

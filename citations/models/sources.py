@@ -14,7 +14,7 @@ from django.utils import timezone
 from citations.passages import Locator, PassageSource
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.models import Collection, Transcript, Video, readable
+from transcripts.models import Collection, Transcript, Video
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
@@ -49,7 +49,7 @@ class SourceQuerySet(QueuedWorkQuerySet["Source"]):
     def visible(self, scope: Scope) -> Self:
         """Keep the rows that the scope may read. A video that moved a moment ago counts, too."""
         own = Q(video=None) | Q(video__collection__in=scope.readable)
-        return readable(self, scope).filter(own)
+        return self.filter(own, collection__in=scope.readable)
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those with due work, sources that nothing finds yet first."""

@@ -9,9 +9,8 @@ from pydantic import BaseModel, Field
 
 from citations import conf
 from citations.errors import InvalidProvider
-from citations.providers.chat_api import ChatReply, RemoteLlm, error_text
 from citations.providers.http import ModelServer
-from citations.providers.llm import Llm, Usage
+from citations.providers.llm import ChatReply, Llm, RemoteLlm, Usage, error_text
 from citations.providers.prompts import Prompt
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
 

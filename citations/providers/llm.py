@@ -1,11 +1,23 @@
-"""The protocol of language models, and a fake for tests."""
+"""Language models: their protocol, what those behind an API share, and a fake for tests."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final, Protocol
 
+from pydantic import BaseModel
+
+from citations.errors import ModelRefused, ModelServerError
+from citations.providers.http import ModelServer
 from citations.providers.prompts import Prompt, prompt_tokens
+from citations.providers.server_errors import Refusal
+from transcripts.sanitize import clean
+
+KNOWN_CONTEXT: Final = 90_000  # tokens; services charge more beyond 100,000
+UNKNOWN_CONTEXT: Final = 8_000
+_MAX_ANSWER: Final = 400_000  # characters
+_CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "\n\t")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,28 +62,137 @@ class Llm(Protocol):
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
         """Answer a prompt in at most ``tries`` attempts (0: default). Raises ``ModelError``."""
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        system: str = "",
-        document: str = "",
-        max_tokens: int = 300,
-        tries: int = 0,
-    ) -> str:
-        """Return the answer to a prompt. Raises as ``ask`` does."""
-
     def stream(
-        self,
-        prompt: str,
-        *,
-        system: str = "",
-        document: str = "",
-        max_tokens: int = 300,
-        tries: int = 0,
-        on_usage: Callable[[Usage], None] | None = None,
+        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
     ) -> Iterator[str]:
         """Yield the answer in pieces, then call ``on_usage``. Raises as ``ask`` does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """The answer so far; ``done`` at its end, ``reason`` says why it ended."""
+
+    text: str = ""
+    usage: Usage = Usage()
+    reason: str = ""
+    done: bool = False
+    error: str = ""
+
+    def then(self, piece: "ChatReply") -> "ChatReply":
+        """Append a piece. Counts of tokens are running totals: the highest is valid."""
+        older, newer = self.usage, piece.usage
+        usage = Usage(
+            asked=max(older.asked, newer.asked),
+            cached=max(older.cached, newer.cached),
+            stored=max(older.stored, newer.stored),
+            answered=max(older.answered, newer.answered),
+        )
+        return replace(
+            piece,
+            text=self.text + piece.text,
+            usage=usage,
+            reason=piece.reason or self.reason,
+            done=self.done or piece.done,
+        )
+
+
+class RemoteLlm(ABC):
+    """A language model behind an API."""
+
+    provider: ClassVar[str]
+    path: ClassVar[str]  # of the API below the server's address
+    answer: ClassVar[type[BaseModel]]  # the schema of an answer, and of an event of a stream
+    home: ClassVar[str] = ""  # the service's own host
+
+    def __init__(self, server: ModelServer, model: str, context_tokens: int = 0) -> None:
+        self._server = server
+        self.model = model
+        self.official = server.host == self.home
+        self.budget = context_tokens or (KNOWN_CONTEXT if self.official else UNKNOWN_CONTEXT)
+
+    @property
+    def name(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+    @property
+    def caches(self) -> bool:
+        return self.official
+
+    def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
+        """Answer a prompt. Raises ``ModelServerError``, also for an empty answer.
+
+        Raises ``ModelRefused``, also for a prompt beyond the budget.
+        """
+        body = self._request(prompt, stream=False)
+        try:
+            reply = self._read(self._server.post(self.path, body, self.answer, tries=tries))
+        except Refusal as refusal:
+            raise self._translated(refusal) from None
+        text = clean(reply.text, _MAX_ANSWER)
+        if reply.error or not text:
+            raise self._failure(reply)
+        return Completion(text=text, usage=reply.usage)
+
+    def stream(
+        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
+    ) -> Iterator[str]:
+        """Yield the answer in pieces. Raises as ``ask`` does, also for an incomplete answer.
+
+        Calls ``on_usage`` even then.
+        """
+        body = self._request(prompt, stream=True)
+        reply = ChatReply()
+        try:
+            for event in self._server.stream(self.path, body, self.answer):
+                piece = self._read(event)
+                reply = reply.then(piece)
+                if reply.error or len(reply.text) > _MAX_ANSWER:
+                    break
+                if text := piece.text.translate(_CONTROL):
+                    yield text
+        except Refusal as refusal:
+            raise self._translated(refusal) from None
+        finally:
+            if on_usage:
+                on_usage(reply.usage)
+        if reply.error or not reply.done or not reply.text.strip():
+            raise self._failure(reply)
+
+    def _request(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
+        size = prompt_tokens(prompt) + prompt.max_tokens
+        if size > self.budget:
+            raise ModelRefused(
+                f"{self.name} reads {self.budget:,} tokens at once; the prompt has about {size:,}.",
+                hint="Ask with less text, or raise LLM_CONTEXT_TOKENS if the model reads more.",
+            )
+        return self._body(prompt, stream=stream)
+
+    def _failure(self, reply: ChatReply) -> ModelServerError:
+        if reply.error:
+            what, hint = f"broke off: “{reply.error}”", "Try again later."
+        elif not reply.done:
+            what, hint = "broke off in the middle of its answer.", "Try again later."
+        else:
+            what = f"gave no answer ({reply.reason or 'it is empty'})."
+            hint = "Try again, or choose another LLM_MODEL."
+        return ModelServerError(f"{self.name} {what}", hint=hint)
+
+    def _translated(self, refusal: Refusal) -> Exception:
+        return refusal
+
+    @abstractmethod
+    def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _read(self, answer: Any) -> ChatReply: ...
+
+
+def error_text(error: Any) -> str:
+    """Return the cleaned message of an error within an answer, "" for none."""
+    if not error:
+        return ""
+    message = error.get("message") if isinstance(error, dict) else error
+    return " ".join(clean(message, 300).split()) or "an error without a message"
 
 
 class FakeLlm:
@@ -90,36 +211,13 @@ class FakeLlm:
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
         self.asked.append(prompt)
         text = self._answer(prompt)
-        return Completion(
-            text=text, usage=Usage(asked=prompt_tokens(prompt), answered=len(text.split()))
-        )
-
-    def complete(
-        self,
-        prompt: str,
-        *,
-        system: str = "",
-        document: str = "",
-        max_tokens: int = 300,
-        tries: int = 0,
-    ) -> str:
-        return self.ask(
-            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
-        ).text
+        usage = Usage(asked=prompt_tokens(prompt), answered=len(text.split()))
+        return Completion(text=text, usage=usage)
 
     def stream(
-        self,
-        prompt: str,
-        *,
-        system: str = "",
-        document: str = "",
-        max_tokens: int = 300,
-        tries: int = 0,
-        on_usage: Callable[[Usage], None] | None = None,
+        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
     ) -> Iterator[str]:
-        completion = self.ask(
-            Prompt(text=prompt, system=system, document=document, max_tokens=max_tokens)
-        )
+        completion = self.ask(prompt)
         yield from re.findall(r"\S+\s*", completion.text)
         if on_usage:
             on_usage(completion.usage)

@@ -54,11 +54,6 @@ def find(
     return _alike(text, matches, prefix, suffix) if len(matches) <= _MOST_CHANGED else None
 
 
-def around(text: str, span: Span) -> tuple[str, str]:
-    """Return the prefix and the suffix to store with a quote."""
-    return text[max(0, span[0] - AROUND) : span[0]], text[span[1] : span[1] + AROUND]
-
-
 def _equal(quote: str, text: str) -> list[Span]:
     return list(islice(_equal_places(quote, text), _MOST_EQUAL))
 

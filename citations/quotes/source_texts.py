@@ -10,6 +10,7 @@ from typing import Final
 from citations.caches import Cache
 from citations.models import Document, Source
 from citations.passages import Locator
+from citations.quotes.anchoring import AROUND
 from citations.quotes.matching import PreparedText, prepare
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
@@ -67,6 +68,11 @@ class SourceText:
             page=_known(self.pages[first]),
             last_page=_known(self.pages[last]),
         )
+
+    def around(self, span: Span) -> tuple[str, str]:
+        """Return the prefix and the suffix to store with a quote."""
+        first, last = span
+        return self.text[max(0, first - AROUND) : first], self.text[last : last + AROUND]
 
     def heading_at(self, position: int) -> str:
         return self.headings[self._block(position)] if self.headings else ""

@@ -17,7 +17,6 @@ from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
 from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
-from transcripts import conf
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -53,7 +52,7 @@ class VerifiedQuote:
     heading: str = ""
     digest: str = ""
     link: str = ""  # the path of this site's page that opens exactly there
-    timestamp_link: str = ""  # YouTube at that second; for others the address of the page here
+    timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0  # share of the quote's words that stand there in their order, 0 to 1
     is_enough: bool = True
@@ -209,7 +208,8 @@ def _verified(
         )
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
-    prefix, suffix = anchoring.around(reading.text, check.span)
+    prefix, suffix = reading.around(check.span)
+    link, youtube_id = source.path_to(locator), source.video and source.video.youtube_id
     verdict = check.verdict
     if is_misattributed and verdict == Verdict.VERBATIM:
         verdict = Verdict.MISATTRIBUTED
@@ -224,15 +224,9 @@ def _verified(
         suffix=suffix,
         heading=reading.heading_at(check.span[0]),
         digest=reading.digest,
-        link=source.path_to(locator),
-        timestamp_link=_timestamp_link(source, locator),
+        link=link,
+        timestamp_link=watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else link,
         differences=check.differences,
         likeness=check.likeness,
         milliseconds=(perf_counter() - started) * 1000,
     )
-
-
-def _timestamp_link(source: Source, locator: Locator) -> str:
-    if source.video is not None and source.video.youtube_id:
-        return watch_url(source.video.youtube_id, at_ms=locator.start or 0)
-    return conf.absolute(source.path_to(locator))

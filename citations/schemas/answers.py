@@ -60,7 +60,7 @@ class QuoteCheckOut(LocatedOut):
     link: Annotated[str | None, BeforeValidator(lambda path: absolute(path) or None)] = Field(
         description="Opens this site's page at the quote."
     )
-    timestamp_link: Annotated[str | None, AfterValidator(lambda link: link or None)]
+    timestamp_link: Annotated[str | None, BeforeValidator(lambda path: absolute(path) or None)]
     differences: list[DifferenceOut]
     likeness: Score = Field(
         description="Share of the quote's words that the source has in this order, 0 to 1."

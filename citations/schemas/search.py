@@ -104,7 +104,7 @@ class PassageOut(LocatedOut):
     video_id: VideoId
     text: str
     score: Score = Field(description="0 to 1.")
-    timestamp_link: str = Field(description="Opens the recording at that second.")
+    timestamp_link: Link = Field(description="Opens the recording at that second.")
     link: Link = Field(description="Opens this site's page at that second or page.")
     context: str
     heading: str

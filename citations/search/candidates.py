@@ -20,7 +20,6 @@ from citations.search import fusion
 from citations.search.query_expansion import QueryEmbedding, Vector, anticipate
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
-from transcripts import conf
 from transcripts.errors import Unavailable
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -158,7 +157,7 @@ class Candidate(NamedTuple):
         """The address on YouTube at that second; for other sources the page here."""
         if self.youtube_id:
             return watch_url(self.youtube_id, at_ms=self.start or 0)
-        return conf.absolute(self.link)
+        return self.link
 
 
 class CandidateHit(NamedTuple):

@@ -209,9 +209,7 @@ def _answer(question: str) -> str:
     llm = registry.llm()
     if llm is None:
         return ""
-    prompt = hyde_prompt(question)
-    answer = llm.complete(prompt.text, system=prompt.system, max_tokens=prompt.max_tokens, tries=1)
-    return clean_answer(answer, MAX_HYPOTHESIS)
+    return clean_answer(llm.ask(hyde_prompt(question), tries=1).text, MAX_HYPOTHESIS)
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

@@ -184,7 +184,7 @@ def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:
             text.stylize("bold yellow", start, end)
-    detail = f"  {passage.score:.2f}  {printable(passage.timestamp_link)}"
+    detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
     out().print(heading + Text(detail, style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
 

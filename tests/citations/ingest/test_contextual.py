@@ -324,4 +324,4 @@ class _Caching:
 
     def __init__(self, llm: Llm) -> None:
         self.name, self.budget = llm.name, llm.budget
-        self.ask, self.complete, self.stream = llm.ask, llm.complete, llm.stream
+        self.ask, self.stream = llm.ask, llm.stream

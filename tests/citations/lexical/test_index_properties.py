@@ -145,7 +145,7 @@ class Library(RuleBasedStateMachine):
 def test_whatever_is_done_to_the_library_a_search_finds_what_one_index_over_all_of_it_would(
     db: None, pack: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("postings", "segments", "merging"):
+    for module in ("postings", "snapshot", "merging"):
         monkeypatch.setattr(f"citations.lexical.{module}.PACK", pack)
     for few in (
         "snapshot.INLINE",

@@ -1,5 +1,6 @@
 """Language models, against the stand-in over real HTTP."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -7,9 +8,8 @@ import pytest
 from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import chat_services, registry
-from citations.providers.chat_api import KNOWN_CONTEXT, UNKNOWN_CONTEXT, RemoteLlm
 from citations.providers.http import ModelServer
-from citations.providers.llm import FakeLlm, Usage
+from citations.providers.llm import KNOWN_CONTEXT, UNKNOWN_CONTEXT, FakeLlm, Llm, RemoteLlm, Usage
 from citations.providers.prompts import Prompt
 from tests.model_standin import Fault, ModelStandIn
 
@@ -37,6 +37,16 @@ def _official(
     return _llm(standin, provider, model=model)
 
 
+def complete(llm: Llm, text: str, *, tries: int = 0, **parts: Any) -> str:
+    return llm.ask(Prompt(text=text, **parts), tries=tries).text
+
+
+def stream(
+    llm: Llm, text: str, *, on_usage: Callable[[Usage], None] | None = None, **parts: Any
+) -> Iterator[str]:
+    return llm.stream(Prompt(text=text, **parts), on_usage=on_usage)
+
+
 def _body(standin: ModelStandIn) -> dict[str, Any]:
     return standin.requests[-1].body
 
@@ -44,7 +54,7 @@ def _body(standin: ModelStandIn) -> dict[str, Any]:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_each_answers_whole(model_server: ModelStandIn, provider: str) -> None:
     llm = _llm(model_server, provider)
-    assert llm.complete("What of times?", system="Be short.") == "It is about What of times?."
+    assert complete(llm, "What of times?", system="Be short.") == "It is about What of times?."
     done = llm.ask(Prompt(text="What of times?", document=DOCUMENT))
     assert done.text.startswith("It is about ")
     assert done.usage.asked > 100
@@ -55,9 +65,9 @@ def test_each_answers_whole(model_server: ModelStandIn, provider: str) -> None:
 def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> None:
     llm = _llm(model_server, provider)
     usages: list[Usage] = []
-    pieces = list(llm.stream("What of times?", system="Be short.", on_usage=usages.append))
+    pieces = list(stream(llm, "What of times?", system="Be short.", on_usage=usages.append))
     assert pieces == ["It", " is", " about", " What", " of", " times?."]
-    assert "".join(pieces) == llm.complete("What of times?", system="Be short.")
+    assert "".join(pieces) == complete(llm, "What of times?", system="Be short.")
     assert [usage.answered for usage in usages] == [
         0 if provider == "openai" else 6
     ]  # other servers than OpenAI may not be asked to count
@@ -79,7 +89,7 @@ def test_a_stream_that_breaks_off_is_told(
     model_server.fail(fault)
     heard: list[str] = []
     with pytest.raises(ModelServerError, match="broke off"):
-        heard.extend(_llm(model_server, provider).stream("What of times?"))
+        heard.extend(stream(_llm(model_server, provider), "What of times?"))
     assert len(model_server.requests) == 1
 
 
@@ -87,7 +97,7 @@ def test_a_stream_that_breaks_off_is_told(
 def test_an_error_in_place_of_an_answer_is_told(model_server: ModelStandIn, provider: str) -> None:
     model_server.fail(Fault.ERROR_INSIDE)
     with pytest.raises(ModelServerError, match="Overloaded"):
-        _llm(model_server, provider).complete("What of times?")
+        complete(_llm(model_server, provider), "What of times?")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -95,20 +105,20 @@ def test_an_empty_answer_is_none(model_server: ModelStandIn, provider: str) -> N
     llm = _llm(model_server, provider)
     model_server.fail(Fault.EMPTY, Fault.EMPTY)
     with pytest.raises(ModelServerError, match="gave no answer"):
-        llm.complete("What of times?")
+        complete(llm, "What of times?")
     with pytest.raises(ModelServerError, match="gave no answer"):
-        list(llm.stream("What of times?"))
+        list(stream(llm, "What of times?"))
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_busy_server_is_asked_again(model_server: ModelStandIn, provider: str) -> None:
     llm = _llm(model_server, provider)
     model_server.fail(Fault.LIMITED, Fault.OVERLOADED, None, Fault.LIMITED)
-    assert llm.complete("What of times?")
-    assert list(llm.stream("What of times?"))
+    assert complete(llm, "What of times?")
+    assert list(stream(llm, "What of times?"))
     model_server.fail(Fault.LIMITED)
     with pytest.raises(ModelServerError):
-        llm.complete("What of times?", tries=1)
+        complete(llm, "What of times?", tries=1)
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -116,14 +126,14 @@ def test_a_busy_server_is_asked_again(model_server: ModelStandIn, provider: str)
 def test_a_refusal_is_told(model_server: ModelStandIn, provider: str, fault: Fault) -> None:
     model_server.fail(fault, fault)
     with pytest.raises(ModelRefused):
-        _llm(model_server, provider).complete("What of times?")
+        complete(_llm(model_server, provider), "What of times?")
     with pytest.raises(ModelRefused):
-        list(_llm(model_server, provider).stream("What of times?"))
+        list(stream(_llm(model_server, provider), "What of times?"))
 
 
 def test_a_model_that_was_not_pulled_is_told_with_the_command(model_server: ModelStandIn) -> None:
     llm = _llm(model_server, "ollama", model="qwen3:4b")
-    for ask in (lambda: llm.complete("a"), lambda: list(llm.stream("a"))):
+    for ask in (lambda: complete(llm, "a"), lambda: list(stream(llm, "a"))):
         with pytest.raises(ModelMissing) as raised:
             ask()
         assert raised.value.hint == "`ollama pull qwen3:4b` gets it."
@@ -134,7 +144,7 @@ def test_a_question_beyond_the_budget_is_not_sent(
     model_server: ModelStandIn, provider: str
 ) -> None:
     with pytest.raises(ModelRefused, match="reads 500 tokens at once") as raised:
-        _llm(model_server, provider, context_tokens=500).complete("a", document="word " * 1000)
+        complete(_llm(model_server, provider, context_tokens=500), "a", document="word " * 1000)
     assert "LLM_CONTEXT_TOKENS" in raised.value.hint
     assert model_server.requests == []
 
@@ -160,7 +170,7 @@ def test_a_service_needs_a_key(settings, provider: str, key: str) -> None:
 
 def test_the_address_may_be_another(model_server: ModelStandIn) -> None:
     llm = _llm(model_server, base_url=f"{model_server.url}/openai/v1/", model="my-model")
-    assert llm.complete("a")
+    assert complete(llm, "a")
     assert model_server.requests[0].path == "/openai/v1/chat/completions"
 
 
@@ -168,8 +178,12 @@ def test_the_address_may_be_another(model_server: ModelStandIn) -> None:
 
 
 def test_a_server_of_ones_own_gets_only_what_every_server_knows(model_server: ModelStandIn) -> None:
-    _llm(model_server, model="my-model").complete(
-        "Why?", system="Be short.", document="The text.", max_tokens=9
+    complete(
+        _llm(model_server, model="my-model"),
+        "Why?",
+        system="Be short.",
+        document="The text.",
+        max_tokens=9,
     )
     messages = [
         {"role": "system", "content": "Be short."},
@@ -186,8 +200,8 @@ def test_a_server_of_ones_own_gets_only_what_every_server_knows(model_server: Mo
 def test_openai_is_told_what_to_keep_and_not_to_think(
     model_server: ModelStandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _official(model_server, "openai", monkeypatch).complete(
-        "Why?", document="The text.", max_tokens=9
+    complete(
+        _official(model_server, "openai", monkeypatch), "Why?", document="The text.", max_tokens=9
     )
     body = _body(model_server)
     document = {
@@ -213,8 +227,11 @@ def test_openai_is_told_what_to_keep_and_not_to_think(
 def test_older_models_of_openai_get_what_they_know(
     model_server, monkeypatch, model: str, effort: str | None, marks: bool, tokens: int
 ) -> None:
-    _official(model_server, "openai", monkeypatch, model).complete(
-        "Why?", document="The text.", max_tokens=9
+    complete(
+        _official(model_server, "openai", monkeypatch, model),
+        "Why?",
+        document="The text.",
+        max_tokens=9,
     )
     body = _body(model_server)
     assert (
@@ -229,16 +246,20 @@ def test_openai_counts_a_stream(
 ) -> None:
     usages: list[Usage] = []
     list(
-        _official(model_server, "openai", monkeypatch).stream(
-            "Why is it so?", on_usage=usages.append
+        stream(
+            _official(model_server, "openai", monkeypatch), "Why is it so?", on_usage=usages.append
         )
     )
     assert usages[0].answered == 7
 
 
 def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStandIn) -> None:
-    _llm(model_server, "anthropic").complete(
-        "Why?", system="Be short.", document="The text.", max_tokens=9
+    complete(
+        _llm(model_server, "anthropic"),
+        "Why?",
+        system="Be short.",
+        document="The text.",
+        max_tokens=9,
     )
     asked = model_server.requests[0]
     assert asked.headers["x-api-key"] == model_server.key
@@ -261,20 +282,20 @@ def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStand
 def test_models_that_cannot_be_kept_from_thinking_get_room_for_it(
     model_server: ModelStandIn, model: str
 ) -> None:
-    _llm(model_server, "anthropic", model=model).complete("Why?", max_tokens=9)
+    complete(_llm(model_server, "anthropic", model=model), "Why?", max_tokens=9)
     assert "thinking" not in _body(model_server)
     assert _body(model_server)["max_tokens"] == 4_009
 
 
 def test_ollama_is_told_how_much_to_read(model_server: ModelStandIn) -> None:
-    _llm(model_server, "ollama").complete("Why?", document="The text.", max_tokens=9)
+    complete(_llm(model_server, "ollama"), "Why?", document="The text.", max_tokens=9)
     assert _body(model_server)["options"] == {
         "num_ctx": UNKNOWN_CONTEXT,
         "num_predict": 9,
         "temperature": 0,
     }
     assert _body(model_server)["think"] is False
-    _llm(model_server, "ollama", context_tokens=32_000).complete("Why?")
+    complete(_llm(model_server, "ollama", context_tokens=32_000), "Why?")
     assert _body(model_server)["options"]["num_ctx"] == 32_000
 
 
@@ -301,8 +322,8 @@ def test_a_server_of_ones_own_is_not_taken_for_one_that_caches(model_server: Mod
 
 def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:
     model_server.answer = lambda text: "a\x00b\x1b c\nd"
-    assert _llm(model_server).complete("x") == "ab c\nd"
-    assert "".join(_llm(model_server).stream("x")) == "ab c\nd"
+    assert complete(_llm(model_server), "x") == "ab c\nd"
+    assert "".join(stream(_llm(model_server), "x")) == "ab c\nd"
 
 
 def test_usages_add_up() -> None:
@@ -314,9 +335,9 @@ def test_usages_add_up() -> None:
 def test_the_fake_answers_the_same_each_time() -> None:
     llm = FakeLlm()
     assert (
-        llm.complete("one two three four")
-        == llm.complete("one two three four")
-        == "".join(llm.stream("one two three four"))
+        complete(llm, "one two three four")
+        == complete(llm, "one two three four")
+        == "".join(stream(llm, "one two three four"))
         == "About three four."
     )
     assert len(llm.asked) == 3
@@ -338,7 +359,7 @@ def test_the_settings_lead_to_it(model_server: ModelStandIn, settings) -> None:
     llm = registry.llm()
     assert llm is registry.llm()
     assert llm
-    assert (llm.name, llm.budget, llm.complete("Why is it so?")) == (
+    assert (llm.name, llm.budget, complete(llm, "Why is it so?")) == (
         "openai:my-model",
         20_000,
         "It is about Why is it so?.",

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from citations.quotes.anchoring import around, find
+from citations.quotes.anchoring import AROUND, find
 
 FEW = st.sampled_from(["we", "walk", "downhill", "and", "up", "again", "thank", "you"])
 
 
 def located(text: str, span: tuple[int, int], changed: str) -> str | None:
     """Look for a part of a text in another; return what stands before it there."""
-    prefix, suffix = around(text, span)
+    first, last = span
+    prefix, suffix = text[max(0, first - AROUND) : first], text[last : last + AROUND]
     place = find(text[slice(*span)], changed, span=span, prefix=prefix, suffix=suffix)
     return None if place is None else changed[: place[0]]
 

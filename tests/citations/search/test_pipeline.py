@@ -22,6 +22,8 @@ from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
 from citations.passages import Results, SearchMode
 from citations.providers import registry
+from citations.providers.llm import Completion, Usage
+from citations.providers.prompts import Prompt
 from citations.search import candidates, judgments, query_expansion
 from citations.search import pipeline as search_pipeline
 from citations.vectors import search as vector_search
@@ -81,9 +83,9 @@ class Teller:
         self.answer = answer
         self.prompts: list[str] = []
 
-    def complete(self, prompt: str, **_: Any) -> str:
-        self.prompts.append(prompt)
-        return self.answer()
+    def ask(self, prompt: Prompt, **_: Any) -> Completion:
+        self.prompts.append(prompt.text)
+        return Completion(text=self.answer(), usage=Usage())
 
 
 def with_reranker(monkeypatch: pytest.MonkeyPatch, reranker: object) -> None:
@@ -295,13 +297,12 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
 
 
 def test_a_passage_of_an_uploaded_recording_opens_here(
-    scope: Scope, collection: Collection, settings: Any
+    scope: Scope, collection: Collection
 ) -> None:
-    settings.PUBLIC_URL = "https://kb.example.org"
     video = make_video(collection, key="own")
     make_source(video, texts=["Entropy is disorder."])
     (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
-    assert passage.timestamp_link == f"https://kb.example.org/videos/{video.pk}/?t=0s&lang=en"
+    assert passage.timestamp_link == passage.link == f"/videos/{video.pk}/?t=0s&lang=en"
 
 
 def test_the_words_of_the_query_are_marked_but_not_those_excluded(
