@@ -315,8 +315,7 @@ def _read_packs(rows: list[Row], blocks: list[Row]) -> list[Pack]:
 def _block_data(
     names: list[tuple[str, int]], large: dict[tuple[str, int], Row]
 ) -> list[tuple[Any, ...]]:
-    terms, numbers = [name[0] for name in names], [name[1] for name in names]
-    rows = fetch(_BLOCK_DATA, [terms, numbers])
+    rows = fetch(_BLOCK_DATA, [list(column) for column in zip(*names, strict=True)])
     return [
         ((term, number), data)
         for term, number, version, data in rows
@@ -382,12 +381,11 @@ def _within_filter(snapshot: Snapshot, segment: LexicalSegment) -> Mask | None:
 
 
 def _of_tail(snapshot: Snapshot, terms: Iterable[str]) -> LexicalSegment:
-    entries = snapshot.tail
-    starts = np.cumsum([0, *(entry.count for entry in entries)]).astype(np.uint32)
+    starts = np.cumsum([0, *(entry.count for entry in snapshot.tail)]).astype(np.uint32)
     return LexicalSegment(
-        key=("tail", *(entry.pk for entry in entries)),
-        runs=[entry.run for entry in entries],
-        lengths=np.concatenate([entry.words.lengths for entry in entries]),
+        key=("tail", *(entry.pk for entry in snapshot.tail)),
+        runs=[entry.run for entry in snapshot.tail],
+        lengths=np.concatenate([entry.words.lengths for entry in snapshot.tail]),
         postings={
             term: _joined(starts, found) for term in terms if (found := snapshot.in_tail(term))
         },
