@@ -75,7 +75,7 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
 
 
 class CallerMiddleware(MiddlewareMixin):
-    """Give every request a lazy ``caller`` and ``reach``, its Scope.
+    """Give every request a lazy ``caller`` and ``access``, its Scope.
 
     The apps never look at users or tokens. ``scope`` is taken: an ASGI request has one of its own.
     """
@@ -83,7 +83,7 @@ class CallerMiddleware(MiddlewareMixin):
     def process_request(self, request: Any) -> None:
         _forget_impossible_session(request)
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
-        request.reach = SimpleLazyObject(
+        request.access = SimpleLazyObject(
             lambda: request.caller.scope if request.caller else NOTHING
         )
 

@@ -125,7 +125,7 @@ def tokens(request: Any) -> HttpResponse:
 @require_POST
 def create_token(request: Any) -> HttpResponse:
     """Create a token and show its text once."""
-    form = TokenForm(request.POST, collections=Collection.objects.visible(request.reach))
+    form = TokenForm(request.POST, collections=Collection.objects.visible(request.access))
     if not form.is_valid():
         raise InvalidInput(
             f"The token was not created: {next(iter(form.errors.values()))[0]}",
@@ -217,7 +217,7 @@ def _tokens(request: Any) -> dict[str, Any]:
     tokens = ApiToken.objects.filter(user=request.user, revoked_at=None)
     return {
         "tokens": tokens.prefetch_related("collections"),
-        "collections": Collection.objects.visible(request.reach),
+        "collections": Collection.objects.visible(request.access),
         "mcp_url": _mcp_url(request),
     }
 

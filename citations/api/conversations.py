@@ -76,7 +76,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
         collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
     )
     steps = answer_pipeline.ask(
-        request.reach, sent.question, filter=filter, user=request.caller.user
+        request.access, sent.question, filter=filter, user=request.caller.user
     )
     return _respond(request, steps, None, stream=wanted.stream)
 
@@ -100,7 +100,7 @@ def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
     answer = questions.ask_again(
-        request.reach, request.caller.user, _find_writable(request, answer_id)
+        request.access, request.caller.user, _find_writable(request, answer_id)
     )
     return _answer(request, answer, stream=wanted.stream)
 
@@ -123,7 +123,7 @@ def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> Fee
 )
 def get_quotation(request: Request, quotation_id: QuotationId) -> Quote:
     """Return a quote of an answer with the text around it, if you may read its source."""
-    return notebook_answers.find_citation(request.reach, quotation_id)
+    return notebook_answers.find_citation(request.access, quotation_id)
 
 
 # Conversations
@@ -137,7 +137,7 @@ def list_conversations(
 ) -> conversations.ConversationPage:
     """List your conversations, latest first. Nobody else sees them."""
     return conversations.list_conversations(
-        request.reach,
+        request.access,
         request.caller.user,
         words=wanted.words,
         collection=wanted.collection,
@@ -154,7 +154,7 @@ def list_conversations(
 def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
     conversation = _find(request, conversation_id)
-    answers = notebook_answers.of_conversation(request.reach, conversation)
+    answers = notebook_answers.of_conversation(request.access, conversation)
     return {"conversation": conversation, "answers": answers}
 
 
@@ -206,7 +206,7 @@ def export_conversation(
     request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]
 ) -> HttpResponse:
     """Return a conversation with its citations, or the bibliography of its sources, as a file."""
-    file = notebook_export.export(request.reach, _find(request, conversation_id), wanted.format)
+    file = notebook_export.export(request.access, _find(request, conversation_id), wanted.format)
     headers = {"Content-Disposition": content_disposition_header(True, file.name) or ""}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
@@ -215,21 +215,21 @@ def export_conversation(
 
 
 def _find(request: Request, conversation_id: Any) -> Conversation:
-    return conversations.find(request.reach, request.caller.user, conversation_id)
+    return conversations.find(request.access, request.caller.user, conversation_id)
 
 
 def _find_writable(request: Request, answer_id: Any) -> Answer:
     request.caller.require_write()
-    return notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
+    return notebook_answers.find_answer(request.access, request.caller.user, answer_id)
 
 
 def _read(request: Request, answer_id: Any) -> AnswerRecord:
-    answer = notebook_answers.find_answer(request.reach, request.caller.user, answer_id)
-    return notebook_answers.read(request.reach, [answer])[0]
+    answer = notebook_answers.find_answer(request.access, request.caller.user, answer_id)
+    return notebook_answers.read(request.access, [answer])[0]
 
 
 def _put(request: Request, sent: AskIn) -> Answer:
-    scope, user = request.reach, request.caller.user
+    scope, user = request.access, request.caller.user
     if sent.conversation is None:
         return questions.ask_first(
             scope, user, sent.question, collection=sent.collection, sources=sent.sources
@@ -242,7 +242,7 @@ def _put(request: Request, sent: AskIn) -> Answer:
 
 
 def _answer(request: Request, answer: Answer, *, stream: bool) -> Any:
-    steps = questions.respond(request.reach, request.caller.user, answer)
+    steps = questions.respond(request.access, request.caller.user, answer)
     return _respond(request, steps, answer, stream=stream)
 
 

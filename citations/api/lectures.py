@@ -59,10 +59,10 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     request.caller.require_write()
     transcript = None
     if sent.video:
-        video = library.find_video(request.reach, sent.video)
+        video = library.find_video(request.access, sent.video)
         transcript = library.find_transcript(video, language=sent.track)
     session = lecture_sessions.start(
-        request.reach,
+        request.access,
         request.caller.user,
         title=sent.title,
         collection=sent.collection,
@@ -79,7 +79,7 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
 def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
     page = lecture_sessions.list_sessions(
-        request.reach,
+        request.access,
         words=wanted.words,
         collection=wanted.collection,
         offset=wanted.offset,
@@ -96,7 +96,7 @@ def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessio
 )
 def get_session(request: Request, session_id: SessionId) -> LectureSession:
     """Return what a lecture cites, its progress, and whether it has ended."""
-    session = lecture_sessions.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.access, session_id)
     _prefetch([session])
     return session
 
@@ -167,8 +167,8 @@ def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> di
     """
     request.caller.require_write()
     result = lecture_worker.query(
-        request.reach,
-        lecture_sessions.find_session(request.reach, sent.session_id, write=True),
+        request.access,
+        lecture_sessions.find_session(request.access, sent.session_id, write=True),
         sent.transcript_text,
         sent.window_index,
     )
@@ -186,7 +186,7 @@ def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> di
 )
 def get_citation(request: Request, citation_id: CitationId) -> Citation:
     """Return a citation with its whole passage."""
-    return lecture_sessions.find_citation(request.reach, citation_id)
+    return lecture_sessions.find_citation(request.access, citation_id)
 
 
 @router.get(
@@ -198,7 +198,7 @@ def list_citations(
     request: Request, session_id: SessionId, wanted: Query[CitationsIn]
 ) -> dict[str, Any]:
     """List a lecture's citations by window and rank."""
-    session = lecture_sessions.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.access, session_id)
     citations = lecture_sessions.citations_of(session)
     return {"citations": list(citations.filter(window_index__gte=wanted.from_window))}
 
@@ -210,7 +210,7 @@ def list_citations(
 )
 def get_statistics(request: Request, session_id: SessionId) -> LectureStatistics:
     """Return how many windows have citations, what became of the others, and the stages' times."""
-    return lecture_report.statistics(lecture_sessions.find_session(request.reach, session_id))
+    return lecture_report.statistics(lecture_sessions.find_session(request.access, session_id))
 
 
 _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
@@ -224,7 +224,7 @@ _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
 )
 def export_session(request: Request, session_id: SessionId) -> HttpResponse:
     """Return the speech as Markdown, with its citations as footnotes."""
-    session = lecture_sessions.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.access, session_id)
     name = slugify(session.title)[:80] or "lecture"
     return HttpResponse(
         lecture_report.export(session),
@@ -260,7 +260,7 @@ def watch_session(
 
     The stream ends from time to time: continue with Last-Event-ID.
     """
-    session = lecture_sessions.find_session(request.reach, session_id)
+    session = lecture_sessions.find_session(request.access, session_id)
     after = wanted.after if last_event_id is None else last_event_id
     if event_stream.is_over(session, after):
         return HttpResponse(status=204)
@@ -297,7 +297,7 @@ def _in_seconds(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:
     request.caller.require_write()
-    return lecture_sessions.find_session(request.reach, session_id, write=True)
+    return lecture_sessions.find_session(request.access, session_id, write=True)
 
 
 def _submit(windows: Sequence[Window]) -> Status[Any]:

@@ -19,7 +19,7 @@ router = Router(tags=["conversations"])
 def list_notes(request: Request, wanted: Query[NotesIn]) -> NotesOut:
     """List the notes of your collections, latest first."""
     page = notes.list_notes(
-        request.reach,
+        request.access,
         collection=wanted.collection,
         words=wanted.words,
         offset=wanted.offset,
@@ -42,18 +42,18 @@ def add_note(request: Request, sent: NoteIn) -> Status[NoteOut]:
     user = request.caller.user
     if sent.answer is None:
         note = notes.pin(
-            request.reach, user, collection=sent.collection, title=sent.title, text=sent.text
+            request.access, user, collection=sent.collection, title=sent.title, text=sent.text
         )
         return Status(201, NoteOut.read(note, user))
-    answer = notebook_answers.find_answer(request.reach, user, sent.answer)
-    kept = notes.keep(request.reach, user, answer, collection=sent.collection, title=sent.title)
+    answer = notebook_answers.find_answer(request.access, user, sent.answer)
+    kept = notes.keep(request.access, user, answer, collection=sent.collection, title=sent.title)
     return Status(201 if kept.is_new else 200, NoteOut.read(kept.note, user))
 
 
 @router.get("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Read a note")
 def get_note(request: Request, note_id: NoteId) -> NoteOut:
     """Return a note."""
-    return NoteOut.read(notes.find_note(request.reach, note_id), request.caller.user)
+    return NoteOut.read(notes.find_note(request.access, note_id), request.caller.user)
 
 
 @router.put("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Change a note")
@@ -73,4 +73,4 @@ def delete_note(request: Request, note_id: NoteId) -> Status[Any]:
 
 def _find_writable(request: Request, note_id: Any) -> Note:
     request.caller.require_write()
-    return notes.find_note(request.reach, note_id, write=True)
+    return notes.find_note(request.access, note_id, write=True)

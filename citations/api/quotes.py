@@ -33,4 +33,4 @@ class VerifyIn(Schema):
 def verify_quote(request: Request, sent: VerifyIn) -> VerifiedQuote:
     """Say whether a quote is in a source word for word, and at which second or page."""
     filter = Filter(collections=tuple(sent.collection))
-    return verification.verify(request.reach, sent.quote, source=sent.source, filter=filter)
+    return verification.verify(request.access, sent.quote, source=sent.source, filter=filter)

@@ -37,7 +37,7 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
     To read around a passage, open its link or read its transcript.
     """
     return search_pipeline.search(
-        request.reach,
+        request.access,
         wanted.q,
         mode=wanted.mode,
         limit=wanted.limit,
@@ -59,8 +59,8 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     /api/content/sources/ shows the progress.
     """
     request.caller.require_write()
-    source = find_source(request.reach, str(source_id))
-    request.reach.require_write(source.collection_id)
+    source = find_source(request.access, str(source_id))
+    request.access.require_write(source.collection_id)
     ingest_pipeline.start_anew(source)
     send(source)
     return Status(202, source)
@@ -70,7 +70,7 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
 def put_mark(request: Request, sent: MarkIn) -> dict[str, Any]:
     """Mark whether a hit answers the query. `kb eval` measures with your marks."""
     request.caller.require_write()
-    judgments.mark(request.reach, request.caller.user, sent.query, sent.chunk, right=sent.right)
+    judgments.mark(request.access, request.caller.user, sent.query, sent.chunk, right=sent.right)
     return {"query": judgments.normal(sent.query), "chunk": sent.chunk, "right": sent.right}
 
 
@@ -78,5 +78,5 @@ def put_mark(request: Request, sent: MarkIn) -> dict[str, Any]:
 def delete_mark(request: Request, sent: Query[MarkedIn]) -> Status[Any]:
     """Delete your mark of a hit; without one, nothing changes."""
     request.caller.require_write()
-    judgments.mark(request.reach, request.caller.user, sent.query, sent.chunk, right=None)
+    judgments.mark(request.access, request.caller.user, sent.query, sent.chunk, right=None)
     return Status(204, None)

@@ -106,8 +106,8 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     Recordings are deleted with their videos, at /api/content/videos/.
     """
     request.caller.require_write()
-    source = find_source(request.reach, str(source_id))
-    request.reach.require_write(source.collection_id)
+    source = find_source(request.access, str(source_id))
+    request.access.require_write(source.collection_id)
     if source.video_id:
         raise Conflict(
             "This source is a recording and is deleted with its video.",
@@ -131,7 +131,7 @@ def _add_files(request: Request) -> Status[Any]:
             f"files: 1 to {MAX_FILES} files are expected.",
             hint="The parameters are described at /api/v1/docs.",
         )
-    collection = library.target_collection(request.reach, about.collection)
+    collection = library.target_collection(request.access, about.collection)
     documents = [file for file in files if document_storage.is_document(file, file.name or "")]
     captions: Any = [file for file in files if file not in documents]
     job = None

@@ -37,7 +37,7 @@ def add(request: PageRequest) -> HttpResponse:
     """
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
-    values = form.checked(request.reach)
+    values = form.checked(request.access)
     documents = [
         file for file in values["files"] if document_storage.is_document(file, file.name or "")
     ]
@@ -57,13 +57,13 @@ def add(request: PageRequest) -> HttpResponse:
 @require_safe
 def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show a document's progress: a fragment that polls until it is done."""
-    source = find_source(request.reach, str(source_id))
+    source = find_source(request.access, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
     return fragment(
         request,
         "citations/_document.html",
-        {"source": source, "is_new": True, "writable": request.reach.writable},
+        {"source": source, "is_new": True, "writable": request.access.writable},
     )
 
 

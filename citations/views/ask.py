@@ -38,7 +38,7 @@ def ask(request: PageRequest) -> HttpResponseBase:
     about: dict[str, Any] = {"collection": slug, "sources": chosen}
     try:
         question = form.question()
-        answer = questions.ask_first(request.reach, request.user, question, **about)
+        answer = questions.ask_first(request.access, request.user, question, **about)
         return _answer(request, answer)
     except KnowledgeBaseError as error:
         return _render_refusal(request, error, None, form)
@@ -47,7 +47,7 @@ def ask(request: PageRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpResponseBase:
     """Show a conversation, or ask a question in it."""
-    conversation = conversations.find(request.reach, request.user, conversation_id)
+    conversation = conversations.find(request.access, request.user, conversation_id)
     if request.method != "POST":
         typed = AskForm(request.GET).typed()
         context = _page(request, conversation, chosen=conversation.sources, typed=typed)
@@ -55,7 +55,7 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
     form = AskForm(request.POST)
     try:
         question, chosen = form.question(), form.sources()
-        answer = questions.ask(request.reach, request.user, conversation, question, sources=chosen)
+        answer = questions.ask(request.access, request.user, conversation, question, sources=chosen)
         return _answer(request, answer)
     except KnowledgeBaseError as error:
         return _render_refusal(request, error, conversation, form)
@@ -64,13 +64,13 @@ def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpRespon
 @require_POST
 def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
     """Answer a question again."""
-    answer = answers.find_answer(request.reach, request.user, answer_id)
-    return _answer(request, questions.ask_again(request.reach, request.user, answer))
+    answer = answers.find_answer(request.access, request.user, answer_id)
+    return _answer(request, questions.ask_again(request.access, request.user, answer))
 
 
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    answer = answers.find_answer(request.reach, request.user, answer_id)
+    answer = answers.find_answer(request.access, request.user, answer_id)
     return fragment(request, "citations/_answer.html", _answer_values(request, answer))
 
 
@@ -87,7 +87,7 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
     """Stream an answer; a browser without scripts waits and gets the conversation."""
-    events = questions.respond(request.reach, request.user, answer)
+    events = questions.respond(request.access, request.user, answer)
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
         return answer_stream.stream(
@@ -104,13 +104,13 @@ def _consume(events: Iterator[Event]) -> None:
 
 
 def _render(request: PageRequest, answer: Answer) -> str:
-    fresh = answers.find_answer(request.reach, request.user, answer.uuid)
+    fresh = answers.find_answer(request.access, request.user, answer.uuid)
     context = _answer_values(request, fresh)
     return render_to_string("citations/_answer.html", context, request=request)
 
 
 def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
-    (context,) = _contexts(request, answers.read(request.reach, [answer]))
+    (context,) = _contexts(request, answers.read(request.access, [answer]))
     return {"entry": context, "conversation": answer.conversation, **_note_choices(request)}
 
 
@@ -118,7 +118,7 @@ def _contexts(
     request: PageRequest, records: Sequence[AnswerRecord]
 ) -> list[answer_context.AnswerContext]:
     return answer_context.answer_contexts(
-        records, notes=notes.saved(request.reach, [record.id for record in records])
+        records, notes=notes.saved(request.access, [record.id for record in records])
     )
 
 
@@ -153,8 +153,8 @@ def _page(
     if conversation:
         slug = conversation.collection.slug if conversation.collection else shelf
         address = reverse("conversation", args=(conversation.uuid,))
-        records = answers.of_conversation(request.reach, conversation)
-    latest = conversations.list_conversations(request.reach, request.user, limit=LATEST)
+        records = answers.of_conversation(request.access, conversation)
+    latest = conversations.list_conversations(request.access, request.user, limit=LATEST)
     return {
         "conversation": conversation,
         "answers": _contexts(request, records),
@@ -180,15 +180,15 @@ EXPORTS: Final = (
 
 def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
     """Return sources that can be asked: all but those that could not be read."""
-    shelf = library.find_collection(request.reach, slug) if slug else None
-    visible: SourceQuerySet = Source.objects.visible(request.reach)
+    shelf = library.find_collection(request.access, slug) if slug else None
+    visible: SourceQuerySet = Source.objects.visible(request.access)
     visible = visible.filter(collection=shelf) if shelf else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     shown = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
     total = sources.count()
     return {
         "collection": slug,
-        "shelves": library.collections(request.reach),
+        "shelves": library.collections(request.access),
         "sources": list(shown[:MOST_SHOWN]),
         "total": total,
         "more": total > MOST_SHOWN,
@@ -197,5 +197,5 @@ def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
 
 def _note_choices(request: PageRequest) -> dict[str, Any]:
     """Return the collections in which notes can be saved."""
-    writable = request.reach.writable
+    writable = request.access.writable
     return {"writable": writable, "note_shelves": Collection.objects.filter(pk__in=writable)}

@@ -28,7 +28,7 @@ class Clip:
 def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     """Show a citation at its current location in the source."""
     citation = (
-        Citation.objects.visible(request.reach)
+        Citation.objects.visible(request.access)
         .select_related("source__video", "source__collection")
         .filter(uuid=citation_id)
         .first()
@@ -63,6 +63,6 @@ def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:
     if at is None or at.page is None or citation.source.kind == SourceKind.VIDEO:
         return None
     try:
-        return pages.show_page(request.reach, citation.source.uuid, at.page, quote=at.span)
+        return pages.show_page(request.access, citation.source.uuid, at.page, quote=at.span)
     except PageNotFound:
         return None

@@ -34,13 +34,13 @@ def show_conversations(request: PageRequest) -> HttpResponse:
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
     part: dict[str, Any] = {"words": words, "offset": offset}
-    page = conversations.list_conversations(request.reach, request.user, limit=PAGE, **part)
+    page = conversations.list_conversations(request.access, request.user, limit=PAGE, **part)
     return render(request, "citations/conversations.html", {"page": page, **part})
 
 
 @require_POST
 def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
-    conversation = conversations.find(request.reach, request.user, conversation_id)
+    conversation = conversations.find(request.access, request.user, conversation_id)
     conversations.rename(conversation, request.POST.get("title", ""))
     return redirect("conversation", conversation_id=conversation_id)
 
@@ -48,7 +48,7 @@ def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
     """Confirm, then delete a conversation."""
-    conversation = conversations.find(request.reach, request.user, conversation_id)
+    conversation = conversations.find(request.access, request.user, conversation_id)
     if request.method != "POST":
         return render(
             request,
@@ -62,13 +62,13 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 @require_safe
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
     """Download a conversation; the printable page is shown instead."""
-    conversation = conversations.find(request.reach, request.user, conversation_id)
+    conversation = conversations.find(request.access, request.user, conversation_id)
     if form not in list(notebook_export.ExportFormat):
         raise ConversationNotFound(
             f"There is no export format “{form}”.",
             hint="Formats: " + ", ".join(notebook_export.ExportFormat) + ".",
         )
-    file = notebook_export.export(request.reach, conversation, notebook_export.ExportFormat(form))
+    file = notebook_export.export(request.access, conversation, notebook_export.ExportFormat(form))
     response = HttpResponse(file.text, content_type=file.media_type)
     if form == notebook_export.ExportFormat.HTML:
         response["Content-Security-Policy"] = PRINTED
@@ -81,7 +81,7 @@ def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpRespon
 @require_POST
 def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Rate an answer, or remove the rating."""
-    answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
+    answer = notebook_answers.find_answer(request.access, request.user, answer_id)
     questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
         return _back(answer)
@@ -93,9 +93,9 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
 def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     """Save an answer as a note, or lead to the note it is saved as."""
     request.caller.require_write()
-    answer = notebook_answers.find_answer(request.reach, request.user, answer_id)
+    answer = notebook_answers.find_answer(request.access, request.user, answer_id)
     slug = AskForm(request.POST).collection_slug()
-    saved = notes.keep(request.reach, request.user, answer, collection=slug)
+    saved = notes.keep(request.access, request.user, answer, collection=slug)
     if request.htmx:
         return fragment(
             request,
@@ -108,7 +108,7 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
 
 
 def _record(request: PageRequest, answer: Answer) -> AnswerRecord:
-    return notebook_answers.read(request.reach, [answer])[0]
+    return notebook_answers.read(request.access, [answer])[0]
 
 
 def _back(answer: Answer) -> HttpResponse:

@@ -57,12 +57,12 @@ class SpeechLine:
 @require_safe
 def show_lectures(request: PageRequest) -> HttpResponse:
     offset = number_of(request.GET.get("offset", "")) or 0
-    page = lecture_sessions.list_sessions(request.reach, offset=offset, limit=PAGE)
+    page = lecture_sessions.list_sessions(request.access, offset=offset, limit=PAGE)
     context = {
         "lectures": page.sessions,
         "next": page.next,
         "offset": offset,
-        "writable": request.reach.writable,
+        "writable": request.access.writable,
     }
     return render(request, "citations/lectures.html", context)
 
@@ -88,10 +88,10 @@ def new(request: PageRequest) -> HttpResponse:
 @require_safe
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: the speech with citation numbers, and the newest cards."""
-    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
     context = {
         "lecture": lecture,
-        "may_write": lecture.collection_id in request.reach.writable,
+        "may_write": lecture.collection_id in request.access.writable,
         "talk": _talk(lecture),
         "count": lecture_sessions.citations_of(lecture).count(),
         **_documents(lecture),
@@ -105,7 +105,7 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 @require_safe
 def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
     """Show a window's cards and its citation numbers."""
-    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
     window = _citing(lecture).filter(index=index).first()
     if window is None:
         raise LectureNotFound("This window cites nothing.")
@@ -115,21 +115,21 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 @require_safe
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards."""
-    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
     cards = _cards(lecture, before=number_of(request.GET.get("before", "")))
     return fragment(request, "citations/_windows.html", {"lecture": lecture, **cards})
 
 
 @require_safe
 def show_figures(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
     return fragment(request, "citations/_lecture_figures.html", _figures(lecture))
 
 
 @require_safe
 def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Download the transcript with citations as Markdown."""
-    lecture = lecture_sessions.find_session(request.reach, lecture_id)
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
     text = lecture_report.export(lecture)
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = content_disposition_header(
@@ -166,7 +166,7 @@ def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Start a lecture with the same settings, to replay its recording again."""
     lecture = _find_writable(request, lecture_id)
-    session = lecture_sessions.start_again(request.reach, request.user, lecture)
+    session = lecture_sessions.start_again(request.access, request.user, lecture)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
 
@@ -185,7 +185,7 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:
     request.caller.require_write()
-    return lecture_sessions.find_session(request.reach, lecture_id, write=True)
+    return lecture_sessions.find_session(request.access, lecture_id, write=True)
 
 
 def _submitted(
@@ -209,18 +209,18 @@ def _split_sentences(text: str) -> str:
 def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
     talk = None
     if values["transcript"]:
-        visible = Transcript.objects.visible(request.reach).select_related("video")
+        visible = Transcript.objects.visible(request.access).select_related("video")
         talk = visible.filter(pk=values["transcript"]).first()
         if talk is None:
             raise TranscriptNotFound("This recording no longer exists.", hint="Choose another one.")
     settings_ = {name: values[name] for name in ("title", "collection", "language", "sources")}
-    return lecture_sessions.start(request.reach, request.user, transcript=talk, **settings_)
+    return lecture_sessions.start(request.access, request.user, transcript=talk, **settings_)
 
 
 def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
     """Return the choices for a new lecture; an address may preset a recording."""
-    writable = request.reach.writable
-    visible = Transcript.objects.visible(request.reach).light().select_related("video")
+    writable = request.access.writable
+    visible = Transcript.objects.visible(request.access).light().select_related("video")
     talks = visible.order_by("-created_at", "-pk")
     video = number_of(request.GET.get("video", ""))
     preset = talks.filter(video=video).first() if video is not None else None
@@ -254,7 +254,7 @@ def _talk(lecture: LectureSession) -> Transcript | None:
 
 def _citable(request: PageRequest, collections: Iterable[int]) -> SourceQuerySet:
     """Return sources of collections, except those that could not be read."""
-    visible = Source.objects.visible(request.reach).filter(collection__in=collections)
+    visible = Source.objects.visible(request.access).filter(collection__in=collections)
     readable: SourceQuerySet = visible.exclude(state=State.FAILED, chunk_count=0)
     return readable.select_related("collection")
 

@@ -34,7 +34,7 @@ def add(request: PageRequest) -> HttpResponse:
     form = NoteForm(request.POST)
     slug = form.collection_slug()
     try:
-        note = notes.pin(request.reach, request.user, collection=slug, **form.values())
+        note = notes.pin(request.access, request.user, collection=slug, **form.values())
     except (Forbidden, NotFound):
         raise
     except KnowledgeBaseError as error:
@@ -79,21 +79,21 @@ def address_of(note: Note) -> str:
 
 def _find_writable(request: PageRequest, note_id: UUID) -> Note:
     request.caller.require_write()
-    return notes.find_note(request.reach, note_id, write=True)
+    return notes.find_note(request.access, note_id, write=True)
 
 
 def _page(request: PageRequest, slug: str) -> dict[str, Any]:
-    shelf = library.find_collection(request.reach, slug) if slug else None
+    shelf = library.find_collection(request.access, slug) if slug else None
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
-    page = notes.list_notes(request.reach, collection=slug, words=words, offset=offset, limit=PAGE)
-    writable = request.reach.writable
+    page = notes.list_notes(request.access, collection=slug, words=words, offset=offset, limit=PAGE)
+    writable = request.access.writable
     return {
         "page": page,
         "offset": offset,
         "words": words,
         "shelf": shelf,
-        "shelves": library.collections(request.reach),
+        "shelves": library.collections(request.access),
         "writable": writable,
         "note_shelves": [shelf]
         if shelf and shelf.pk in writable

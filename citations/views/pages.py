@@ -31,20 +31,20 @@ HARMLESS: Final = {
 @require_safe
 def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
     """Show a page with a quote marked; HTMX gets the fragment for the dialog."""
-    source = find_source(request.reach, str(source_id))
+    source = find_source(request.access, str(source_id))
     if source.video_id:
         return redirect("source", source_id=source_id)
     parameters = PageForm(request.GET).parameters()
     quote = (
-        pages.find_quote_span(request.reach, source_id, parameters.citation)
+        pages.find_quote_span(request.access, source_id, parameters.citation)
         if parameters.citation
         else parameters.quote
     )
     context = {
         "view": pages.show_page(
-            request.reach, source_id, number, quote=quote, words=parameters.words
+            request.access, source_id, number, quote=quote, words=parameters.words
         ),
-        "search": pages.find_pages(request.reach, source_id, parameters.words)
+        "search": pages.find_pages(request.access, source_id, parameters.words)
         if parameters.words
         else None,
         "is_lost": bool(parameters.citation) and quote is None,
@@ -59,7 +59,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
 @require_safe
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
     """Return a page's image in the width nearest to the requested one; supports ETags."""
-    document = pages.find_image_document(request.reach, source_id, number)
+    document = pages.find_image_document(request.access, source_id, number)
     width = _width(request.GET.get("width", ""))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
@@ -74,7 +74,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
 @require_safe
 def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
     """Return the original file as a download."""
-    document = pages.find_document(request.reach, source_id)
+    document = pages.find_document(request.access, source_id)
     pdf = PDF.media_type
     media_type = pdf if document.media_type == pdf else "application/octet-stream"
     is_read = request.method == "GET"

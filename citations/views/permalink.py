@@ -13,4 +13,4 @@ from transcripts.views.requests import PageRequest
 @require_safe
 def go(request: PageRequest, citation_id: UUID) -> HttpResponse:
     """Redirect to the current position of a citation."""
-    return redirect(verification.address_of(request.reach, citation_id))
+    return redirect(verification.address_of(request.access, citation_id))

@@ -67,7 +67,7 @@ def mark(request: PageRequest) -> HttpResponse:
     form = MarkForm(request.POST)
     verdict = form.verdict_of()
     values = form.cleaned_data
-    judgments.mark(request.reach, request.user, values["query"], values["chunk"], right=verdict)
+    judgments.mark(request.access, request.user, values["query"], values["chunk"], right=verdict)
     if request.htmx:
         context = {name: values[name] for name in ("chunk", "query")}
         context |= {"mark": verdict, "is_new": True}
@@ -90,13 +90,13 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
-    known = facets(request.reach)
+    known = facets(request.access)
     context = {
         "asked": criteria,
         "modes": MODES,
-        "chips": chips(request.reach, criteria, known),
+        "chips": chips(request.access, criteria, known),
         "choices": choices(criteria, known),
-        "counts": sources.count(Source.objects.visible(request.reach)),
+        "counts": sources.count(Source.objects.visible(request.access)),
     }
     return (
         {**context, **_search_context(request, criteria, names=dict(known.collections))}
@@ -132,7 +132,7 @@ def _search(
     """Search. If no model is available, search by words and return the error, too."""
     search = partial(
         search_pipeline.search,
-        request.reach,
+        request.access,
         criteria.query,
         limit=criteria.limit,
         filter=criteria.filter,

@@ -36,11 +36,11 @@ LIVE_SECONDS: Final = 2.0
 def show_sources(request: PageRequest) -> HttpResponse:
     shelves = [
         collection
-        for collection in library.collections(request.reach)
-        if collection.pk in request.reach.writable
+        for collection in library.collections(request.access)
+        if collection.pk in request.access.writable
     ]
     context = {
-        "known": facets(request.reach),
+        "known": facets(request.access),
         "shelves": shelves,
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
     }
@@ -58,12 +58,12 @@ def source_events(request: PageRequest) -> StreamingHttpResponse:
 @require_safe
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show a source and its chunks from ``offset``, or from ``page`` of a document."""
-    source = find_source(request.reach, str(source_id))
+    source = find_source(request.access, str(source_id))
     location = library_chunks.find_page(source, _number(request.GET.get("page", "")))
     offset = _number(request.GET["offset"]) if "offset" in request.GET else location.offset
     page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
-    writable = request.reach.writable
+    writable = request.access.writable
     context = {"source": source, "page": page, "at": location.chunks, "writable": writable}
     context["may_write"] = source.collection_id in writable
     return render(request, "citations/source.html", context)
@@ -92,8 +92,8 @@ def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:
     request.caller.require_write()
-    source = find_source(request.reach, str(source_id))
-    request.reach.require_write(source.collection_id)
+    source = find_source(request.access, str(source_id))
+    request.access.require_write(source.collection_id)
     return source
 
 
@@ -105,7 +105,7 @@ def _list(request: PageRequest) -> dict[str, Any]:
     }
     filter = Filter(**chosen)
     page = sources.list_sources(
-        request.reach, filter, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
+        request.access, filter, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
     )
     states = [(value, label, getattr(page.counts, value)) for value, label in State.choices]
     return {
@@ -114,7 +114,7 @@ def _list(request: PageRequest) -> dict[str, Any]:
         "states": states,
         "page": page,
         "offset": parts["offset"],
-        "writable": request.reach.writable,
+        "writable": request.access.writable,
     }
 
 

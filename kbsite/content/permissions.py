@@ -15,7 +15,7 @@ class EditorsWrite(BasePermission):
         return request.method in SAFE_METHODS or request.auth is None or request.auth.can_write
 
     def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
-        return request.method in SAFE_METHODS or obj.collection_id in request.reach.writable
+        return request.method in SAFE_METHODS or obj.collection_id in request.access.writable
 
 
 class OwnersWrite(EditorsWrite):
@@ -34,7 +34,7 @@ def require_owner(request: Any, collection_id: int) -> None:
 
 def owns(request: Any, collection_id: int) -> bool:
     """Check that the caller may change the collection itself."""
-    if collection_id not in request.reach.writable:
+    if collection_id not in request.access.writable:
         return False
     owned = Membership.objects.filter(user=request.user, collection=collection_id, role=Role.OWNER)
     return request.user.is_superuser or owned.exists()

@@ -57,7 +57,7 @@ class MembershipSerializer(serializers.ModelSerializer[Membership]):
     def get_fields(self) -> dict[str, Any]:
         """Offer visible collections; of an existing member, only the role can change."""
         fields: dict[str, Any] = super().get_fields()
-        fields["collection"].queryset = Collection.objects.visible(self.context["request"].reach)
+        fields["collection"].queryset = Collection.objects.visible(self.context["request"].access)
         for name in ("collection", "user") if self.instance is not None else ():
             fields[name].read_only, fields[name].queryset = True, None
         return fields

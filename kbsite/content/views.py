@@ -54,7 +54,7 @@ class Resource(StyledPages, viewsets.GenericViewSet[Any]):
 
     def _visible(self, model: Any) -> QuerySet[Any]:
         request: Any = self.request
-        visible: QuerySet[Any] = model.objects.visible(request.reach)
+        visible: QuerySet[Any] = model.objects.visible(request.access)
         return visible
 
 

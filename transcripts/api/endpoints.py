@@ -36,7 +36,7 @@ class Request(HttpRequest):
     """A request after the middleware, with its caller and scope."""
 
     caller: Any
-    reach: Scope
+    access: Scope
 
 
 # Adding
@@ -45,7 +45,7 @@ class Request(HttpRequest):
 def add_one(request: Request, source: SourceIn) -> Status[Any]:
     """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
     request.caller.require_write()
-    collection = library.target_collection(request.reach, source.collection)
+    collection = library.target_collection(request.access, source.collection)
     if source.text:
         return Status(
             201,
@@ -77,7 +77,7 @@ def add_files(
 ) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
-    collection = library.target_collection(request.reach, about.collection)
+    collection = library.target_collection(request.access, about.collection)
     job = acquisition.request_files(
         collection,
         contents(files),
@@ -96,7 +96,7 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     found = _jobs(request)
     if wanted.collection:
-        found = found.filter(collection=library.find_collection(request.reach, wanted.collection))
+        found = found.filter(collection=library.find_collection(request.access, wanted.collection))
     if wanted.state:
         found = found.filter(state=wanted.state)
     rows = list(found[wanted.offset : wanted.offset + wanted.limit + 1])
@@ -120,7 +120,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     """Queue a finished job again."""
     request.caller.require_write()
     job = _jobs(request).numbered(job_id)
-    request.reach.require_write(job.collection_id)
+    request.access.require_write(job.collection_id)
     return _queued(acquisition.retry(job))
 
 
@@ -136,7 +136,7 @@ def search_transcript(
     request: Request, video_id: VideoId, wanted: Query[TranscriptSearchIn]
 ) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
-    video = library.find_video(request.reach, video_id, collection=wanted.collection)
+    video = library.find_video(request.access, video_id, collection=wanted.collection)
     return library.search(video, wanted.query, language=wanted.language, limit=wanted.limit)
 
 
@@ -164,7 +164,7 @@ def download_transcript(
     request: Request, video_id: VideoId, wanted: Query[DownloadIn]
 ) -> HttpResponse:
     """Return a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
-    video = library.find_video(request.reach, video_id, collection=wanted.collection)
+    video = library.find_video(request.access, video_id, collection=wanted.collection)
     file = exports.export(video, form=wanted.format, language=wanted.language)
     headers = {
         "Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name)
@@ -183,8 +183,8 @@ def refetch_transcript(
 ) -> Status[Any]:
     """Queue a YouTube video again, in another language if one is named."""
     request.caller.require_write()
-    video = library.find_video(request.reach, video_id, collection=wanted.collection)
-    request.reach.require_write(video.collection_id)
+    video = library.find_video(request.access, video_id, collection=wanted.collection)
+    request.access.require_write(video.collection_id)
     return _queued(acquisition.refetch(video, language=wanted.language, by=request.caller.user))
 
 
@@ -197,7 +197,7 @@ def read_transcript(
     request: Request, video_id: VideoId, wanted: Query[ReadingIn]
 ) -> library.VideoReading:
     """Read a time range, a time chunk, all of it if short or requested, or else a preview."""
-    video = library.find_video(request.reach, video_id, collection=wanted.collection)
+    video = library.find_video(request.access, video_id, collection=wanted.collection)
     return library.read(
         video,
         language=wanted.language,
@@ -225,7 +225,7 @@ def get_youtube(request: Request) -> dict[str, Any]:
         "last_success_at",
     )
     waiting = (
-        Job.objects.visible(request.reach)
+        Job.objects.visible(request.access)
         .filter(state=Job.State.QUEUED)
         .exclude(kind=Job.Kind.FILES)
         .count()
@@ -239,7 +239,7 @@ def get_youtube(request: Request) -> dict[str, Any]:
 
 def _jobs(request: Request) -> Any:
     return (
-        Job.objects.visible(request.reach)
+        Job.objects.visible(request.access)
         .select_related("collection", "video")
         .defer("video__description", "video__chapters", "video__languages")
     )

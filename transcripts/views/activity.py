@@ -30,7 +30,7 @@ def show_activity(request: PageRequest) -> HttpResponse:
     return render(
         request,
         "transcripts/activity.html",
-        {**context, "feeds": activity.list_feeds(request.reach)},
+        {**context, "feeds": activity.list_feeds(request.access)},
     )
 
 
@@ -48,28 +48,28 @@ def show_job(request: PageRequest, pk: int) -> HttpResponse:
     return render(
         request,
         "transcripts/job.html",
-        {"job": activity.find_job(request.reach, pk), "may_write": _may_write(request)},
+        {"job": activity.find_job(request.access, pk), "may_write": _may_write(request)},
     )
 
 
 @require_GET
 def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Send a job whenever it changes, until it ends."""
-    activity.find_job(request.reach, pk)
+    activity.find_job(request.access, pk)
     return events.stream("job", lambda: _job(request, pk))
 
 
 @require_POST
 def retry(request: PageRequest, pk: int) -> HttpResponse:
-    job = activity.find_job(request.reach, pk)
-    request.reach.require_write(job.collection_id)
+    job = activity.find_job(request.access, pk)
+    request.access.require_write(job.collection_id)
     send(acquisition.retry(job))
     return done(request, f"“{job.target}” is queued again.", "activity")
 
 
 @require_POST
 def reopen_gate(request: PageRequest) -> HttpResponse:
-    if not request.reach.writable:
+    if not request.access.writable:
         raise Forbidden(
             "Only people who may add videos may do this.",
             hint="Ask an owner of a collection to make you an editor.",
@@ -108,8 +108,8 @@ def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _changeable(request: PageRequest, pk: int) -> Feed:
-    feed = activity.find_feed(request.reach, pk)
-    request.reach.require_write(feed.collection_id)
+    feed = activity.find_feed(request.access, pk)
+    request.access.require_write(feed.collection_id)
     return feed
 
 
@@ -118,8 +118,8 @@ def _activity(request: PageRequest) -> dict[str, Any]:
     offset = request.GET.get("offset", "")
     start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 9 else 0
     return {
-        "now": activity.summary(request.reach),
-        "page": activity.list_jobs(request.reach, state=state, offset=start),
+        "now": activity.summary(request.access),
+        "page": activity.list_jobs(request.access, state=state, offset=start),
         "state": state,
         "states": Job.State.choices,
         "offset": start,
@@ -128,11 +128,11 @@ def _activity(request: PageRequest) -> dict[str, Any]:
 
 
 def _job(request: PageRequest, pk: int) -> tuple[str, bool]:
-    job = activity.find_job(request.reach, pk)
+    job = activity.find_job(request.access, pk)
     return render_to_string(
         "transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request
     ), job.is_finished
 
 
 def _may_write(request: PageRequest) -> bool:
-    return bool(request.reach.writable)
+    return bool(request.access.writable)

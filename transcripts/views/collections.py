@@ -17,7 +17,7 @@ def list_collections(request: PageRequest) -> HttpResponse:
     roles = collections.roles_of(request.user)
     rows = [
         {"collection": collection, "role": roles(collection)}
-        for collection in library.collections(request.reach)
+        for collection in library.collections(request.access)
     ]
     return render(request, "transcripts/collections.html", {"shelves": rows})
 
@@ -34,7 +34,7 @@ def create(request: PageRequest) -> HttpResponse:
 @require_safe
 def show_collection(request: PageRequest, pk: int) -> HttpResponse:
     """Show a collection and, to an owner, its members."""
-    collection = collections.find(request.reach, pk)
+    collection = collections.find(request.access, pk)
     context: dict[str, Any] = {
         "collection": collection,
         "contents": collections.contents(collection),
@@ -89,7 +89,7 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _own(request: PageRequest, pk: int) -> Collection:
-    collection = collections.find(request.reach, pk)
+    collection = collections.find(request.access, pk)
     collections.require_owner(collection, request.user)
-    request.reach.require_write(pk)
+    request.access.require_write(pk)
     return collection

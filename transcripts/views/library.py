@@ -31,7 +31,7 @@ def show_library(request: PageRequest) -> HttpResponse:
     wanted, offset = LibraryForm(request.GET).filter()
     context = {
         "wanted": wanted,
-        "page": library.list_videos(request.reach, wanted, offset=offset),
+        "page": library.list_videos(request.access, wanted, offset=offset),
         "offset": offset,
     }
     if request.htmx:
@@ -48,7 +48,7 @@ def add(request: PageRequest) -> HttpResponse:
     """Add addresses, files or pasted text, and show the jobs."""
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
-    form.checked(request.reach)
+    form.checked(request.access)
     outcomes = add_all(request, form)
     if request.htmx:
         return fragment(request, "transcripts/_add_outcomes.html", {"outcomes": outcomes})
@@ -59,7 +59,7 @@ def add(request: PageRequest) -> HttpResponse:
 @require_GET
 def find(request: PageRequest) -> HttpResponse:
     """Open a video by its id or address."""
-    return redirect("video", pk=library.find_video(request.reach, request.GET.get("id", "")).pk)
+    return redirect("video", pk=library.find_video(request.access, request.GET.get("id", "")).pk)
 
 
 def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
@@ -140,9 +140,9 @@ def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
 
 
 def _choices(request: PageRequest) -> dict[str, object]:
-    visible = library.collections(request.reach)
+    visible = library.collections(request.access)
     return {
         "collections": visible,
-        "writable": [row for row in visible if row.pk in request.reach.writable],
-        "tags": library.tags(request.reach),
+        "writable": [row for row in visible if row.pk in request.access.writable],
+        "tags": library.tags(request.access),
     }

@@ -16,7 +16,7 @@ class PageRequest(HttpRequest):
     """A request after the middleware: signed in, with its scope and HTMX headers."""
 
     user: User
-    reach: Scope
+    access: Scope
     caller: Any
     htmx: HtmxDetails
 

@@ -25,12 +25,12 @@ ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 @require_safe
 def show_video(request: PageRequest, pk: int) -> HttpResponse:
     """Show the time chunk of index ``chunk`` or at moment ``t``, and the hits for ``q``."""
-    video = collections.find_video(request.reach, pk)
+    video = collections.find_video(request.access, pk)
     language = request.GET.get("lang", "")[:35]
     context: dict[str, Any] = {
         "video": video,
         "language": language,
-        "may_write": video.collection_id in request.reach.writable,
+        "may_write": video.collection_id in request.access.writable,
     }
     context |= {
         "transcripts": video.transcripts.light(),
@@ -58,7 +58,7 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
     """Show a time chunk as a fragment for infinite scroll."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?chunk={index}")
-    video = collections.find_video(request.reach, pk)
+    video = collections.find_video(request.access, pk)
     language = request.GET.get("lang", "")[:35]
     read = library.read(video, language=language, chunk_index=index)
     context = {
@@ -75,7 +75,7 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
     """Show the hits for ``q`` as a fragment for search-as-you-type."""
     if not request.htmx:
         return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
-    video = collections.find_video(request.reach, pk)
+    video = collections.find_video(request.access, pk)
     context = {
         "video": video,
         "language": request.GET.get("lang", "")[:35],
@@ -91,7 +91,7 @@ def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
             f"There is no format “{form[:20]}”.",
             hint=f"Known: {', '.join(exports.TranscriptFormat)}.",
         )
-    video = collections.find_video(request.reach, pk)
+    video = collections.find_video(request.access, pk)
     export = exports.export(
         video, form=exports.TranscriptFormat(form), language=request.GET.get("lang", "")[:35]
     )
@@ -104,7 +104,7 @@ def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
 @cache_control(private=True, max_age=300)
 def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
     """Return the thumbnail, or a generated drawing if there is none."""
-    video = collections.find_video(request.reach, pk)
+    video = collections.find_video(request.access, pk)
     stored = Thumbnail.objects.filter(video=video).first()
     if stored is not None:
         return HttpResponse(bytes(stored.data), content_type="image/jpeg")
@@ -138,8 +138,8 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
 
 
 def _changeable(request: PageRequest, pk: int) -> Video:
-    video = collections.find_video(request.reach, pk)
-    request.reach.require_write(video.collection_id)
+    video = collections.find_video(request.access, pk)
+    request.access.require_write(video.collection_id)
     return video
 
 
