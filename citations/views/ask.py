@@ -33,7 +33,7 @@ def ask(request: PageRequest) -> HttpResponseBase:
     form = AskForm(request.POST if request.method == "POST" else request.GET)
     slug, chosen = form.collection_slug(), form.sources()
     if request.method != "POST":
-        context = _page(request, None, shelf=slug, chosen=chosen, typed=form.typed())
+        context = _page(request, None, collection=slug, chosen=chosen, typed=form.typed())
         return render(request, "citations/ask.html", context)
     about: dict[str, Any] = {"collection": slug, "sources": chosen}
     try:
@@ -132,8 +132,10 @@ def _render_refusal(
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
         return render(request, "citations/_answer_error.html", {"error": error}, status=status)
-    shelf = form.collection_slug() if not isinstance(error, NotFound) else ""
-    context = _page(request, conversation, shelf=shelf, chosen=form.sources(), typed=form.typed())
+    slug = form.collection_slug() if not isinstance(error, NotFound) else ""
+    context = _page(
+        request, conversation, collection=slug, chosen=form.sources(), typed=form.typed()
+    )
     return render(request, "citations/ask.html", {**context, "error": error}, status=status)
 
 
@@ -144,14 +146,14 @@ def _page(
     request: PageRequest,
     conversation: Conversation | None,
     *,
-    shelf: str = "",
+    collection: str = "",
     chosen: list[str],
     typed: str = "",
 ) -> dict[str, Any]:
-    slug, address = shelf, reverse("ask")
+    slug, address = collection, reverse("ask")
     records: Sequence[AnswerRecord] = ()
     if conversation:
-        slug = conversation.collection.slug if conversation.collection else shelf
+        slug = conversation.collection.slug if conversation.collection else collection
         address = reverse("conversation", args=(conversation.uuid,))
         records = answers.of_conversation(request.access, conversation)
     latest = conversations.list_conversations(request.access, request.user, limit=LATEST)
@@ -180,15 +182,15 @@ EXPORTS: Final = (
 
 def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
     """Return sources that can be asked: all but those that could not be read."""
-    shelf = library.find_collection(request.access, slug) if slug else None
+    collection = library.find_collection(request.access, slug) if slug else None
     visible: SourceQuerySet = Source.objects.visible(request.access)
-    visible = visible.filter(collection=shelf) if shelf else visible
+    visible = visible.filter(collection=collection) if collection else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     shown = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
     total = sources.count()
     return {
-        "collection": slug,
-        "shelves": library.collections(request.access),
+        "collection_slug": slug,
+        "collections": library.collections(request.access),
         "sources": list(shown[:MOST_SHOWN]),
         "total": total,
         "more": total > MOST_SHOWN,
@@ -198,4 +200,4 @@ def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
 def _note_choices(request: PageRequest) -> dict[str, Any]:
     """Return the collections in which notes can be saved."""
     writable = request.access.writable
-    return {"writable": writable, "note_shelves": Collection.objects.filter(pk__in=writable)}
+    return {"writable": writable, "note_collections": Collection.objects.filter(pk__in=writable)}

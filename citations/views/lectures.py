@@ -232,7 +232,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
         }
     return {
         "values": {**values, "collection": values["collection"] or USUAL},
-        "shelves": Collection.objects.filter(pk__in=writable),
+        "collections": Collection.objects.filter(pk__in=writable),
         "talks": [
             *([preset] if preset else []),
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),

@@ -1,6 +1,7 @@
 """Notes: list, add, change, delete."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -14,7 +15,6 @@ from citations.views.ask_form import NoteForm, words_of
 from citations.views.lecture_form import number_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, done
 
 PAGE: Final = 30  # notes per page
@@ -83,21 +83,20 @@ def _find_writable(request: PageRequest, note_id: UUID) -> Note:
 
 
 def _page(request: PageRequest, slug: str) -> dict[str, Any]:
-    shelf = library.find_collection(request.access, slug) if slug else None
+    collection = library.find_collection(request.access, slug) if slug else None
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
     page = notes.list_notes(request.access, collection=slug, words=words, offset=offset, limit=PAGE)
     writable = request.access.writable
+    collections = library.collections(request.access)
+    candidates = [collection] if collection else collections
     return {
         "page": page,
         "offset": offset,
         "words": words,
-        "shelf": shelf,
-        "shelves": library.collections(request.access),
+        "collection": collection,
+        "collection_query": f"?{urlencode({'collection': slug})}" if slug else "",
+        "collections": collections,
         "writable": writable,
-        "note_shelves": [shelf]
-        if shelf and shelf.pk in writable
-        else []
-        if shelf
-        else list(Collection.objects.filter(pk__in=writable)),
+        "note_collections": [row for row in candidates if row.pk in writable],
     }

@@ -48,7 +48,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         if parameters.words
         else None,
         "is_lost": bool(parameters.citation) and quote is None,
-        "asked": parameters,
+        "parameters": parameters,
         "is_modal": bool(request.htmx),
     }
     if request.htmx:

@@ -56,7 +56,7 @@ def show_search(request: PageRequest) -> HttpResponse:
         if request.htmx:
             raise  # the page stays, and the message is shown on top
         status = 404 if isinstance(error, NotFound) else 422
-        context = {"asked": form.question(), "modes": MODES, "error": error}
+        context = {"criteria": form.question(), "modes": MODES, "error": error}
         return render(request, "citations/search.html", context, status=status)
     return _respond(request, context)
 
@@ -85,14 +85,14 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
     if request.htmx.target == "results":
         return fragment(request, "citations/_search_results.html", context)
     response = fragment(request, "citations/_search_body.html", context)
-    response["HX-Push-Url"] = f"{reverse('search')}?{context['asked'].address}"
+    response["HX-Push-Url"] = f"{reverse('search')}?{context['criteria'].address}"
     return response
 
 
 def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
     known = facets(request.access)
     context = {
-        "asked": criteria,
+        "criteria": criteria,
         "modes": MODES,
         "chips": chips(request.access, criteria, known),
         "choices": choices(criteria, known),

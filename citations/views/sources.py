@@ -34,14 +34,10 @@ LIVE_SECONDS: Final = 2.0
 
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
-    shelves = [
-        collection
-        for collection in library.collections(request.access)
-        if collection.pk in request.access.writable
-    ]
+    visible = library.collections(request.access)
     context = {
         "known": facets(request.access),
-        "shelves": shelves,
+        "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
     }
     return render(request, "citations/sources.html", {**_list(request), **context})

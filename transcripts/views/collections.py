@@ -19,7 +19,7 @@ def list_collections(request: PageRequest) -> HttpResponse:
         {"collection": collection, "role": roles(collection)}
         for collection in library.collections(request.access)
     ]
-    return render(request, "transcripts/collections.html", {"shelves": rows})
+    return render(request, "transcripts/collections.html", {"rows": rows})
 
 
 @require_POST

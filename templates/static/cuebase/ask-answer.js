@@ -6,7 +6,7 @@ import { counted, takeEvents } from "./text.js";
 const HEADER = 80; // pixels, as scroll-margin-top of an answer
 const NO_REPLY = '<div class="notice notice-error"><p>The server does not answer. Check that it '
   + "runs, then load this page again.</p></div>";
-const log = need("[data-told]");
+const log = need("[data-log]");
 
 /** @param {string} text */
 function tell(text) {

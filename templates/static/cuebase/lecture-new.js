@@ -9,7 +9,7 @@ function filterSources(filter) {
   const showSources = () => {
     const words = filterWords(filter.value);
     for (const row of all(".source-choice li")) {
-      const isInCollection = row.dataset.shelf === collection.value;
+      const isInCollection = row.dataset.collection === collection.value;
       if (!isInCollection) field("input", row).checked = false;
       show(row, isInCollection && hasWords(row.textContent, words));
     }

@@ -36,7 +36,7 @@ onHtmx("sseMessage", openAgain);
 let reading = null;
 let shownBefore = 0;
 const isResults = (/** @type {Element | undefined} */ element) =>
-  Boolean(element?.matches("#results, #found"));
+  Boolean(element?.matches("#results, #search-body"));
 
 /** @param {HTMLElement} results */
 function rememberReading(results) {
