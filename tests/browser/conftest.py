@@ -27,6 +27,21 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+SAMPLES = """
+from citations import samples
+from citations.ingest import pipeline
+from django.contrib.auth.models import User
+from transcripts.models import Collection
+loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
+pipeline.ingest(loaded.textbook.pk)
+print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbook.title}))
+"""
+REMOVE_SAMPLES = """
+from citations.ingest import pipeline
+from citations.models import LectureSession, Source
+LectureSession.objects.filter(uuid="{lecture}").delete()
+pipeline.remove(Source.objects.get(title="{textbook}"))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +90,14 @@ def site(language_model: ModelStandIn) -> Iterator[Site]:
         with site.worker(), site.server():
             yield site
     shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def sample(site: Site) -> Iterator[dict[str, str]]:
+    """The sample lecture and the textbook that it cites; other files count what searches find."""
+    made: dict[str, str] = site.json(SAMPLES)
+    yield made
+    site.python(REMOVE_SAMPLES.format(**made))
 
 
 class Visit:

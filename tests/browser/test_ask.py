@@ -8,21 +8,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
-from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
 pytestmark = pytest.mark.browser
 
 SLOW = 60_000  # ms; machines are noisy, and the first question loads models
-SAMPLES = """
-from citations import samples
-from citations.ingest import pipeline as ingestion
-from django.contrib.auth.models import User
-from transcripts.models import Collection
-loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
-ingestion.ingest(loaded.textbook.pk)
-print(json.dumps({"textbook": loaded.textbook.title}))
-"""
 TRUE = 'CLAIM: There are three observations.\nQUOTE [1]: "BM25 rests on three observations."\n\n'
 LIE = (
     "CLAIM: It was found on the moon.\n"
@@ -41,10 +31,10 @@ def written(asked: str) -> str:
 
 
 @pytest.fixture
-def textbook(site: Site, language_model: ModelStandIn) -> Iterator[str]:
+def textbook(sample: dict[str, str], language_model: ModelStandIn) -> Iterator[str]:
     """The title of the sample textbook; the language model answers questions about it."""
     before, language_model.answer = language_model.answer, written
-    yield str(site.json(SAMPLES)["textbook"])
+    yield sample["textbook"]
     language_model.answer = before
 
 

@@ -13,15 +13,6 @@ from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
 
-SAMPLES = """
-from citations import samples
-from citations.ingest import pipeline as ingestion
-from django.contrib.auth.models import User
-from transcripts.models import Collection
-loaded = samples.load(Collection.objects.default(), owner=User.objects.get(username="ada"))
-ingestion.ingest(loaded.textbook.pk)
-print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbook.title}))
-"""
 WAITING = """
 from citations.lectures import sessions as lectures
 from citations.models import Window
@@ -52,13 +43,6 @@ EAR = """window.SpeechRecognition = class extends EventTarget {
     }
     stop() { window.stopped = true }
 }"""
-
-
-@pytest.fixture(scope="module")
-def sample(site: Site) -> dict[str, str]:
-    """The sample lecture and the textbook that it cites."""
-    made: dict[str, str] = site.json(SAMPLES)
-    return made
 
 
 def clock(text: str) -> int:
