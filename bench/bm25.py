@@ -31,8 +31,9 @@ import numpy
 from environment import DATA, RESULTS, ROOT
 from rank_bm25 import BM25Okapi
 
-from transcripts.bm25 import Index, tokenize
+from transcripts.bm25 import Index
 from transcripts.cues import Cue, group_by_time
+from transcripts.tokenizer import tokenize
 
 SIZES = (240, 2000)
 QUERY_WORDS = (1, 3, 6)

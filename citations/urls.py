@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from citations.views import add as view_add
 from citations.views import ask as view_ask
-from citations.views import citation, conversations, lectures, pages, permalink, search, sources
+from citations.views import citation, conversations, lectures, pages, search, sources
 from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -26,7 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/answers/<uuid:answer_id>/rate/", conversations.rate, name="answer-rate"),
     path("ask/answers/<uuid:answer_id>/note/", conversations.keep, name="answer-note"),
     path("ask/citations/<uuid:citation_id>/", citation.show_citation, name="citation-details"),
-    path("citations/<uuid:citation_id>/", permalink.go, name="citation"),
+    path("citations/<uuid:citation_id>/", citation.go, name="citation"),
     path("notes/", view_notes.show_notes, name="notes"),
     path("notes/add/", view_notes.add, name="note-add"),
     path("notes/<uuid:note_id>/", view_notes.change, name="note"),

@@ -37,19 +37,15 @@ from transcripts.models import (
     enqueue,
 )
 from transcripts.sanitize import clean
-from transcripts.timecodes import Target, parse_target
+from transcripts.timecodes import parse_target
 from transcripts.work import retry as retry_table
 
 logger = logging.getLogger(__name__)
 
 LARGE_FILE = 500_000  # bytes
-GATE_CODES = [
-    error.code for error in (Blocked, RateLimited, Refused, NetworkProblem, GateClosed)
-]  # of jobs that wait for the gate
-LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_unique_names``
-
-
-# Requests
+# Of jobs that wait for the gate.
+GATE_CODES = [error.code for error in (Blocked, RateLimited, Refused, NetworkProblem, GateClosed)]
+LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_candidates``
 
 
 def request(
@@ -69,9 +65,17 @@ def request(
     target = parse_target(address)
     if target.kind == "video":
         return _request_video(collection, target.id, language=language, tags=tags, by=by)
-    return request_feed(
-        _feed(collection, target, newest=newest, every_hours=every_hours), by=by, tags=tags
+    options = {"newest": newest, "every_hours": every_hours}
+    values = {name: value for name, value in options.items() if value is not None}
+    feed, _ = Feed.objects.update_or_create(
+        collection=collection,
+        youtube_id=target.id,
+        defaults=values,
+        create_defaults={"kind": target.kind, **values},
     )
+    if every_hours is not None:
+        feed.plan()  # now, because the first job may fail
+    return request_feed(feed, by=by, tags=tags)
 
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
@@ -100,9 +104,7 @@ def request_files(
 
     Raises ``InvalidInput`` if no name is that of a transcript, and ``CaptionsTooLarge``.
     """
-    accepted = _unique_names(
-        (_safe_name(name), data) for name, data in uploads if files.is_candidate(_safe_name(name))
-    )
+    accepted = _candidates(uploads)
     if not files.select(name for name, _ in accepted):
         raise InvalidInput(
             "None of these files has the name of a transcript.",
@@ -117,10 +119,10 @@ def request_files(
             kind=Job.Kind.FILES,
             target=target[:200],
             language=clean(language, 35),
+            tags=storage.clean_tags(tags),
             priority=10,
             created_by=by,
         )
-        job.tags = storage.clean_tags(tags)
         enqueue(job)
         rows = [JobFile(job=job, name=name, data=data) for name, data in accepted]
         JobFile.objects.bulk_create(
@@ -175,9 +177,6 @@ def reopen_gate() -> int:
         YouTubeGate.reopen()
         waiting = Job.objects.filter(state=Job.State.QUEUED, error_code__in=GATE_CODES)
         return waiting.update(run_after=None, sent_at=None)
-
-
-# Runs
 
 
 def perform(pk: int) -> Job | None:
@@ -265,7 +264,18 @@ def _run_feed(job: Job) -> None:
         if current is None:
             return
         current.synced(title=listing.title)
-        _queue_videos(feed, new_ids, job)
+        rows = [
+            Job(
+                collection=feed.collection,
+                kind=Job.Kind.VIDEO,
+                target=video_id,
+                feed=feed,
+                tags=job.tags,
+                created_by=job.created_by,
+            )
+            for video_id in new_ids
+        ]
+        Job.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
         job.report(step="", done=len(new_ids), total=len(new_ids))
         job.finish()
 
@@ -284,11 +294,10 @@ def _settle(job: Job, error: KnowledgeBaseError) -> None:
         return
     if isinstance(error, YouTubeError) and not isinstance(error, NetworkProblem):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
-    until = _next_try(job, error)
-    if until is None:
-        job.fail(error)
-    else:
+    if until := _next_try(job, error):
         job.put_back(until=until, error=error, counts=not isinstance(error, Premiere))
+    else:
+        job.fail(error)
 
 
 def _gate_opens_at(job: Job, error: KnowledgeBaseError) -> datetime | None:
@@ -315,18 +324,14 @@ def _moment(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, tz=UTC)
 
 
-# Playlists and channels
-
-
 def _request_video(
     collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any
 ) -> Job:
-    language = clean(language, 35)
     new = Job(
         collection=collection,
         kind=Job.Kind.VIDEO,
         target=video_id,
-        language=language,
+        language=clean(language, 35),
         priority=10,
         created_by=by,
         tags=storage.clean_tags(tags),
@@ -337,22 +342,6 @@ def _request_video(
     return job
 
 
-def _feed(
-    collection: Collection, target: Target, *, newest: int | None, every_hours: int | None
-) -> Feed:
-    options = {"newest": newest, "every_hours": every_hours}
-    values = {name: value for name, value in options.items() if value is not None}
-    feed, _ = Feed.objects.update_or_create(
-        collection=collection,
-        youtube_id=target.id,
-        defaults=values,
-        create_defaults={"kind": target.kind, **values},
-    )
-    if every_hours is not None:
-        feed.plan()  # now, because the first job may fail
-    return feed
-
-
 def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
     # A video with a job is not new, even if it has no captions or was deleted by hand.
     videos = Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids)
@@ -361,32 +350,18 @@ def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
     return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in seen]
 
 
-def _queue_videos(feed: Feed, video_ids: Sequence[str], job: Job) -> None:
-    rows = (
+def _fetch_again_later(job: Job) -> None:
+    enqueue(
         Job(
-            collection=feed.collection,
-            kind=Job.Kind.VIDEO,
-            target=video_id,
-            feed=feed,
+            collection=job.collection,
+            kind=job.kind,
+            target=job.target,
+            language=job.language,
             tags=job.tags,
             created_by=job.created_by,
+            run_after=timezone.now() + timedelta(hours=1),
         )
-        for video_id in video_ids
     )
-    Job.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
-
-
-def _fetch_again_later(job: Job) -> None:
-    later = Job(
-        collection=job.collection,
-        kind=job.kind,
-        target=job.target,
-        language=job.language,
-        tags=job.tags,
-        created_by=job.created_by,
-    )
-    later.run_after = timezone.now() + timedelta(hours=1)
-    enqueue(later)
 
 
 def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
@@ -402,17 +377,17 @@ def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
     )
 
 
-def _safe_name(name: str) -> str:
-    return "".join(
-        character for character in name.replace("\\", "/") if character.isprintable()
-    ).strip("/")[:LONGEST_NAME]
+def _candidates(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Keep captions and their metadata, under safe names.
 
-
-def _unique_names(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Put a second file of the same name into a folder of its own: browsers drop the folders."""
+    A second file of the same name gets a folder of its own: browsers drop the folders.
+    """
     count: Counter[str] = Counter()
-    unique = []
-    for name, data in uploads:
-        count[name] += 1
-        unique.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
-    return unique
+    candidates = []
+    for written, data in uploads:
+        printable = "".join(filter(str.isprintable, written.replace("\\", "/")))
+        name = printable.strip("/")[:LONGEST_NAME]
+        if files.is_candidate(name):
+            count[name] += 1
+            candidates.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
+    return candidates

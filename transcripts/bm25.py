@@ -19,29 +19,13 @@ from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
 
 from transcripts.tokenizer import (
-    MAX_QUERY_WORDS,
     TOKENIZER_VERSION,
     is_lone,
     is_unspaced,
-    matched_spans,
     query_counts,
     tokenize,
     units,
 )
-
-__all__ = [
-    "B",
-    "K1",
-    "MAX_QUERY_WORDS",
-    "TOKENIZER_VERSION",
-    "Hit",
-    "Index",
-    "idf",
-    "length_norm",
-    "matched_spans",
-    "score_formula",
-    "tokenize",
-]
 
 K1 = 1.5
 B = 0.75
@@ -116,11 +100,11 @@ class Index:
         "_starts",
         "_terms",
         "average_length",
+        "size",
     )
 
     def __init__(
         self,
-        *,
         terms: list[str],
         starts: "array[int]",
         positions: "array[int]",
@@ -132,6 +116,7 @@ class Index:
         self._positions = positions
         self._frequencies = frequencies
         self._lengths = lengths
+        self.size = len(lengths)
         self.average_length: float = sum(lengths) / len(lengths) if lengths else 0.0
         table = {length: length_norm(length, self.average_length) for length in set(lengths)}
         self._norms: list[float] = [table[length] for length in lengths]
@@ -152,17 +137,10 @@ class Index:
         terms = sorted(postings)
         flat = [*chain.from_iterable(map(postings.__getitem__, terms))]
         counts = [len(postings[term]) // 2 for term in terms]
+        starts = array("I", accumulate(counts, initial=0))
         return cls(
-            terms=terms,
-            starts=array("I", accumulate(counts, initial=0)),
-            positions=_narrowest(flat[::2]),
-            frequencies=_narrowest(flat[1::2]),
-            lengths=_narrowest(lengths),
+            terms, starts, _narrowest(flat[::2]), _narrowest(flat[1::2]), _narrowest(lengths)
         )
-
-    @property
-    def size(self) -> int:
-        return len(self._lengths)
 
     def rank(self, query: str, *, limit: int) -> list[Hit]:
         """Return the ``limit`` best segments, best first; ties in the transcript's order.
@@ -170,17 +148,17 @@ class Index:
         Segments without any word of the query are left out. Only the first ``MAX_QUERY_WORDS``
         words of a query count.
         """
-        asked = [
+        terms = [
             (term, repetitions)
             for word, repetitions in query_counts(query).items()
             if (term := self._term(word))
         ]
-        if limit <= 0 or not asked:
+        if limit <= 0 or not terms:
             return []
-        found = sorted(
-            (-self._score(position, asked), position) for position in self._candidates(asked, limit)
+        ranked = sorted(
+            (-self._score(position, terms), position) for position in self._candidates(terms, limit)
         )
-        return [Hit(position, -score) for score, position in found[:limit]]
+        return [Hit(position, -score) for score, position in ranked[:limit]]
 
     def to_bytes(self) -> bytes:
         """Return one little-endian blob: header, terms (UTF-8 lines), starts, positions,
@@ -189,19 +167,9 @@ class Index:
         names = "\n".join(self._terms).encode()
         arrays = (self._starts, self._positions, self._frequencies, self._lengths)
         body = b"".join((names, *map(_little_endian, arrays)))
-        return (
-            _HEADER.pack(
-                _MAGIC,
-                TOKENIZER_VERSION,
-                *(part.itemsize for part in arrays[1:]),
-                len(self._terms),
-                len(names),
-                len(self._positions),
-                len(self._lengths),
-                zlib.crc32(body),
-            )
-            + body
-        )
+        widths = (part.itemsize for part in arrays[1:])
+        sizes = (len(self._terms), len(names), len(self._positions), self.size)
+        return _HEADER.pack(_MAGIC, TOKENIZER_VERSION, *widths, *sizes, zlib.crc32(body)) + body
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -217,40 +185,30 @@ class Index:
             or max(positions, default=-1) >= len(lengths)
         ):
             raise ValueError("the search index contradicts itself")
-        return cls(
-            terms=terms,
-            starts=starts,
-            positions=positions,
-            frequencies=frequencies,
-            lengths=lengths,
-        )
+        return cls(terms, starts, positions, frequencies, lengths)
 
-    def _score(self, position: int, asked: "_Asked") -> float:
+    def _score(self, position: int, query: "_QueryTerms") -> float:
         """Sum the scores of all terms in one segment."""
         norm, score = self._norms[position], 0.0
-        for (positions, frequencies, weight, _), repetitions in asked:
+        for (positions, frequencies, weight, _), repetitions in query:
             place = bisect_left(positions, position)
             if place < len(positions) and positions[place] == position:
                 score += repetitions * score_formula(frequencies[place], norm, weight)
         return score
 
-    def _candidates(self, asked: "_Asked", limit: int) -> Iterator[int]:
+    def _candidates(self, query: "_QueryTerms", limit: int) -> Iterator[int]:
         """Yield, in order, few more positions than the ``limit`` best, and all of these.
 
         All segments are scored approximately, by one sum of integers. The best segments with the
         rarest words set the score that a candidate must reach.
         """
         sums = sum(
-            [
-                term.lanes * repetitions if repetitions > 1 else term.lanes
-                for term, repetitions in asked
-            ]
+            term.lanes * repetitions if repetitions > 1 else term.lanes
+            for term, repetitions in query
         )
-        slack = (
-            sum(repetitions for _, repetitions in asked) + 1
-        )  # every lane was rounded up by at most one
+        slack = sum(repetitions for _, repetitions in query) + 1  # each was rounded up by at most 1
         lanes = array("I", sums.to_bytes(_LANE * self.size, sys.byteorder))
-        rarest = sorted((term.positions for term, _ in asked), key=len)
+        rarest = sorted((term.positions for term, _ in query), key=len)
         likely = nlargest(
             limit, map(lanes.__getitem__, {*islice(chain.from_iterable(rarest), _LIKELY)})
         )
@@ -265,8 +223,7 @@ class Index:
 
     def _term(self, word: str) -> _Term | None:
         """Return a term. Cache frequent ones: packing them takes longest, and they recur."""
-        kept = self._kept.get(word)
-        if kept is not None:
+        if kept := self._kept.get(word):
             return kept
         positions, frequencies = (
             self._character_postings(word) if is_lone(word) else self._postings(word)
@@ -275,10 +232,8 @@ class Index:
             return None
         weight = idf(self.size, len(positions))
         term = _Term(positions, frequencies, weight, self._pack(positions, frequencies, weight))
-        if (
-            len(positions) * _KEPT_SHARE > self.size
-            and len(self._kept) * self.size * _LANE < _KEPT_BYTES
-        ):
+        has_room = len(self._kept) * self.size * _LANE < _KEPT_BYTES
+        if has_room and len(positions) * _KEPT_SHARE > self.size:
             self._kept[word] = term
         return term
 
@@ -309,17 +264,16 @@ class Index:
         for term in self._terms:
             if character in term and is_unspaced(term):
                 head, *_, tail = units(term) * 2
-                said = dict(zip(*self._postings(term), strict=True))
-                heads.update(said if head == character else {})
-                tails.update(said if tail == character else {})
-        found = (
-            heads | tails
-        )  # the greater of the two: within a run, each starts one pair and ends another
-        places = sorted(found)
-        return array("I", places), array("I", map(found.__getitem__, places))
+                counts = dict(zip(*self._postings(term), strict=True))
+                heads.update(counts if head == character else {})
+                tails.update(counts if tail == character else {})
+        # The greater of the two: within a run, each starts one pair and ends another.
+        frequencies = heads | tails
+        positions = sorted(frequencies)
+        return array("I", positions), array("I", map(frequencies.__getitem__, positions))
 
 
-_Asked = Sequence[tuple[_Term, int]]
+_QueryTerms = Sequence[tuple[_Term, int]]
 
 _LANE = 4  # bytes
 _HIGHEST = 1 << 31

@@ -59,18 +59,16 @@ def _sections(video: Video, cues: Sequence[Cue]) -> list[tuple[int, str, Sequenc
     """Split the cues at the chapters, or into time chunks if there are none."""
     if not video.chapters:
         groups = group_by_time(cues, conf.limits().chunk_size_seconds)
-        return [
-            (group.start, "", cues[group.first : group.first + group.count]) for group in groups
-        ]
+        return [(group.start, "", cues[group.first :][: group.count]) for group in groups]
     starts = sorted((int(start), str(title)) for start, title in video.chapters)
     if cues and cues[0].start < starts[0][0]:
         starts.insert(0, (cues[0].start, ""))
     ends = [start for start, _ in starts[1:]] + [cues[-1].end + 1 if cues else 0]
-    sections = [
-        (start, title, [cue for cue in cues if start <= cue.start < end])
+    return [
+        (start, title, members)
         for (start, title), end in zip(starts, ends, strict=True)
+        if (members := [cue for cue in cues if start <= cue.start < end])
     ]
-    return [section for section in sections if section[2]]
 
 
 def _json(video: Video, transcript: Transcript) -> str:
@@ -78,10 +76,8 @@ def _json(video: Video, transcript: Transcript) -> str:
         {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
         for cue in cues_of(transcript)
     ]
-    return json.dumps(
-        {"id": video.key, "title": video.title, "lang": transcript.language, "cues": rows},
-        ensure_ascii=False,
-    )
+    about = {"id": video.key, "title": video.title, "lang": transcript.language}
+    return json.dumps({**about, "cues": rows}, ensure_ascii=False)
 
 
 _WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]] = {

@@ -70,28 +70,25 @@ def _store_best_format(
     Raises the error of the first file.
     """
     info = job.files.filter(name=selected.info_name).first() if selected.info_name else None
-    metadata = bytes(info.data) if info else None
+
+    def store(file: JobFile) -> storage.StoredTranscript:
+        return storage.add_captions(
+            job.collection,
+            bytes(file.data),
+            name=file.name,
+            info=bytes(info.data) if info else None,
+            language=job.language,
+            tags=job.tags,
+            settled=written,
+        )
+
     try:
-        return _store(job, upload, metadata, written)
+        return store(upload)
     except CaptionError:
         for name in selected.instead:
             with suppress(CaptionError):
-                return _store(job, job.files.get(name=name), metadata, written)
+                return store(job.files.get(name=name))
         raise
-
-
-def _store(
-    job: Job, file: JobFile, info: bytes | None, written: set[int]
-) -> storage.StoredTranscript:
-    return storage.add_captions(
-        job.collection,
-        bytes(file.data),
-        name=file.name,
-        info=info,
-        language=job.language,
-        tags=job.tags,
-        settled=written,
-    )
 
 
 def _summary_of_problems(job: Job) -> KnowledgeBaseError:

@@ -51,7 +51,10 @@ def select(names: Iterable[str]) -> list[SelectedFile]:
     for name in candidates:
         if name not in infos:
             recordings.setdefault(_recording(name), []).append(name)
-    ranked = sorted(sorted(names, key=_rank) for names in recordings.values())
+    ranked = sorted(
+        sorted(names, key=lambda name: FORMATS.index(PurePosixPath(name).suffix.casefold()))
+        for names in recordings.values()
+    )
     return [
         SelectedFile(name=best, info_name=_info_for(best, infos), instead=tuple(others))
         for best, *others in ranked
@@ -67,10 +70,6 @@ def is_auto(name: str) -> bool:
 def _recording(name: str) -> tuple[str, ...]:
     path = PurePosixPath(name)
     return (str(path.parent), *split_name(path.name), str(is_auto(name)))
-
-
-def _rank(name: str) -> int:
-    return FORMATS.index(PurePosixPath(name).suffix.casefold())
 
 
 def _info_for(name: str, infos: set[str]) -> str:

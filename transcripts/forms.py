@@ -12,8 +12,8 @@ from transcripts.models import Role
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
+LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 MAX_ADDRESSES = 100
-MAX_HOURS = 24 * 365
 ALL_FILES_FACTOR = 10  # an upload may have this many times the bytes of the largest file
 
 
@@ -41,13 +41,17 @@ class LibraryForm(forms.Form):
         """Return the filter and the offset. An invalid field counts as empty."""
         self.is_valid()
         values = self.cleaned_data
-        parts = {
-            name: values.get(name) or "" for name in ("collection", "channel", "tag", "language")
-        }
+        names = ("collection", "channel", "tag", "language")
+        parts = {name: values.get(name) or "" for name in names}
         return library.VideoFilter(words=values.get("q") or "", **parts), values.get("offset") or 0
 
 
-class AddForm(forms.Form):
+class ScheduleForm(forms.Form):
+    newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
+    every_hours = forms.IntegerField(required=False, min_value=1, max_value=24 * 365)
+
+
+class AddForm(ScheduleForm):
     """Anything to add: addresses, files, or a pasted transcript."""
 
     what = forms.CharField(required=False, max_length=MAX_ADDRESSES * 300)
@@ -55,12 +59,8 @@ class AddForm(forms.Form):
     text = forms.CharField(required=False, strip=False, max_length=5_000_000)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)
-    language = forms.RegexField(
-        r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35
-    )
+    language = forms.RegexField(LANGUAGE, required=False, max_length=35)
     tags = forms.CharField(required=False, max_length=500)
-    newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
-    every_hours = forms.IntegerField(required=False, min_value=1, max_value=MAX_HOURS)
 
     def checked(self, scope: Scope) -> dict[str, Any]:
         """Return the values and the collection.
@@ -110,14 +110,7 @@ class AddForm(forms.Form):
 
 
 class FetchForm(forms.Form):
-    language = forms.RegexField(
-        r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", required=False, max_length=35
-    )
-
-
-class ScheduleForm(forms.Form):
-    newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
-    every_hours = forms.IntegerField(required=False, min_value=1, max_value=MAX_HOURS)
+    language = forms.RegexField(LANGUAGE, required=False, max_length=35)
 
 
 class NameForm(forms.Form):

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Func, Prefetch, TextField
 
-from transcripts import bm25, captions, conf, reading
+from transcripts import bm25, captions, conf, reading, tokenizer
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.errors import (
     EmptyQuery,
@@ -195,30 +196,13 @@ def matches_language(code: str, language: str) -> bool:
     return f"{code.casefold()}-".startswith(f"{language.casefold()}-")
 
 
-def read(
-    video: Video,
-    *,
-    language: str = "",
-    start: float | None = None,
-    end: float | None = None,
-    chunk_index: int | None = None,
-    chunk_size: int | None = None,
-    include_full: bool = False,
-) -> VideoReading:
-    """Read a time range (seconds), a time chunk, all of a transcript, or a preview.
+def read(video: Video, *, language: str = "", **selection: Any) -> VideoReading:
+    """Read the part of a transcript that ``reading.read`` selects; raises what that raises, too.
 
-    Raises ``TranscriptNotFound`` and what ``reading.read`` raises.
+    Raises ``TranscriptNotFound``.
     """
     transcript = find_transcript(video, language=language)
-    result = reading.read(
-        cues_of(transcript),
-        limits=conf.limits(),
-        start=start,
-        end=end,
-        chunk_index=chunk_index,
-        chunk_size=chunk_size,
-        include_full=include_full,
-    )
+    result = reading.read(cues_of(transcript), limits=conf.limits(), **selection)
     return VideoReading(video=video, transcript=transcript, reading=result)
 
 
@@ -236,15 +220,12 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    hits = _index(transcript.pk, transcript.digest, seconds).rank(
-        query, limit=max(1, min(limit, MAX_HITS))
+    index = _index(transcript.pk, transcript.digest, seconds)
+    hits = tuple(
+        _hit(video, segments[hit.position], hit.score, query)
+        for hit in index.rank(query, limit=max(1, min(limit, MAX_HITS)))
     )
-    return VideoSearch(
-        video=video,
-        transcript=transcript,
-        query=query,
-        hits=tuple(_hit(video, segments[hit.position], hit.score, query) for hit in hits),
-    )
+    return VideoSearch(video=video, transcript=transcript, query=query, hits=hits)
 
 
 def cues_of(transcript: Transcript) -> tuple[Cue, ...]:
@@ -265,7 +246,7 @@ def _hit(video: Video, segment: CueGroup, score: float, query: str) -> SegmentHi
         start=segment.start / 1000,
         end=segment.end / 1000,
         score=score,
-        spans=tuple(bm25.matched_spans(segment.text, query)),
+        spans=tuple(tokenizer.matched_spans(segment.text, query)),
         timestamp_link=link_at(video, segment.start),
     )
 
@@ -276,15 +257,11 @@ def _conditions(reference: str) -> Sequence[dict[str, str]]:
         {"youtube_id": reference},
         {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())},
     ]
-    try:
+    with suppress(InvalidUrl):
         target = parse_target(reference)
-    except InvalidUrl:
-        return conditions
-    return (
-        [*conditions, {"youtube_id": target.id}, {"key": target.id}]
-        if target.kind == "video"
-        else conditions
-    )
+        if target.kind == "video":
+            conditions += [{"youtube_id": target.id}, {"key": target.id}]
+    return conditions
 
 
 def _choose(transcripts: Sequence[Transcript], track: str) -> Transcript | None:
@@ -296,9 +273,8 @@ def _choose(transcripts: Sequence[Transcript], track: str) -> Transcript | None:
         return transcripts[0]
     exact = [row for row in transcripts if row.track.casefold() == track.casefold()]
     ranked = sorted(transcripts, key=lambda row: row.preference([track.casefold()]))
-    return next(
-        iter(exact + [row for row in ranked if matches_language(row.language, track)]), None
-    )
+    matches = exact + [row for row in ranked if matches_language(row.language, track)]
+    return matches[0] if matches else None
 
 
 def _names(transcripts: Sequence[Transcript]) -> list[str]:
@@ -325,13 +301,9 @@ def _segments(pk: int, digest: str, seconds: int) -> list[CueGroup]:
 
 @lru_cache(maxsize=128)
 def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
-    stored = TranscriptIndex.objects.filter(
-        transcript=pk,
-        digest=digest,
-        segment_seconds=seconds,
-        tokenizer_version=bm25.TOKENIZER_VERSION,
-    ).first()
-    if stored is not None:
+    version = tokenizer.TOKENIZER_VERSION
+    rows = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds)
+    if stored := rows.filter(tokenizer_version=version).first():
         with suppress(ValueError):  # damaged, or of another version
             return bm25.Index.from_bytes(bytes(stored.data))
     return bm25.Index.build([segment.text for segment in _segments(pk, digest, seconds)])

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.errors import ChunkNotFound, InvalidTime
@@ -97,20 +98,18 @@ def read(
     if chunk_index is not None:
         return _chunk(cues, chunk_index, size=size)
     text = full_text(cues)
-    if include_full or len(text) <= limits.max_full_transcript_length:
-        return _reading(
-            cues, ReadingMode.FULL, cues, text=text, size=size, warning=_warning(text, limits)
+    if len(text) <= limits.max_full_transcript_length:
+        return _reading(cues, ReadingMode.FULL, cues, text=text, size=size)
+    if include_full:
+        warning = (
+            f"This is the whole transcript, {len(text):,} characters; it may exceed a language"
+            " model's context. Chunks or a search are smaller."
         )
+        return _reading(cues, ReadingMode.FULL, cues, text=text, size=size, warning=warning)
     preview = _cut(text, limits.preview_length)
     shown = _cues_within(cues, len(preview))
-    return _reading(
-        cues,
-        ReadingMode.PREVIEW,
-        shown,
-        text=f"{preview}…" if len(preview) < len(text) else text,
-        size=size,
-        hints=HINTS,
-    )
+    cut = f"{preview}…" if len(preview) < len(text) else text
+    return _reading(cues, ReadingMode.PREVIEW, shown, text=cut, size=size, hints=HINTS)
 
 
 def chunks(cues: Sequence[Cue], *, seconds: int) -> list[TimeChunk]:
@@ -150,64 +149,43 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
         )
     duration = max((cue.end for cue in cues), default=0)
     if first and first * 1000 >= duration:
+        limit = f"Give a start below {duration / 1000:g} seconds."
         raise InvalidTime(
             f"The start is beyond the end of the transcript, which is {clock(duration)} long.",
-            hint=_start_hint(duration),
+            hint=limit if duration else "The transcript is empty.",
         )
-    found = tuple(
+    shown = tuple(
         cue
         for cue in cues
         if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000)
     )
-    return _reading(cues, ReadingMode.RANGE, found, text=full_text(found), size=size)
-
-
-def _start_hint(duration: int) -> str:
-    return (
-        f"Give a start below {duration / 1000:g} seconds."
-        if duration
-        else "The transcript is empty."
-    )
+    return _reading(cues, ReadingMode.RANGE, shown, text=full_text(shown), size=size)
 
 
 def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
     groups = group_by_time(cues, size)
     if not 0 <= index < len(groups):
+        valid = f"valid are 0 to {len(groups) - 1}" if groups else "the transcript is empty"
         raise ChunkNotFound(
-            f"There is no chunk {index}: {_valid(len(groups))}.",
+            f"There is no chunk {index}: {valid}.",
             hint=f"Chunks have {size} seconds; count from 0.",
         )
     chunk = _as_chunk(cues, groups[index], index, len(groups))
     return _reading(cues, ReadingMode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)
 
 
-def _valid(count: int) -> str:
-    return f"valid are 0 to {count - 1}" if count else "the transcript is empty"
-
-
 def _reading(
-    cues: Sequence[Cue],
-    mode: ReadingMode,
-    shown: Sequence[Cue],
-    *,
-    text: str,
-    size: int,
-    chunk: TimeChunk | None = None,
-    hints: tuple[str, ...] = (),
-    warning: str = "",
+    cues: Sequence[Cue], mode: ReadingMode, shown: Sequence[Cue], *, size: int, **values: Any
 ) -> Reading:
     return Reading(
         mode=mode,
-        text=text,
         start=shown[0].start / 1000 if shown else 0.0,
         end=shown[-1].end / 1000 if shown else 0.0,
         cues=tuple(shown),
         total_characters=sum(len(cue.text) + 1 for cue in cues) - 1 if cues else 0,
         total_chunks=len(group_by_time(cues, size)),
         chunk_size=size,
-        chunk=chunk,
-        hints=hints,
-        warning=warning,
+        **values,
     )
 
 
@@ -221,15 +199,6 @@ def _as_chunk(cues: Sequence[Cue], group: CueGroup, index: int, count: int) -> T
         cues=tuple(cues[group.first : group.first + group.count]),
         previous=index - 1 if index else None,
         next=index + 1 if index + 1 < count else None,
-    )
-
-
-def _warning(text: str, limits: ReadingLimits) -> str:
-    if len(text) <= limits.max_full_transcript_length:
-        return ""
-    return (
-        f"This is the whole transcript, {len(text):,} characters; it may exceed a language model's"
-        " context. Chunks or a search are smaller."
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
-from transcripts import bm25, captions, conf, files
+from transcripts import bm25, captions, conf, files, tokenizer
 from transcripts.cues import Cue, group_by_time
 from transcripts.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
 from transcripts.models import (
@@ -25,6 +26,8 @@ from transcripts.models import (
 )
 from transcripts.sanitize import clean
 from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
+
+Row = TypeVar("Row", bound=Model)
 
 SIMILAR = 0.5  # share of common words from which two texts are versions of one recording
 MAX_TAGS = 50
@@ -78,7 +81,7 @@ def add_captions(
     parsed = captions.parse(data, name=name)
     if not parsed.cues:
         raise EmptyCaptions(f"“{name}” contains no text.", hint="Check that it is the right file.")
-    video_info = _info(info)
+    video_info = None if info is None else _read_info(info)
     stem, name_language = captions.split_name(PurePosixPath(name).name)
     known_id, known_title = (video_info.id, video_info.title) if video_info else ("", "")
     metadata = Metadata(
@@ -88,14 +91,12 @@ def add_captions(
         youtube_id=known_id or parsed.youtube_id,
         tags=tuple(tags),
     )
-    origin = CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD
-    language = language or name_language or parsed.language
     return _store(
         collection,
         metadata,
         cues=parsed.cues,
-        language=language,
-        origin=origin,
+        language=language or name_language or parsed.language,
+        origin=CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD,
         raw_name=name,
         raw=data,
         settled=settled,
@@ -113,15 +114,8 @@ def add_text(
 ) -> StoredTranscript:
     """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
-    return add_captions(
-        collection,
-        text.encode(errors="replace"),
-        name=name,
-        title=title,
-        language=language,
-        tags=tags,
-        key=key,
-    )
+    about: dict[str, Any] = {"title": title, "language": language, "tags": tags, "key": key}
+    return add_captions(collection, text.encode(errors="replace"), name=name, **about)
 
 
 def reparse(transcript: Transcript) -> StorageChange:
@@ -131,15 +125,10 @@ def reparse(transcript: Transcript) -> StorageChange:
         raise Conflict(
             f"The original of “{transcript.video}” was not stored.", hint="Fetch or add it again."
         )
-    parsed = captions.parse(bytes(raw.data), name=raw.name)
+    cues = captions.parse(bytes(raw.data), name=raw.name).cues
+    kind = {"language": transcript.language, "origin": transcript.origin}
     with transaction.atomic():
-        return _write(
-            transcript.video,
-            parsed.cues,
-            language=transcript.language,
-            origin=transcript.origin,
-            old=transcript,
-        )[1]
+        return _write(transcript.video, cues, **kind, old=transcript)[1]
 
 
 def store_fetched(
@@ -192,12 +181,8 @@ def _store(
     language = clean(language, 35)
     with transaction.atomic():
         video = _store_video(collection, metadata, duration=cues[-1].end)
-        old = (
-            Transcript.objects.light()
-            .filter(video=video, language=language, origin=origin)
-            .select_related("raw")
-            .first()
-        )
+        light = Transcript.objects.light().select_related("raw")
+        old = light.filter(video=video, language=language, origin=origin).first()
         if old is not None:
             _refuse_other_recording(video, old, cues, raw_name=raw_name)
             if old.pk in settled:
@@ -210,16 +195,12 @@ def _store(
 
 def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -> Video:
     values = _video_values(metadata)
-    defaults = {
-        **values,
-        "title": values.get("title") or metadata.key,
-        "duration": max(duration, values.get("duration", 0)),
-    }
+    values["duration"] = max(duration, values.get("duration", 0))
     # The lock keeps concurrent changes from being overwritten.
     video, created = Video.objects.select_for_update().get_or_create(
-        collection=collection, key=metadata.key, defaults=defaults
+        collection=collection, key=metadata.key, defaults={"title": metadata.key, **values}
     )
-    values["duration"] = max(duration, values.get("duration", 0), video.duration)
+    values["duration"] = max(values["duration"], video.duration)
     new = {name: value for name, value in values.items() if getattr(video, name) != value}
     if new and not created:
         for name, value in new.items():
@@ -266,18 +247,18 @@ def _refuse_other_recording(
 
 
 def _vocabulary(cues: Iterable[Cue]) -> set[str]:
-    return {token for cue in cues for token in bm25.tokenize(cue.text)}
+    return {token for cue in cues for token in tokenizer.tokenize(cue.text)}
 
 
 def _write(
     video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
 ) -> tuple[Transcript, StorageChange]:
     rows = captions.to_json(cues)
-    digest = hashlib.sha256(
-        json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
-    ).hexdigest()
+    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode()).hexdigest()
     word_times = captions.word_times_to_json(cues)
-    if old is not None and old.digest == digest and not (word_times and _lacks_word_times(old)):
+    # Deferred: the stored word times are read only if these captions have some.
+    if old is not None and old.digest == digest and (not word_times or old.word_times):
         return old, StorageChange.UNCHANGED
     values = {
         "cues": rows,
@@ -288,38 +269,17 @@ def _write(
         "duration": cues[-1].end,
         "updated_at": timezone.now(),
     }
-    # Upserts: a second worker with the same captions changes nothing, and imports are faster.
-    written = Transcript(video=video, language=language, origin=origin, **values)
-    Transcript.objects.bulk_create(
-        [written],
-        update_conflicts=True,
-        unique_fields=["video", "language", "origin"],
-        update_fields=[*values],
-    )
+    written = _upsert(Transcript, values, video=video, language=language, origin=origin)
     _index(written, cues)
     return written, StorageChange.ADDED if old is None else StorageChange.UPDATED
-
-
-def _lacks_word_times(transcript: Transcript) -> bool:
-    return not Transcript.objects.values_list("word_times", flat=True).get(pk=transcript.pk)
 
 
 def _store_original(
     transcript: Transcript, old: Transcript | None, *, name: str, data: bytes
 ) -> None:
-    if (
-        old is not None
-        and hasattr(old, "raw")
-        and (old.raw.name, bytes(old.raw.data)) == (name, data)
-    ):
-        return
-    original = RawCaptions(transcript=transcript, name=name, data=data)
-    RawCaptions.objects.bulk_create(
-        [original],
-        update_conflicts=True,
-        unique_fields=["transcript"],
-        update_fields=["name", "data"],
-    )
+    stored = getattr(old, "raw", None)
+    if stored is None or (stored.name, bytes(stored.data)) != (name, data):
+        _upsert(RawCaptions, {"name": name, "data": data}, transcript=transcript)
 
 
 def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
@@ -327,19 +287,23 @@ def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
     index = bm25.Index.build([group.text for group in group_by_time(cues, seconds)])
     values = {
         "segment_seconds": seconds,
-        "tokenizer_version": bm25.TOKENIZER_VERSION,
+        "tokenizer_version": tokenizer.TOKENIZER_VERSION,
         "digest": transcript.digest,
         "data": index.to_bytes(),
     }
-    index_row = TranscriptIndex(transcript=transcript, **values)
-    TranscriptIndex.objects.bulk_create(
-        [index_row], update_conflicts=True, unique_fields=["transcript"], update_fields=[*values]
+    _upsert(TranscriptIndex, values, transcript=transcript)
+
+
+def _upsert(model: type[Row], values: dict[str, Any], **key: Any) -> Row:
+    """Insert or replace a row: a second worker with the same captions changes nothing."""
+    row = model(**key, **values)
+    model._default_manager.bulk_create(
+        [row], update_conflicts=True, unique_fields=[*key], update_fields=[*values]
     )
+    return row
 
 
-def _info(data: bytes | None) -> VideoInfo | None:
-    if data is None:
-        return None
+def _read_info(data: bytes) -> VideoInfo:
     try:
         return info_from_json(json.loads(data))
     except (ValueError, RecursionError) as error:

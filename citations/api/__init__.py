@@ -3,7 +3,6 @@
 from citations.api.conversations import router as conversations
 from citations.api.lectures import router as lectures
 from citations.api.notes import router as notes
-from citations.api.quotes import router as quotes
 from citations.api.search import router
 from citations.api.sources import router as sources
 
@@ -11,6 +10,5 @@ router.add_router("", sources)
 router.add_router("", lectures)
 router.add_router("", conversations)
 router.add_router("", notes)
-router.add_router("", quotes)
 
 __all__ = ["router"]

@@ -12,22 +12,20 @@ from pydantic import BaseModel
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
-from citations.api.conversations_in import (
+from citations.api.conversation_shapes import (
     AnswerId,
     AskIn,
     ConversationId,
+    ConversationOut,
+    ConversationRecordOut,
     ConversationsIn,
+    ConversationsOut,
     ExportIn,
     FeedbackIn,
+    FeedbackOut,
     QuotationId,
     StreamIn,
     TitleIn,
-)
-from citations.api.conversations_out import (
-    ConversationOut,
-    ConversationRecordOut,
-    ConversationsOut,
-    FeedbackOut,
 )
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
@@ -37,7 +35,7 @@ from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
 from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
 from transcripts.api.endpoints import Request
-from transcripts.api.out import responses
+from transcripts.api.shapes import responses
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.views import events
 
@@ -55,9 +53,6 @@ router = Router(tags=["conversations"])
 logger = logging.getLogger(__name__)
 
 
-# Questions
-
-
 @router.post(
     "ask",
     response=responses({200: TracedReplyOut}, 404, 409, 429, 503),
@@ -71,7 +66,17 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     to keep the answer, which only you can see.
     """
     if sent.keep:
-        return _answer(request, _put(request, sent), stream=wanted.stream)
+        scope, user = request.access, request.caller.user
+        if sent.conversation is None:
+            answer = questions.ask_first(
+                scope, user, sent.question, collection=sent.collection, sources=sent.sources
+            )
+        else:
+            conversation = _find(request, sent.conversation)
+            answer = questions.ask(
+                scope, user, conversation, sent.question, sources=sent.sources or None
+            )
+        return _answer(request, answer, stream=wanted.stream)
     filter = Filter(
         collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
     )
@@ -99,10 +104,9 @@ def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
 )
 def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
-    answer = questions.ask_again(
-        request.access, request.caller.user, _find_writable(request, answer_id)
-    )
-    return _answer(request, answer, stream=wanted.stream)
+    answer = _find_writable(request, answer_id)
+    again = questions.ask_again(request.access, request.caller.user, answer)
+    return _answer(request, again, stream=wanted.stream)
 
 
 @router.put(
@@ -137,12 +141,7 @@ def list_conversations(
 ) -> conversations.ConversationPage:
     """List your conversations, latest first. Nobody else sees them."""
     return conversations.list_conversations(
-        request.access,
-        request.caller.user,
-        words=wanted.words,
-        collection=wanted.collection,
-        offset=wanted.offset,
-        limit=wanted.limit,
+        request.access, request.caller.user, **wanted.model_dump()
     )
 
 
@@ -211,9 +210,6 @@ def export_conversation(
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
 
-# Rows
-
-
 def _find(request: Request, conversation_id: Any) -> Conversation:
     return conversations.find(request.access, request.caller.user, conversation_id)
 
@@ -226,19 +222,6 @@ def _find_writable(request: Request, answer_id: Any) -> Answer:
 def _read(request: Request, answer_id: Any) -> AnswerRecord:
     answer = notebook_answers.find_answer(request.access, request.caller.user, answer_id)
     return notebook_answers.read(request.access, [answer])[0]
-
-
-def _put(request: Request, sent: AskIn) -> Answer:
-    scope, user = request.access, request.caller.user
-    if sent.conversation is None:
-        return questions.ask_first(
-            scope, user, sent.question, collection=sent.collection, sources=sent.sources
-        )
-    conversation = _find(request, sent.conversation)
-    return questions.ask(scope, user, conversation, sent.question, sources=sent.sources or None)
-
-
-# Responses
 
 
 def _answer(request: Request, answer: Answer, *, stream: bool) -> Any:
@@ -270,10 +253,10 @@ def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> 
                 case _:
                     yield _event("answer", _dump(_reply(request, step, answer)))
     except KnowledgeBaseError as error:
-        yield _failure(error)
+        yield _event("failed", error.problem())
     except Exception:
         logger.exception("A question was not answered")
-        yield _failure(UnexpectedError())
+        yield _event("failed", UnexpectedError().problem())
 
 
 def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyOut:
@@ -282,10 +265,6 @@ def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyO
     if not isinstance(last, FinalEvent):
         raise TypeError("Answering ended without a final event.")
     return TracedReplyOut.model_validate(last.reply)
-
-
-def _failure(error: KnowledgeBaseError) -> str:
-    return _event("failed", error.problem())
 
 
 def _dump(shape: BaseModel) -> dict[str, Any]:

@@ -10,25 +10,23 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations.api.lectures_in import (
+from citations.api.lecture_shapes import (
     CitationId,
+    CitationOut,
     CitationsIn,
+    CitationsOut,
     EventsIn,
     LastEventId,
     PositionIn,
     SegmentsIn,
     SessionId,
     SessionIn,
-    SessionsIn,
-    WindowIn,
-)
-from citations.api.lectures_out import (
-    CitationOut,
-    CitationsOut,
     SessionOut,
+    SessionsIn,
     SessionsOut,
     StatisticsOut,
     WindowCitationsOut,
+    WindowIn,
     WindowsOut,
 )
 from citations.lectures import event_stream, speech
@@ -39,7 +37,7 @@ from citations.lectures.report import LectureStatistics
 from citations.models import Citation, LectureEvent, LectureSession, Window
 from transcripts import library
 from transcripts.api.endpoints import Request
-from transcripts.api.out import responses
+from transcripts.api.shapes import responses
 from transcripts.models import Transcript
 from transcripts.timecodes import milliseconds, seconds
 from transcripts.views import events
@@ -50,9 +48,6 @@ _PLAIN = " ,;:.()'/-"  # characters of a header's text that are not percent-enco
 router = Router(tags=["lectures"])
 
 
-# Sessions
-
-
 @router.post("sessions", response=responses({201: SessionOut}, 404), summary="Start a lecture")
 def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
@@ -61,14 +56,9 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     if sent.video:
         video = library.find_video(request.access, sent.video)
         transcript = library.find_transcript(video, language=sent.track)
+    about = sent.model_dump(include={"title", "collection", "sources", "language"})
     session = lecture_sessions.start(
-        request.access,
-        request.caller.user,
-        title=sent.title,
-        collection=sent.collection,
-        sources=sent.sources,
-        language=sent.language,
-        transcript=transcript,
+        request.access, request.caller.user, transcript=transcript, **about
     )
     lecture_worker.prepare(session)
     _prefetch([session])
@@ -78,13 +68,7 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
 @router.get("sessions", response=responses({200: SessionsOut}, 404), summary="List lectures")
 def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
-    page = lecture_sessions.list_sessions(
-        request.access,
-        words=wanted.words,
-        collection=wanted.collection,
-        offset=wanted.offset,
-        limit=wanted.limit,
-    )
+    page = lecture_sessions.list_sessions(request.access, **wanted.model_dump())
     _prefetch(page.sessions)
     return page
 

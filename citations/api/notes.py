@@ -1,16 +1,103 @@
 """The operations on notes."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Self
+from uuid import UUID
 
-from ninja import Query, Router, Status
+from ninja import Field, Path, Query, Router, Schema, Status
+from pydantic import AliasPath, ConfigDict, StringConstraints, model_validator
 
-from citations.api.conversations_in import NoteId, NoteIn, NotesIn, NoteText
-from citations.api.conversations_out import NoteOut, NotesOut
+from citations.api.conversation_shapes import Title
 from citations.models import Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
+from citations.notebook.notes import MAX_TEXT
 from transcripts.api.endpoints import Request
-from transcripts.api.out import responses
+from transcripts.api.shapes import BIGGEST_ID, CollectionName, Text, responses
+from transcripts.schemas import CollectionSlug, Shape
+
+NoteId = Annotated[UUID, Path(description="The note's id.")]
+
+
+class NotesIn(Schema):
+    """Filters and a page of notes."""
+
+    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Slug or name; empty: all your collections."
+    )
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of the title or text."
+    )
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
+class NoteText(Schema):
+    """The text of a note."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Title = Field("", description="Empty: the first line, or the question.")
+    text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field(
+        "", description="Markdown."
+    )
+
+    @model_validator(mode="after")
+    def something(self) -> Self:
+        if not (self.title.strip() or self.text.strip() or getattr(self, "answer", None)):
+            raise ValueError("a note has a title or a text")
+        return self
+
+
+class NoteIn(NoteText):
+    """A note: a text, or an answer with its citations."""
+
+    collection: CollectionName = ""
+    answer: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
+
+    @model_validator(mode="after")
+    def one_of_two(self) -> Self:
+        if self.answer and self.text.strip():
+            raise ValueError("give either a text or an answer")
+        return self
+
+
+class NoteOut(Shape):
+    """A note in a collection."""
+
+    id: UUID = Field(validation_alias="uuid")
+    collection: CollectionSlug
+    title: str
+    text: str = Field(description="Markdown.")
+    author: str = Field(
+        "",
+        validation_alias=AliasPath("author", "username"),
+        description="Empty: the account was deleted, or the note was written on the server.",
+    )
+    answer_id: UUID | None = Field(
+        None,
+        validation_alias=AliasPath("answer", "uuid"),
+        description="The answer that the note was made from, if it is yours.",
+    )
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def read(cls, note: Note, user: Any) -> "NoteOut":
+        """Return a note as a user sees it: only the owner of its answer sees which it is."""
+        shown = cls.model_validate(note)
+        if note.answer is None or note.answer.conversation.owner_id != user.pk:
+            shown.answer_id = None
+        return shown
+
+
+class NotesOut(Shape):
+    """A page of notes, latest first; ``next`` is the offset of the next page."""
+
+    notes: list[NoteOut]
+    total: int
+    next: int | None
+
 
 router = Router(tags=["conversations"])
 
@@ -18,13 +105,7 @@ router = Router(tags=["conversations"])
 @router.get("notes", response=responses({200: NotesOut}, 404), summary="List notes")
 def list_notes(request: Request, wanted: Query[NotesIn]) -> NotesOut:
     """List the notes of your collections, latest first."""
-    page = notes.list_notes(
-        request.access,
-        collection=wanted.collection,
-        words=wanted.words,
-        offset=wanted.offset,
-        limit=wanted.limit,
-    )
+    page = notes.list_notes(request.access, **wanted.model_dump())
     shown = [NoteOut.read(note, request.caller.user) for note in page.notes]
     return NotesOut(notes=shown, total=page.total, next=page.next)
 

@@ -1,23 +1,105 @@
-"""The operations that search the library, index a source and mark hits."""
+"""The operations that search the library, check quotes, index a source and mark hits."""
 
-from typing import Any
+from datetime import date
+from typing import Annotated, Any
+from uuid import UUID
 
-from ninja import Query, Router, Status
+from ninja import Field, Path, Query, Router, Schema, Status
+from pydantic import ConfigDict, StringConstraints, WithJsonSchema
 
-from citations.api.search_in import LibrarySearchIn, MarkedIn, MarkIn, SourceId
 from citations.ingest import pipeline as ingest_pipeline
-from citations.library.filters import find_source
-from citations.models import Source
-from citations.passages import Results
+from citations.library.filters import MAX_VALUES, Filter, find_source
+from citations.models import Source, SourceKind
+from citations.passages import Results, SearchMode
+from citations.quotes import verification
+from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
+from citations.schemas.answers import QuoteCheckOut
 from citations.schemas.search import SearchOut, SourceOut
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
+from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
 from transcripts.api.endpoints import Request
-from transcripts.api.out import responses
+from transcripts.api.shapes import BIGGEST_ID, Text, responses
 from transcripts.schemas import Shape
+from transcripts.timecodes import milliseconds
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-router = Router()
+LATEST = 1_000_000  # seconds, more than eleven days
+
+# Inline: another component of the API has an enumeration of this name.
+ModeOf = Annotated[
+    SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
+]
+Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
+Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
+SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
+Collections = Annotated[
+    list[Annotated[Text, StringConstraints(max_length=120)]],
+    Field(max_length=MAX_VALUES, description="Only in these collections: slugs or names."),
+]
+
+
+class LibrarySearchIn(Schema):
+    """A query and filters. A repeated filter matches any of its values; all filters must match."""
+
+    q: Question = Field(
+        description='Words, "a phrase", -without; in hybrid and vector mode also a plain question.'
+    )
+    mode: ModeOf = Field(
+        SearchMode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
+    )
+    limit: int = Field(10, ge=1, le=MAX_LIMIT)
+    collection: Collections = []
+    source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+        [], max_length=MAX_VALUES, description="Ids of sources or of videos."
+    )
+    kind: list[SourceKind] = Field([], max_length=MAX_VALUES)
+    channel: list[Annotated[Text, StringConstraints(max_length=200)]] = Field(
+        [], max_length=MAX_VALUES, description="Channels or authors."
+    )
+    tag: list[Annotated[Text, StringConstraints(max_length=100)]] = Field([], max_length=MAX_VALUES)
+    language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field(
+        [], max_length=MAX_VALUES, description="Language codes; en includes en-GB."
+    )
+    since: date | None = Field(None, description="Published on this day or later.")
+    until: date | None = Field(None, description="Published on this day or earlier.")
+    start: Seconds | None = Field(None, description="Of recordings, only from this second on.")
+    end: Seconds | None = Field(None, description="Of recordings, only up to this second.")
+    explain: bool = Field(False, description="Explain each score.")
+    rerank: bool = Field(
+        True, description="Let the cross-encoder order the best candidates, if there is one."
+    )
+
+    @property
+    def filter(self) -> Filter:
+        return Filter(
+            collections=tuple(self.collection),
+            sources=tuple(self.source),
+            kinds=tuple(self.kind),
+            channels=tuple(self.channel),
+            tags=tuple(self.tag),
+            languages=tuple(self.language),
+            since=self.since,
+            until=self.until,
+            start=milliseconds(self.start),
+            end=milliseconds(self.end),
+        )
+
+
+class MarkedIn(Schema):
+    """A hit of a query."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Question
+    chunk: int = Field(ge=1, le=BIGGEST_ID, description="The passage's chunk, from the search.")
+
+
+class MarkIn(MarkedIn):
+    """A mark of a hit."""
+
+    right: bool = Field(description="Whether it answers the query.")
 
 
 class MarkOut(Shape):
@@ -28,6 +110,21 @@ class MarkOut(Shape):
     right: bool
 
 
+class VerifyIn(Schema):
+    """A quote, the source it is attributed to, and where else to look."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
+    source: Annotated[Text, StringConstraints(max_length=500)] = Field(
+        "", description="Id of the source or video that the quote is attributed to."
+    )
+    collection: Collections = []
+
+
+router = Router()
+
+
 @router.get(
     "search", response=responses({200: SearchOut}, 404, 409, 503), summary="Search the library"
 )
@@ -36,15 +133,9 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
 
     To read around a passage, open its link or read its transcript.
     """
+    options = wanted.model_dump(include={"mode", "limit", "explain", "rerank"})
     return search_pipeline.search(
-        request.access,
-        wanted.q,
-        mode=wanted.mode,
-        limit=wanted.limit,
-        filter=wanted.filter,
-        explain=wanted.explain,
-        rerank=wanted.rerank,
-        user=request.caller.user,
+        request.access, wanted.q, filter=wanted.filter, user=request.caller.user, **options
     )
 
 
@@ -80,3 +171,10 @@ def delete_mark(request: Request, sent: Query[MarkedIn]) -> Status[Any]:
     request.caller.require_write()
     judgments.mark(request.access, request.caller.user, sent.query, sent.chunk, right=None)
     return Status(204, None)
+
+
+@router.post("verify", response=responses({200: QuoteCheckOut}, 404), summary="Check a quote")
+def verify_quote(request: Request, sent: VerifyIn) -> VerifiedQuote:
+    """Say whether a quote is in a source word for word, and at which second or page."""
+    filter = Filter(collections=tuple(sent.collection))
+    return verification.verify(request.access, sent.quote, source=sent.source, filter=filter)

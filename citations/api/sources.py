@@ -10,7 +10,7 @@ from ninja.errors import HttpError, ValidationError
 from pydantic import ConfigDict, StringConstraints
 from pydantic import ValidationError as PydanticError
 
-from citations.api.search_in import SourceId
+from citations.api.search import SourceId
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.ingest import pipeline as ingest_pipeline
@@ -19,8 +19,7 @@ from citations.schemas.search import SourceOut
 from citations.tasks import send
 from transcripts import acquisition, library
 from transcripts.api.endpoints import Request, add_one, contents
-from transcripts.api.in_ import FilesIn, SourceIn, Text
-from transcripts.api.out import responses
+from transcripts.api.shapes import FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.schemas import JobOut, JobProblem, Shape, StoredOut

@@ -1,7 +1,7 @@
 """The Ask page: conversations, questions and answers."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final
 from uuid import UUID
@@ -12,12 +12,11 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from citations.answers.answer import Event
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.notebook import answers, conversations, notes, questions
 from citations.notebook.answers import AnswerRecord
-from citations.views import answer_context, answer_stream
-from citations.views.ask_form import MOST_SHOWN, AskForm
+from citations.views.answer import AnswerContext, answer_contexts, stream
+from citations.views.forms import MOST_SHOWN, AskForm
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.models import Collection
@@ -35,10 +34,10 @@ def ask(request: PageRequest) -> HttpResponseBase:
     if request.method != "POST":
         context = _page(request, None, collection=slug, chosen=chosen, typed=form.typed())
         return render(request, "citations/ask.html", context)
-    about: dict[str, Any] = {"collection": slug, "sources": chosen}
     try:
-        question = form.question()
-        answer = questions.ask_first(request.access, request.user, question, **about)
+        answer = questions.ask_first(
+            request.access, request.user, form.question(), collection=slug, sources=chosen
+        )
         return _answer(request, answer)
     except KnowledgeBaseError as error:
         return _render_refusal(request, error, None, form)
@@ -77,12 +76,9 @@ def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     """Show the sources of a collection that can be asked."""
-    choices = _source_choices(request, AskForm(request.GET).collection_slug())
-    context = {**choices, "chosen": [], "is_new": True}
+    context = _source_choices(request, AskForm(request.GET).collection_slug())
+    context |= {"chosen": [], "is_new": True}
     return fragment(request, "citations/_ask_sources.html", context)
-
-
-# Answering
 
 
 def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
@@ -90,17 +86,10 @@ def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
     events = questions.respond(request.access, request.user, answer)
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
-        return answer_stream.stream(
-            events, address=address, render=lambda: _render(request, answer)
-        )
-    _consume(events)
-    return redirect(f"{address}#answer-{answer.uuid}")
-
-
-def _consume(events: Iterator[Event]) -> None:
-    """Run the answering; errors are stored with the question."""
-    with suppress(KnowledgeBaseError):
+        return stream(events, address=address, render=lambda: _render(request, answer))
+    with suppress(KnowledgeBaseError):  # it is stored with the question
         deque(events, maxlen=0)
+    return redirect(f"{address}#answer-{answer.uuid}")
 
 
 def _render(request: PageRequest, answer: Answer) -> str:
@@ -114,10 +103,8 @@ def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
     return {"entry": context, "conversation": answer.conversation, **_note_choices(request)}
 
 
-def _contexts(
-    request: PageRequest, records: Sequence[AnswerRecord]
-) -> list[answer_context.AnswerContext]:
-    return answer_context.answer_contexts(
+def _contexts(request: PageRequest, records: Sequence[AnswerRecord]) -> list[AnswerContext]:
+    return answer_contexts(
         records, notes=notes.saved(request.access, [record.id for record in records])
     )
 
@@ -137,9 +124,6 @@ def _render_refusal(
         request, conversation, collection=slug, chosen=form.sources(), typed=form.typed()
     )
     return render(request, "citations/ask.html", {**context, "error": error}, status=status)
-
-
-# The page
 
 
 def _page(

@@ -1,10 +1,11 @@
-"""A citation in detail: the clip or the page, and the quote in its context."""
+"""A citation in detail (the clip or the page, the quote in its context), and its address."""
 
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from citations.documents import pages
@@ -66,3 +67,9 @@ def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:
         return pages.show_page(request.access, citation.source.uuid, at.page, quote=at.span)
     except PageNotFound:
         return None
+
+
+@require_safe
+def go(request: PageRequest, citation_id: UUID) -> HttpResponse:
+    """Redirect to the current position of a citation."""
+    return redirect(verification.address_of(request.access, citation_id))

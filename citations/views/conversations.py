@@ -16,10 +16,10 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, notes, questions
 from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
-from citations.views.ask_form import AskForm, rating, words_of
-from citations.views.lecture_form import number_of
+from citations.notebook.export import ExportFormat
+from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
-from transcripts.views.requests import PageRequest, done, fragment
+from transcripts.views.requests import PageRequest, done, fragment, number_of
 
 PAGE: Final = 30  # conversations on a page of the list
 # The printable page has inline styles.
@@ -32,8 +32,7 @@ PRINTED: Final = (
 def show_conversations(request: PageRequest) -> HttpResponse:
     """List the user's conversations, latest first, filtered by words of the title."""
     offset = number_of(request.GET.get("offset", "")) or 0
-    words = words_of(request.GET)
-    part: dict[str, Any] = {"words": words, "offset": offset}
+    part: dict[str, Any] = {"words": words_of(request.GET), "offset": offset}
     page = conversations.list_conversations(request.access, request.user, limit=PAGE, **part)
     return render(request, "citations/conversations.html", {"page": page, **part})
 
@@ -63,18 +62,17 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
     """Download a conversation; the printable page is shown instead."""
     conversation = conversations.find(request.access, request.user, conversation_id)
-    if form not in list(notebook_export.ExportFormat):
+    if form not in list(ExportFormat):
         raise ConversationNotFound(
-            f"There is no export format “{form}”.",
-            hint="Formats: " + ", ".join(notebook_export.ExportFormat) + ".",
+            f"There is no export format “{form}”.", hint="Formats: " + ", ".join(ExportFormat) + "."
         )
-    file = notebook_export.export(request.access, conversation, notebook_export.ExportFormat(form))
+    file = notebook_export.export(request.access, conversation, ExportFormat(form))
     response = HttpResponse(file.text, content_type=file.media_type)
-    if form == notebook_export.ExportFormat.HTML:
+    is_printed = form == ExportFormat.HTML
+    if is_printed:
         response["Content-Security-Policy"] = PRINTED
-    response["Content-Disposition"] = (
-        content_disposition_header(form != notebook_export.ExportFormat.HTML, file.name) or "inline"
-    )
+    disposition = content_disposition_header(not is_printed, file.name)
+    response["Content-Disposition"] = disposition or "inline"
     return response
 
 
@@ -84,7 +82,8 @@ def rate(request: PageRequest, answer_id: UUID) -> HttpResponse:
     answer = notebook_answers.find_answer(request.access, request.user, answer_id)
     questions.rate(answer, rating(request.POST.get("rating", "")))
     if not request.htmx:
-        return _back(answer)
+        address = reverse("conversation", args=(answer.conversation.uuid,))
+        return redirect(f"{address}#answer-{answer.uuid}")
     context = {"answer": _record(request, answer), "is_new": True}
     return fragment(request, "citations/_feedback.html", context)
 
@@ -109,8 +108,3 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
 
 def _record(request: PageRequest, answer: Answer) -> AnswerRecord:
     return notebook_answers.read(request.access, [answer])[0]
-
-
-def _back(answer: Answer) -> HttpResponse:
-    address = reverse("conversation", args=(answer.conversation.uuid,))
-    return redirect(f"{address}#answer-{answer.uuid}")

@@ -1,6 +1,6 @@
 """The pages of live lectures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -28,18 +28,12 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.text import sentences
-from citations.views.lecture_form import (
-    MOST_SHOWN,
-    TALKS_SHOWN,
-    AdvanceForm,
-    NewLectureForm,
-    SayForm,
-    number_of,
-)
+from citations.views.forms import MOST_SHOWN, AdvanceForm, NewLectureForm, SayForm
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
-from transcripts.views.requests import PageRequest, done, fragment
+from transcripts.views.requests import PageRequest, done, fragment, number_of
 
+TALKS_SHOWN: Final = 200  # recordings offered
 PAGE: Final = 30  # lectures per page
 WINDOWS: Final = 60  # windows whose cards are shown at first
 LINES: Final = 3_000  # segments shown
@@ -89,10 +83,11 @@ def new(request: PageRequest) -> HttpResponse:
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: the speech with citation numbers, and the newest cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
+    recordings = Transcript.objects.light().select_related("video")
     context = {
         "lecture": lecture,
         "may_write": lecture.collection_id in request.access.writable,
-        "talk": _talk(lecture),
+        "talk": recordings.filter(pk=lecture.transcript_id or 0).first(),
         "count": lecture_sessions.citations_of(lecture).count(),
         **_documents(lecture),
         **_figures(lecture),
@@ -132,28 +127,26 @@ def notes(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     lecture = lecture_sessions.find_session(request.access, lecture_id)
     text = lecture_report.export(lecture)
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
-    response["Content-Disposition"] = content_disposition_header(
-        True, f"{slugify(lecture.title)[:80] or 'lecture'}.md"
-    )
+    name = f"{slugify(lecture.title)[:80] or 'lecture'}.md"
+    response["Content-Disposition"] = content_disposition_header(True, name)
     return response
 
 
 @require_POST
 def say(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Take pasted text or a browser's speech recognition."""
+    """Take pasted text or a browser's speech recognition: citations follow each sentence."""
     lecture = _find_writable(request, lecture_id)
-    return _submitted(
-        request, lecture, speech.say(lecture, _split_sentences(SayForm(request.POST).text_value()))
-    )
+    text = SayForm(request.POST).text_value()
+    lines = (" ".join(text[first:last].split()) for first, last in sentences.split(text))
+    return _submitted(request, lecture, speech.say(lecture, "\n".join(lines)))
 
 
 @require_POST
 def advance(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Replay the recording up to a position."""
     lecture = _find_writable(request, lecture_id)
-    return _submitted(
-        request, lecture, speech.advance(lecture, AdvanceForm(request.POST).position_ms())
-    )
+    position = AdvanceForm(request.POST).position_ms()
+    return _submitted(request, lecture, speech.advance(lecture, position))
 
 
 @require_POST
@@ -198,14 +191,6 @@ def _submitted(
     return redirect("lecture", lecture_id=lecture.uuid)
 
 
-def _split_sentences(text: str) -> str:
-    """Put each sentence on its own line, so that citations follow it directly."""
-    return "\n".join(" ".join(text[first:last].split()) for first, last in sentences.split(text))
-
-
-# A new lecture
-
-
 def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
     talk = None
     if values["transcript"]:
@@ -224,6 +209,8 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
     talks = visible.order_by("-created_at", "-pk")
     video = number_of(request.GET.get("video", ""))
     preset = talks.filter(video=video).first() if video is not None else None
+    citable = Source.objects.visible(request.access).filter(collection__in=writable)
+    citable = citable.exclude(state=State.FAILED, chunk_count=0)  # they could not be read
     if preset is not None:
         values = {
             **values,
@@ -237,26 +224,8 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *([preset] if preset else []),
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
-        "sources": _citable(request, writable)[:MOST_SHOWN],
+        "sources": citable.select_related("collection")[:MOST_SHOWN],
     }
-
-
-# One lecture
-
-
-def _talk(lecture: LectureSession) -> Transcript | None:
-    """Return the recording to replay, without its long columns."""
-    if lecture.transcript_id is None:
-        return None
-    recordings = Transcript.objects.light().select_related("video")
-    return recordings.filter(pk=lecture.transcript_id).first()
-
-
-def _citable(request: PageRequest, collections: Iterable[int]) -> SourceQuerySet:
-    """Return sources of collections, except those that could not be read."""
-    visible = Source.objects.visible(request.access).filter(collection__in=collections)
-    readable: SourceQuerySet = visible.exclude(state=State.FAILED, chunk_count=0)
-    return readable.select_related("collection")
 
 
 def _documents(lecture: LectureSession) -> dict[str, Any]:

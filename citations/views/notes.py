@@ -11,11 +11,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.models import Note
 from citations.notebook import notes
-from citations.views.ask_form import NoteForm, words_of
-from citations.views.lecture_form import number_of
+from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, done, number_of
 
 PAGE: Final = 30  # notes per page
 
@@ -23,9 +22,8 @@ PAGE: Final = 30  # notes per page
 @require_safe
 def show_notes(request: PageRequest) -> HttpResponse:
     """List the notes of a collection, or of all readable ones, filtered by words."""
-    return render(
-        request, "citations/notes.html", _page(request, request.GET.get("collection", ""))
-    )
+    context = _page(request, request.GET.get("collection", ""))
+    return render(request, "citations/notes.html", context)
 
 
 @require_POST
@@ -66,11 +64,8 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "citations/delete_note.html", {"note": note})
     notes.delete(note)
-    return done(
-        request,
-        f"The note “{note.title}” was deleted.",
-        f"{reverse('notes')}?collection={note.collection.slug}",
-    )
+    back = f"{reverse('notes')}?collection={note.collection.slug}"
+    return done(request, f"The note “{note.title}” was deleted.", back)
 
 
 def address_of(note: Note) -> str:

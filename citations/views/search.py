@@ -1,4 +1,4 @@
-"""The Search page."""
+"""The Search page, its filter as removable chips, and selects to extend it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +14,100 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.library import sources
-from citations.library.facets import facets
-from citations.models import Source
+from citations.library.facets import Facets, facets
+from citations.library.filters import find_source
+from citations.models import Source, SourceKind
 from citations.passages import Passage, PassageSource, Results, SearchMode
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.filter_chips import chips, choices
-from citations.views.search_form import MOST, MarkForm, SearchForm, SubmittedSearch
+from citations.views.search_form import LISTS, MOST, MarkForm, SearchForm, SubmittedSearch
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
+from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
+
+LABELS = {
+    "collection": "Collection",
+    "source": "Source",
+    "kind": "Kind",
+    "channel": "Channel",
+    "tag": "Tag",
+    "language": "Language",
+    "since": "Published since",
+    "until": "Published until",
+    "start": "From",
+    "end": "Up to",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A value of the filter; ``without`` is the address of the search without it.
+
+    ``is_kept``: no other field of the form carries it.
+    """
+
+    name: str
+    value: str
+    label: str
+    shown: str
+    without: str
+    is_kept: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterSelect:
+    """A select that adds a value to the filter; options are (value, label)."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+
+
+def chips(scope: Scope, search: SubmittedSearch, known: Facets) -> list[Chip]:
+    return [
+        Chip(
+            name=name,
+            value=value,
+            label=LABELS[name],
+            shown=_shown(scope, known, name, value),
+            without=search.without(name, value).address,
+            is_kept=name in LISTS,
+        )
+        for name, value in search.filters
+    ]
+
+
+def choices(search: SubmittedSearch, known: Facets) -> list[FilterSelect]:
+    """Return selects of values that are not chosen yet, without empty ones."""
+    offered = {
+        "collection": known.collections,
+        "kind": tuple((kind, str(SourceKind(kind).label)) for kind in known.kinds),
+        "channel": tuple((name, name) for name in known.channels),
+        "tag": tuple((tag, tag) for tag in known.tags),
+        "language": tuple((code, code) for code in known.languages),
+    }
+    chosen = set(search.filters)
+    remaining = {
+        name: tuple(pair for pair in pairs if (name, pair[0]) not in chosen)
+        for name, pairs in offered.items()
+    }
+    return [
+        FilterSelect(name=name, label=LABELS[name], options=pairs)
+        for name, pairs in remaining.items()
+        if pairs
+    ]
+
+
+def _shown(scope: Scope, known: Facets, name: str, value: str) -> str:
+    match name:
+        case "source":
+            return find_source(scope, value).title
+        case "collection":
+            return dict(known.collections).get(value, value)
+        case "kind":
+            return str(SourceKind(value).label) if value in SourceKind.values else value
+    return value
+
 
 MODES: Final = (
     (SearchMode.HYBRID, "Both", "words and meaning"),
@@ -98,11 +183,9 @@ def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
         "choices": choices(criteria, known),
         "counts": sources.count(Source.objects.visible(request.access)),
     }
-    return (
-        {**context, **_search_context(request, criteria, names=dict(known.collections))}
-        if criteria.query
-        else context
-    )
+    if criteria.query:
+        context |= _search_context(request, criteria, names=dict(known.collections))
+    return context
 
 
 def _search_context(
@@ -151,8 +234,8 @@ def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[SourceH
     groups: dict[UUID, list[RankedPassage]] = {}
     for rank, passage in enumerate(passages, start=1):
         groups.setdefault(passage.origin.id, []).append(RankedPassage(rank=rank, passage=passage))
-    heads = ((hits[0].passage.origin, tuple(hits)) for hits in groups.values())
     return [
-        SourceHits(origin=origin, collection=names.get(origin.collection, ""), hits=hits)
-        for origin, hits in heads
+        SourceHits(origin=origin, collection=names.get(origin.collection, ""), hits=tuple(hits))
+        for hits in groups.values()
+        for origin in [hits[0].passage.origin]
     ]

@@ -26,7 +26,7 @@ from citations.tasks import send, send_for_abstracts
 from citations.views.search_form import SourcesForm
 from transcripts import library
 from transcripts.views import events
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, done, number_of
 
 PAGE: Final = 50
 LIVE_SECONDS: Final = 2.0
@@ -35,12 +35,12 @@ LIVE_SECONDS: Final = 2.0
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     visible = library.collections(request.access)
-    context = {
+    context = _list(request) | {
         "known": facets(request.access),
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
     }
-    return render(request, "citations/sources.html", {**_list(request), **context})
+    return render(request, "citations/sources.html", context)
 
 
 @require_GET
@@ -55,13 +55,19 @@ def source_events(request: PageRequest) -> StreamingHttpResponse:
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show a source and its chunks from ``offset``, or from ``page`` of a document."""
     source = find_source(request.access, str(source_id))
-    location = library_chunks.find_page(source, _number(request.GET.get("page", "")))
-    offset = _number(request.GET["offset"]) if "offset" in request.GET else location.offset
+    location = library_chunks.find_page(source, number_of(request.GET.get("page", "")) or 0)
+    sent = request.GET.get("offset")
+    offset = location.offset if sent is None else number_of(sent) or 0
     page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
     writable = request.access.writable
-    context = {"source": source, "page": page, "at": location.chunks, "writable": writable}
-    context["may_write"] = source.collection_id in writable
+    context = {
+        "source": source,
+        "page": page,
+        "at": location.chunks,
+        "writable": writable,
+        "may_write": source.collection_id in writable,
+    }
     return render(request, "citations/source.html", context)
 
 
@@ -96,18 +102,19 @@ def _find_writable(request: PageRequest, source_id: UUID) -> Source:
 def _list(request: PageRequest) -> dict[str, Any]:
     parts = SourcesForm(request.GET).parts()
     state = parts["state"] if parts["state"] in State.values else ""
-    chosen: dict[str, Any] = {
-        f"{name}s": (parts[name],) for name in ("collection", "kind") if parts[name]
-    }
-    filter = Filter(**chosen)
+    collections, kinds = ((parts[name],) if parts[name] else () for name in ("collection", "kind"))
     page = sources.list_sources(
-        request.access, filter, words=parts["q"], state=state, offset=parts["offset"], limit=PAGE
+        request.access,
+        Filter(collections=collections, kinds=kinds),
+        words=parts["q"],
+        state=state,
+        offset=parts["offset"],
+        limit=PAGE,
     )
-    states = [(value, label, getattr(page.counts, value)) for value, label in State.choices]
     return {
         "parts": parts,
         "state": state,
-        "states": states,
+        "states": [(value, label, getattr(page.counts, value)) for value, label in State.choices],
         "page": page,
         "offset": parts["offset"],
         "writable": request.access.writable,
@@ -118,7 +125,3 @@ def _render(request: PageRequest, token: str) -> tuple[str, bool]:
     """Render the list with a constant token, so that it changes only when its rows do."""
     context = {**_list(request), "csrf_token": token}
     return render_to_string("citations/_sources.html", context, request=request), False
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from citations.api.search_in import LibrarySearchIn
+from citations.api.search import LibrarySearchIn
 from kbsite.api import api
 from kbsite.cli.app import load
 

@@ -17,18 +17,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transcripts import bm25
-from transcripts.bm25 import (
-    K1,
-    B,
-    Hit,
-    Index,
-    idf,
-    length_norm,
-    matched_spans,
-    score_formula,
-    tokenize,
-)
+from transcripts.bm25 import K1, B, Hit, Index, idf, length_norm, score_formula
 from transcripts.cues import Cue, group_by_time
+from transcripts.tokenizer import MAX_QUERY_WORDS, matched_spans, tokenize
 
 ASCII = st.text(alphabet=st.characters(max_codepoint=127), max_size=80)
 ANYTHING = st.text(
@@ -345,7 +336,7 @@ def test_more_segments_than_sixteen_bits_count() -> None:
 def test_a_very_long_query_is_answered_from_its_beginning() -> None:
     texts = [f"word{number}" for number in range(3000)]
     hits = Index.build(texts).rank(" ".join(texts), limit=5000)
-    assert [hit.position for hit in hits] == list(range(bm25.MAX_QUERY_WORDS))
+    assert [hit.position for hit in hits] == list(range(MAX_QUERY_WORDS))
 
 
 def test_a_word_repeated_to_the_limit_overflows_nothing() -> None:
@@ -353,7 +344,7 @@ def test_a_word_repeated_to_the_limit_overflows_nothing() -> None:
     (hit,) = Index.build(texts).rank("needle " * 5000, limit=3)
     (once,) = Index.build(texts).rank("needle", limit=3)
     assert hit.position == 0
-    assert hit.score == pytest.approx(bm25.MAX_QUERY_WORDS * once.score)
+    assert hit.score == pytest.approx(MAX_QUERY_WORDS * once.score)
 
 
 def test_asking_again_gives_the_same() -> None:

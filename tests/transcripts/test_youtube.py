@@ -30,7 +30,7 @@ from transcripts.youtube import (
     info_from_json,
 )
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
-from transcripts.youtube.trace import RequestTrace
+from transcripts.youtube.values import RequestTrace
 
 pytestmark = pytest.mark.youtube
 

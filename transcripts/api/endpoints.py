@@ -9,18 +9,20 @@ from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, conf, exports, library, storage
-from transcripts.api.in_ import (
+from transcripts.api.shapes import (
     DownloadIn,
     FilesIn,
     JobId,
     JobsIn,
+    JobsOut,
     ReadingIn,
     SourceIn,
     TranscriptChoiceIn,
     TranscriptSearchIn,
     VideoId,
+    YouTubeOut,
+    responses,
 )
-from transcripts.api.out import JobsOut, YouTubeOut, responses
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut, VideoReadingOut, VideoSearchOut
@@ -39,34 +41,15 @@ class Request(HttpRequest):
     access: Scope
 
 
-# Adding
-
-
 def add_one(request: Request, source: SourceIn) -> Status[Any]:
     """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
     request.caller.require_write()
     collection = library.target_collection(request.access, source.collection)
     if source.text:
-        return Status(
-            201,
-            storage.add_text(
-                collection,
-                source.text,
-                title=source.title,
-                language=source.language,
-                tags=source.tags,
-            ),
-        )
-    job = acquisition.request(
-        collection,
-        source.url,
-        language=source.language,
-        tags=source.tags,
-        newest=source.newest,
-        every_hours=source.every_hours,
-        by=request.caller.user,
-    )
-    return _queued(job)
+        about = source.model_dump(include={"title", "language", "tags"})
+        return Status(201, storage.add_text(collection, source.text, **about))
+    options = source.model_dump(include={"language", "tags", "newest", "every_hours"})
+    return _queued(acquisition.request(collection, source.url, by=request.caller.user, **options))
 
 
 @router.post(
@@ -78,32 +61,21 @@ def add_files(
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
     collection = library.target_collection(request.access, about.collection)
-    job = acquisition.request_files(
-        collection,
-        contents(files),
-        language=about.language,
-        tags=about.tags,
-        by=request.caller.user,
-    )
-    return _queued(job)
-
-
-# Jobs
+    options = {"language": about.language, "tags": about.tags, "by": request.caller.user}
+    return _queued(acquisition.request_files(collection, contents(files), **options))
 
 
 @router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
 def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
-    found = _jobs(request)
+    jobs = _jobs(request)
     if wanted.collection:
-        found = found.filter(collection=library.find_collection(request.access, wanted.collection))
+        jobs = jobs.filter(collection=library.find_collection(request.access, wanted.collection))
     if wanted.state:
-        found = found.filter(state=wanted.state)
-    rows = list(found[wanted.offset : wanted.offset + wanted.limit + 1])
-    return {
-        "jobs": rows[: wanted.limit],
-        "next": wanted.offset + wanted.limit if len(rows) > wanted.limit else None,
-    }
+        jobs = jobs.filter(state=wanted.state)
+    end = wanted.offset + wanted.limit
+    rows = list(jobs[wanted.offset : end + 1])
+    return {"jobs": rows[: wanted.limit], "next": end if len(rows) > wanted.limit else None}
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
@@ -140,24 +112,14 @@ def search_transcript(
     return library.search(video, wanted.query, language=wanted.language, limit=wanted.limit)
 
 
-_FILE = {"schema": {"type": "string"}}
-_FILES = {
-    200: {
-        "content": {
-            "text/vtt": _FILE,
-            "application/x-subrip": _FILE,
-            "text/plain": _FILE,
-            "text/markdown": _FILE,
-            "application/json": {},
-        }
-    }
-}
+_TEXTS = ("text/vtt", "application/x-subrip", "text/plain", "text/markdown")
+_FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {"application/json": {}}
 
 
 @router.get(
     "transcripts/{path:video_id}/download",
     response=responses({200: None}, 404),
-    openapi_extra={"responses": _FILES},
+    openapi_extra={"responses": {200: {"content": _FILES}}},
     summary="Download a transcript",
 )
 def download_transcript(
@@ -166,10 +128,8 @@ def download_transcript(
     """Return a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
     video = library.find_video(request.access, video_id, collection=wanted.collection)
     file = exports.export(video, form=wanted.format, language=wanted.language)
-    headers = {
-        "Content-Disposition": content_disposition_header(as_attachment=True, filename=file.name)
-        or "attachment"
-    }
+    disposition = content_disposition_header(True, file.name) or "attachment"
+    headers = {"Content-Disposition": disposition}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
 
@@ -198,15 +158,8 @@ def read_transcript(
 ) -> library.VideoReading:
     """Read a time range, a time chunk, all of it if short or requested, or else a preview."""
     video = library.find_video(request.access, video_id, collection=wanted.collection)
-    return library.read(
-        video,
-        language=wanted.language,
-        start=wanted.start,
-        end=wanted.end,
-        chunk_index=wanted.chunk_index,
-        chunk_size=wanted.chunk_size,
-        include_full=wanted.full,
-    )
+    selection = wanted.model_dump(exclude={"collection", "full"})
+    return library.read(video, include_full=wanted.full, **selection)
 
 
 @router.get(
@@ -215,26 +168,10 @@ def read_transcript(
 def get_youtube(request: Request) -> dict[str, Any]:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
-    fields = (
-        "state",
-        "free_at",
-        "closed_until",
-        "refusals",
-        "reason_code",
-        "reason",
-        "last_success_at",
-    )
-    waiting = (
-        Job.objects.visible(request.access)
-        .filter(state=Job.State.QUEUED)
-        .exclude(kind=Job.Kind.FILES)
-        .count()
-    )
-    return {
-        **{name: getattr(gate, name) for name in fields},
-        "waiting": waiting,
-        "worker_alive": WorkerPulse.is_alive(),
-    }
+    shown = {name: getattr(gate, name, None) for name in YouTubeOut.model_fields}
+    queued = Job.objects.visible(request.access).filter(state=Job.State.QUEUED)
+    waiting = queued.exclude(kind=Job.Kind.FILES).count()
+    return {**shown, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
 
 
 def _jobs(request: Request) -> Any:

@@ -12,16 +12,16 @@ from transcripts.captions.encoding import decode, nearly_utf8, unmarked_utf16
 from transcripts.captions.file_names import split_name
 from transcripts.captions.formats import CaptionKind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
-from transcripts.captions.plain_text import read_plain
-from transcripts.captions.storage import (
+from transcripts.captions.pasted_text import read_panel, read_plain
+from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
+from transcripts.captions.writers import (
     from_json,
     to_json,
-    word_times_from_json,
+    to_srt,
+    to_txt,
+    to_vtt,
     word_times_to_json,
 )
-from transcripts.captions.timed_text import read_sbv, read_srt, read_vtt
-from transcripts.captions.transcript_panel import read_panel
-from transcripts.captions.writers import to_srt, to_txt, to_vtt
 from transcripts.captions.xml_files import read_xml
 from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
 
@@ -39,13 +39,11 @@ __all__ = [
     "to_txt",
     "to_vtt",
     "unmarked_utf16",
-    "word_times_from_json",
     "word_times_to_json",
 ]
 
-MAX_BYTES: Final = (
-    20 * 1024 * 1024
-)  # two days of word-timed json3; a parsed file takes many times its size
+# Two days of word-timed json3; a parsed file takes many times its size.
+MAX_BYTES: Final = 20 * 1024 * 1024
 
 _READERS: Final[dict[CaptionKind, Callable[[str], Captions]]] = {
     CaptionKind.VTT: read_vtt,
@@ -91,9 +89,8 @@ def is_timed(head: bytes) -> bool:
         kind = sniff(text, name="")
     except CaptionError:
         return False
-    if kind in (CaptionKind.VTT, CaptionKind.SRT, CaptionKind.SBV) and not text.lstrip().startswith(
-        "WEBVTT"
-    ):
+    is_marked = text.lstrip().startswith("WEBVTT")
+    if kind in (CaptionKind.VTT, CaptionKind.SRT, CaptionKind.SBV) and not is_marked:
         return are_times_dense(text)
     return kind is not CaptionKind.PLAIN
 

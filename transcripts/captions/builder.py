@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from transcripts.captions.speech import clean, pieces
@@ -50,7 +51,11 @@ def settle(drafts: Iterable[CueDraft]) -> tuple[Cue, ...]:
 
     Raises ``EmptyCaptions`` if no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
     """
-    kept = _distinct(sorted(_usable(drafts), key=_start))
+    # The first of several drafts with the same start and text counts.
+    distinct: dict[tuple[int, str], CueDraft] = {}
+    for draft in sorted(_usable(drafts), key=attrgetter("start")):
+        distinct.setdefault((draft.start, draft.text), draft)
+    kept = list(distinct.values())
     if not kept:
         raise EmptyCaptions(
             "There is no spoken text in it.",
@@ -79,41 +84,18 @@ def words_at(moment: int, text: str) -> list[Word]:
 def _usable(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
     for draft in drafts:
         if 0 <= draft.start < LAST_MOMENT and (text := clean(draft.text)):
-            yield (
-                draft if text == draft.text else CueDraft(draft.start, draft.end, text, draft.words)
-            )
-
-
-def _start(draft: CueDraft) -> int:
-    return draft.start
-
-
-def _distinct(drafts: Sequence[CueDraft]) -> list[CueDraft]:
-    """Keep the first of several drafts with the same start and text."""
-    first: dict[tuple[int, str], CueDraft] = {}
-    for draft in drafts:
-        first.setdefault((draft.start, draft.text), draft)
-    return list(first.values())
+            yield draft if text == draft.text else draft._replace(text=text)
 
 
 def _cues(draft: CueDraft, limit: int) -> list[Cue]:
-    end = max(draft.start, min(_end(draft), limit))
-    if len(draft.text) <= MAX_TEXT:
-        return [
-            Cue(
-                draft.start,
-                end,
-                draft.text,
-                _within(draft.words, draft.start, end) if draft.words else (),
-            )
-        ]
-    return _cut(draft, end)
-
-
-def _end(draft: CueDraft) -> int:
-    if draft.end is not None:
-        return draft.end
-    return draft.start + max(_LEAST_PAUSE, 2 * speaking_time(draft.text))
+    end = draft.end
+    if end is None:
+        end = draft.start + max(_LEAST_PAUSE, 2 * speaking_time(draft.text))
+    end = max(draft.start, min(end, limit))
+    if len(draft.text) > MAX_TEXT:
+        return _cut(draft, end)
+    words = _within(draft.words, draft.start, end) if draft.words else ()
+    return [Cue(draft.start, end, draft.text, words)]
 
 
 def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:

@@ -26,23 +26,17 @@ def decode(data: bytes) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")
-    if (unmarked := _unmarked_utf16(data[:_SAMPLE])) is not None:
+    if (unmarked := unmarked_utf16(data)) is not None:
         return data.decode(unmarked, errors="replace")
-    return _utf8(data)
+    try:
+        return _INCREMENTAL_UTF8().decode(data)  # leaves out a last character that was cut off
+    except UnicodeDecodeError:
+        return nearly_utf8(data) or _windows1252(data)
 
 
 def unmarked_utf16(data: bytes) -> str | None:
     """Return the codec of UTF-16 without a mark, by the positions of its zero bytes, or None."""
-    return _unmarked_utf16(data[:_SAMPLE])
-
-
-def nearly_utf8(data: bytes) -> str | None:
-    """Return UTF-8 text with a few broken bytes as U+FFFD, or None if it is not mostly UTF-8."""
-    lenient = data.decode(errors="replace")
-    return lenient if _mostly_utf8(lenient) else None
-
-
-def _unmarked_utf16(sample: bytes) -> str | None:
+    sample = data[:_SAMPLE]
     half = len(sample) // 2
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     if odd * 5 >= half > 0 and even * 20 <= half:
@@ -52,21 +46,12 @@ def _unmarked_utf16(sample: bytes) -> str | None:
     return None
 
 
-def _utf8(data: bytes) -> str:
-    try:
-        return _INCREMENTAL_UTF8().decode(data)  # leaves out a last character that was cut off
-    except UnicodeDecodeError:
-        return _nearly_utf8(data)
-
-
-def _nearly_utf8(data: bytes) -> str:
-    return nearly_utf8(data) or _windows1252(data)
-
-
-def _mostly_utf8(lenient: str) -> bool:
+def nearly_utf8(data: bytes) -> str | None:
+    """Return UTF-8 text with a few broken bytes as U+FFFD, or None if it is not mostly UTF-8."""
+    lenient = data.decode(errors="replace")
     broken = lenient.count("\ufffd")
     beyond_ascii = len(lenient) - len(lenient.encode("ascii", "ignore"))
-    return beyond_ascii - broken > broken
+    return lenient if beyond_ascii - broken > broken else None
 
 
 def _windows1252(data: bytes) -> str:

@@ -5,8 +5,8 @@ from enum import Enum, auto
 from pathlib import PurePosixPath
 from typing import Final
 
+from transcripts.captions.pasted_text import is_panel
 from transcripts.captions.timed_text import ARROW_LINE, COMMA_LINE
-from transcripts.captions.transcript_panel import is_panel
 from transcripts.errors import HtmlPage, UnknownFormat
 
 

@@ -29,16 +29,14 @@ def read_json(text: str) -> Captions:
             "This is the chat of a live stream, not its captions.",
             hint="Upload the caption file; its name does not end in live_chat.json.",
         )
-    content = _load(text)
-    match content:
+    match _load(text):
         case {"events": list(events)}:
-            return Captions(cues=settle(_event_drafts(events)), format="json3")
+            return Captions(cues=settle(filter(None, map(_event_draft, events))), format="json3")
         case {"cues": list(rows), **about}:
             return _described(about, rows)
-        case [[*rows]] | [*rows] if not rows or any(
-            map(_is_row, rows)
-        ):  # the command line of youtube-transcript-api writes a list per video
-            return Captions(cues=settle(_row_drafts(rows)), format="json")
+        # The command line of youtube-transcript-api writes a list per video.
+        case [[*rows]] | [*rows] if not rows or any(map(_is_row, rows)):
+            return Captions(cues=settle(filter(None, map(_row_draft, rows))), format="json")
     raise BadJson(
         "This JSON contains no captions.",
         hint="Supported are json3, and rows of text, start and duration.",
@@ -61,7 +59,7 @@ def _load(text: str) -> object:
 def _described(about: dict[object, object], rows: Sequence[object]) -> Captions:
     youtube_id = about.get("youtube_id")
     return Captions(
-        cues=settle(_row_drafts(rows)),
+        cues=settle(filter(None, map(_row_draft, rows))),
         format="json",
         language=language_tag(about.get("lang") or about.get("language")),
         id=label(about.get("id")),
@@ -74,44 +72,31 @@ def _is_row(row: object) -> bool:
     return isinstance(row, dict) and "text" in row and "start" in row
 
 
-def _row_drafts(rows: Sequence[object]) -> list[CueDraft]:
-    return [draft for row in rows if (draft := _row_draft(row)) is not None]
-
-
 def _row_draft(row: object) -> CueDraft | None:
     if not isinstance(row, dict) or not isinstance(text := row.get("text"), str):
         return None
     start, duration = _number(row.get("start")), _number(row.get("duration"))
     if start is None:
         return None
-    return CueDraft(
-        round(start * 1000), None if duration is None else round((start + duration) * 1000), text
-    )
-
-
-def _event_drafts(events: Sequence[object]) -> list[CueDraft]:
-    return [draft for event in events if (draft := _event_draft(event)) is not None]
+    end = None if duration is None else round((start + duration) * 1000)
+    return CueDraft(round(start * 1000), end, text)
 
 
 def _event_draft(event: object) -> CueDraft | None:
     """Return a draft. An event stays on screen during the next; a line break has no text."""
-    if not isinstance(event, dict) or not isinstance(found := event.get("segs"), list):
+    if not isinstance(event, dict) or not isinstance(listed := event.get("segs"), list):
         return None
     start, duration = _number(event.get("tStartMs")), _number(event.get("dDurationMs"))
     segments = [
         segment
-        for segment in found
+        for segment in listed
         if isinstance(segment, dict) and isinstance(segment.get("utf8"), str)
     ]
     if start is None or not segments:
         return None
+    end = None if duration is None else int(start + duration)
     text = "".join(segment["utf8"] for segment in segments)
-    return CueDraft(
-        int(start),
-        None if duration is None else int(start + duration),
-        text,
-        _words(segments, int(start)),
-    )
+    return CueDraft(int(start), end, text, _words(segments, int(start)))
 
 
 def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...]:
@@ -120,9 +105,8 @@ def _words(segments: Sequence[dict[str, object]], start: int) -> tuple[Word, ...
         return ()
     words: list[Word] = []
     for segment in segments:
-        words += words_at(
-            start + int(_number(segment.get("tOffsetMs")) or 0), clean(str(segment["utf8"]))
-        )
+        moment = start + int(_number(segment.get("tOffsetMs")) or 0)
+        words += words_at(moment, clean(str(segment["utf8"])))
     return tuple(words)
 
 

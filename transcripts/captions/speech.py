@@ -33,9 +33,8 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 def clean(text: str) -> str:
     """Drop unsafe characters and collapse white space; "" if nothing visible is left."""
-    is_tidy = (
-        text.isprintable() and "  " not in text
-    )  # as most texts are; no white space but the blank is printable
+    # As most texts are; no white space but the blank is printable.
+    is_tidy = text.isprintable() and "  " not in text
     text = text.strip() if is_tidy else " ".join(without_unsafe(text).split())
     return text if text.isascii() or text.strip(_INVISIBLE) else ""
 

@@ -3,13 +3,59 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
-from transcripts.captions.rolling_captions import Screen, carried_lines
 from transcripts.captions.speech import language_tag, plain
 from transcripts.captions.speech import lines as split_lines
 from transcripts.cues import Word
+
+_FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
+_WINDOW: Final = 3  # lines that a player's caption window keeps
+
+
+class Screen(NamedTuple):
+    """What one cue shows: its duration (ms) and its lines as plain text, "" for a blank line."""
+
+    duration: int
+    lines: tuple[str, ...]
+
+    @property
+    def is_flush(self) -> bool:
+        return self.duration <= _FLUSH
+
+
+def carried_lines(screens: Sequence[Screen]) -> list[int]:
+    """Return how many lines at the top of each screen are repeated; all 0 without rolling."""
+    if all(len(screen.lines) < 2 for screen in screens):
+        return [0] * len(screens)
+    counts = []
+    shown: tuple[str, ...] = ()
+    for screen in screens:
+        counts.append(_carried(shown, screen))
+        shown = tuple(line for line in screen.lines[-_WINDOW:] if line)
+    return counts if _rolls(screens, counts) else [0] * len(counts)
+
+
+def _carried(shown: tuple[str, ...], screen: Screen) -> int:
+    """Count repeated lines. New speech is on the last line: only a flush may repeat that one."""
+    most = len(screen.lines) - (not screen.is_flush)
+    for count in range(min(most, len(shown)), 0, -1):
+        if screen.lines[:count] == shown[-count:]:
+            return count
+    return 0
+
+
+def _rolls(screens: Sequence[Screen], counts: Sequence[int]) -> bool:
+    """Return whether a file rolls. Manual captions repeat fewer lines, and never flash them."""
+    repeating = [screen for screen, count in zip(screens, counts, strict=True) if count]
+    flushed = sum(screen.is_flush for screen in repeating)
+    rolled = sum(len(set(screen.lines)) > 1 for screen in repeating)
+    return (rolled > 0 and flushed * 5 >= len(screens)) or (
+        rolled >= _WINDOW and rolled * 5 >= (len(screens) - 1) * 4
+    )
+
 
 _TIME: Final = r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?"
 ARROW_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?=[ \t\r]|$)", re.MULTILINE)
@@ -49,16 +95,11 @@ def read_sbv(text: str) -> Captions:
 
 
 def _header_language(lines: Sequence[str]) -> str:
-    for line in _header(lines):
-        if match := _HEADER_LANGUAGE.match(line):
-            return language_tag(match[1])
+    if lines[0].startswith("WEBVTT"):
+        for line in takewhile(bool, lines):
+            if match := _HEADER_LANGUAGE.match(line):
+                return language_tag(match[1])
     return ""
-
-
-def _header(lines: Sequence[str]) -> Sequence[str]:
-    return (
-        lines[: lines.index("") if "" in lines else None] if lines[0].startswith("WEBVTT") else []
-    )
 
 
 def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
@@ -78,7 +119,7 @@ def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:
             is_open = True
         elif not line:
             is_open = is_open and not blocks[-1].lines
-        elif _begins_comment(lines, position):
+        elif _COMMENT.match(line) and _follows_gap(lines, position):
             in_comment = True
         elif is_open and position not in labels:
             blocks[-1].lines.append(line)
@@ -121,10 +162,6 @@ def _follows_gap(lines: Sequence[str], position: int) -> bool:
     return position == 0 or not lines[position - 1]
 
 
-def _begins_comment(lines: Sequence[str], position: int) -> bool:
-    return _COMMENT.match(lines[position]) is not None and _follows_gap(lines, position)
-
-
 def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
     screens = [
         Screen(block.end - block.start, tuple(plain(line) for line in block.lines))
@@ -133,10 +170,9 @@ def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
     drafts = []
     for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
         text = " ".join(screen.lines[carried:])
-        drafts.append(
-            CueDraft(block.start, block.end, text, _words(block.lines[carried:], block.start))
-        )
-    return _with_lone_words(drafts)
+        words = _words(block.lines[carried:], block.start)
+        drafts.append(CueDraft(block.start, block.end, text, words))
+    return [*map(_with_lone_word, drafts)] if any(draft.words for draft in drafts) else drafts
 
 
 def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
@@ -154,17 +190,7 @@ def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def _with_lone_words(drafts: list[CueDraft]) -> list[CueDraft]:
-    """Give a line of one word the time of its cue, in files that time words."""
-    if not any(draft.words for draft in drafts):
-        return drafts
-    return [_with_lone_word(draft) for draft in drafts]
-
-
 def _with_lone_word(draft: CueDraft) -> CueDraft:
-    words = draft.text.split()
-    return (
-        CueDraft(draft.start, draft.end, draft.text, (Word(draft.start, words[0]),))
-        if len(words) == 1 and not draft.words
-        else draft
-    )
+    """Give a line of one word the time of its cue, as in files that time words."""
+    words = words_at(draft.start, draft.text)
+    return draft._replace(words=tuple(words)) if len(words) == 1 and not draft.words else draft

@@ -1,9 +1,48 @@
-"""Write cues as files. ``parse`` reads back text and times, but not the times of words."""
+"""Write cues as JSON values for the database, and as files.
+
+Word times stand apart, because few readers need them. ``parse`` reads a file back, but not the
+times of its words.
+"""
 
 from collections.abc import Sequence
+from itertools import repeat
 
 from transcripts.captions.speech import escaped, protected
-from transcripts.cues import Cue
+from transcripts.cues import Cue, Word
+
+Row = list[int | str]
+
+
+def to_json(cues: Sequence[Cue]) -> list[Row]:
+    """Return ``[start, end, text]`` (ms) for each cue, without words."""
+    return [[cue.start, cue.end, cue.text] for cue in cues]
+
+
+def from_json(
+    rows: Sequence[Sequence[int | str]],
+    *,
+    word_times: Sequence[Sequence[Sequence[int | str]] | None] | None = None,
+) -> tuple[Cue, ...]:
+    """Return the cues of ``to_json``, with the words of ``word_times_to_json`` if given.
+
+    The rows are trusted.
+    """
+    return tuple(
+        Cue(
+            int(start),
+            int(end),
+            str(text),
+            tuple(Word(int(moment), str(word)) for moment, word in words or ()),
+        )
+        for (start, end, text), words in zip(rows, word_times or repeat((), len(rows)), strict=True)
+    )
+
+
+def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
+    """Return each cue's words as ``[start, text]`` (ms) or None; [] if no cue has word times."""
+    if not any(cue.words for cue in cues):
+        return []
+    return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
 
 
 def to_vtt(cues: Sequence[Cue]) -> str:

@@ -91,9 +91,8 @@ def _srv3_words(element: Element, start: int) -> tuple[Word, ...]:
     words = words_at(start, clean(element.text or ""))
     for segment in segments:
         moment = start + int(_number(segment.get("t")) or 0)
-        words += words_at(moment, clean("".join(segment.itertext()))) + words_at(
-            moment, clean(segment.tail or "")
-        )
+        for text in ("".join(segment.itertext()), segment.tail or ""):
+            words += words_at(moment, clean(text))
     return tuple(words)
 
 
@@ -108,7 +107,10 @@ def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
         for element in timed:
             start = _moment(element.get("begin"), *rates)
             if start is not None:
-                yield CueDraft(start, _ttml_end(element, start, *rates), _ttml_text(element))
+                end, duration = (_moment(element.get(name), *rates) for name in ("end", "dur"))
+                if end is None and duration is not None:
+                    end = start + duration
+                yield CueDraft(start, end, _ttml_text(element))
 
 
 def _outermost(root: Element, name: str) -> Iterator[Element]:
@@ -122,14 +124,6 @@ def _outermost(root: Element, name: str) -> Iterator[Element]:
             waiting.extend(reversed(element))
 
 
-def _ttml_end(element: Element, start: int, frames: float, ticks: float) -> int | None:
-    end = _moment(element.get("end"), frames, ticks)
-    duration = _moment(element.get("dur"), frames, ticks)
-    if end is None and duration is not None:
-        return start + duration
-    return end
-
-
 def _ttml_text(element: Element) -> str:
     for child in element.iter():
         if _name(child) == "br":
@@ -138,10 +132,8 @@ def _ttml_text(element: Element) -> str:
 
 
 def _rate(root: Element, name: str, default: float) -> float:
-    values = [
-        _number(value) for key, value in root.attrib.items() if key.rpartition("}")[2] == name
-    ]
-    return (values[0] if values else None) or default
+    written = (value for key, value in root.attrib.items() if key.rpartition("}")[2] == name)
+    return _number(next(written, None)) or default
 
 
 def _moment(value: str | None, frames: float, ticks: float) -> int | None:

@@ -1,6 +1,13 @@
 """The tables: collections and members, videos and transcripts, jobs, and the YouTube gate."""
 
-from transcripts.models.collections import WRITING_ROLES, Collection, Membership, Role
+from transcripts.models.collections import (
+    WRITING_ROLES,
+    Collection,
+    Membership,
+    Role,
+    VisibleQuerySet,
+    readable,
+)
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,
@@ -12,7 +19,6 @@ from transcripts.models.videos import (
     TranscriptIndex,
     Video,
 )
-from transcripts.models.visibility import VisibleQuerySet, readable
 from transcripts.models.youtube_gate import YouTubeGate
 
 __all__ = [

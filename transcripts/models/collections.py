@@ -1,13 +1,29 @@
 """Collections and who may do what with them."""
 
-from typing import Any
+from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
 
 from transcripts.errors import CollectionNotFound
-from transcripts.models.visibility import VisibleQuerySet
 from transcripts.sanitize import clean
+from transcripts.scope import Scope
+
+_Row = TypeVar("_Row", bound=models.Model)
+_QuerySet = TypeVar("_QuerySet", bound=models.QuerySet[Any])
+
+
+def readable(rows: _QuerySet, scope: Scope, collection_path: str = "collection") -> _QuerySet:
+    """Keep the rows whose collection, to which the path leads, the scope may read."""
+    return rows.filter(**{f"{collection_path}__in": scope.readable})
+
+
+class VisibleQuerySet(models.QuerySet[_Row]):
+    collection_path: ClassVar[str] = "collection"
+
+    def visible(self, scope: Scope) -> Self:
+        """Keep the rows that the scope may read."""
+        return readable(self, scope, self.collection_path)
 
 
 class Role(models.TextChoices):

@@ -11,9 +11,8 @@ from django.utils import timezone
 
 from transcripts.errors import JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.models.collections import Collection
+from transcripts.models.collections import Collection, readable
 from transcripts.models.videos import Feed, Video
-from transcripts.models.visibility import readable
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 

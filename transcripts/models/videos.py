@@ -7,8 +7,7 @@ from django.db import models
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from transcripts.models.collections import Collection
-from transcripts.models.visibility import VisibleQuerySet
+from transcripts.models.collections import Collection, VisibleQuerySet
 from transcripts.timecodes import Target, watch_url
 
 KEY_LENGTH = 200

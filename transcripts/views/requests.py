@@ -28,6 +28,11 @@ def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) ->
     return response
 
 
+def number_of(text: str) -> int | None:
+    """Parse a number of up to 8 digits in an address; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
 def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:
     """Redirect to a page with a message, so that a reload does not repeat the action."""
     messages.success(request, message)

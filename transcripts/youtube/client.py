@@ -1,15 +1,24 @@
 """Ask YouTube for metadata and captions, with yt-dlp first and youtube-transcript-api second."""
 
+from typing import Any
 from urllib.parse import urlsplit
 
+import requests
 from requests.adapters import BaseAdapter
 
-from transcripts.errors import InvalidUrl, NetworkProblem, YouTubeError
+from transcripts.errors import (
+    InvalidUrl,
+    NetworkProblem,
+    VideoRemoved,
+    YouTubeChanged,
+    YouTubeError,
+)
 from transcripts.timecodes import Target, is_video_id
 from transcripts.youtube import extractor, second_opinion
-from transcripts.youtube.guard import loopback_from_environment
-from transcripts.youtube.thumbnail import picture
-from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, VideoInfo
+from transcripts.youtube.failures import explain
+from transcripts.youtube.guard import loopback_from_environment, session
+from transcripts.youtube.metadata import thumbnail_address
+from transcripts.youtube.values import FetchedTranscript, Listing, Options, RequestTrace
 
 # Never after a refusal: asking again from the same address makes it worse.
 _SECOND_OPINION = frozenset(
@@ -33,12 +42,17 @@ class YouTube:
 
         Raises ``YouTubeError``, and ``InvalidUrl`` for an invalid id.
         """
-        first = self._ask_first(_checked(video_id), language)
+        ask: dict[str, Any] = {
+            "options": self._options,
+            "inner": self._inner(),
+            "language": language,
+        }
+        first = extractor.attempt(_checked(video_id), **ask)
         if isinstance(first.outcome, FetchedTranscript):
             return first.outcome
         if first.outcome.code not in _SECOND_OPINION:
             raise first.outcome
-        second = self._ask_second(video_id, language, first.info)
+        second = second_opinion.attempt(video_id, **ask, info=first.info)
         if isinstance(second.outcome, FetchedTranscript):
             return second.outcome
         raise _more_telling(first.outcome, second.outcome)
@@ -53,18 +67,21 @@ class YouTube:
         return extractor.listing(target, options=self._options, inner=self._inner(), newest=newest)
 
     def thumbnail(self, video_id: str) -> bytes:
-        """Return a video's picture as JPEG. Raises ``YouTubeError`` and ``InvalidUrl``."""
-        return picture(_checked(video_id), options=self._options, inner=self._inner())
+        """Return a video's picture as JPEG, so that readers' browsers contact no third party.
 
-    def _ask_first(self, video_id: str, language: str | None) -> Attempt:
-        return extractor.attempt(
-            video_id, options=self._options, inner=self._inner(), language=language
-        )
-
-    def _ask_second(self, video_id: str, language: str | None, info: VideoInfo | None) -> Attempt:
-        return second_opinion.attempt(
-            video_id, options=self._options, inner=self._inner(), language=language, info=info
-        )
+        Raises ``YouTubeError`` and ``InvalidUrl``.
+        """
+        trace = RequestTrace()
+        with session(self._options, trace, self._inner()) as http:
+            try:
+                response = http.get(thumbnail_address(_checked(video_id)))
+            except requests.RequestException:
+                response = None
+        if response is None or response.status_code != requests.codes.ok:
+            raise explain(trace, ()) or VideoRemoved("This video has no picture on YouTube.")
+        if not response.content.startswith(b"\xff\xd8\xff"):
+            raise YouTubeChanged("YouTube sent something else than the video's picture.")
+        return response.content
 
     def _inner(self) -> BaseAdapter | None:
         return self._adapter or loopback_from_environment()

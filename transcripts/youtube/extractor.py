@@ -23,15 +23,14 @@ from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
-from transcripts.youtube.trace import RequestTrace
-from transcripts.youtube.tracks import Track, choose, raw_name, read
+from transcripts.youtube.tracks import choose, fetched
 from transcripts.youtube.values import (
     Attempt,
     FetchedTranscript,
     ListedVideo,
     Listing,
     Options,
-    VideoInfo,
+    RequestTrace,
 )
 
 
@@ -39,52 +38,47 @@ def attempt(
     video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None
 ) -> Attempt:
     """Ask for a video's metadata and one transcript."""
-    said = _WarningLog()
-    trace = RequestTrace()
-    with _client(options, inner, trace, said) as client:
-        raw = _extract(client, watch_url(video_id), said)
+    log, trace = _WarningLog(), RequestTrace()
+    with _client(options, inner, trace, log) as client:
+        raw = _extract(client, watch_url(video_id), log)
         if raw is None:
-            return Attempt(explain(trace, said.texts) or changed())
+            return Attempt(explain(trace, log.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
             return Attempt(
                 MembersOnly("This video must be bought or rented; YouTube shows only its trailer.")
             )
-        tracks = tracks_from_json(raw)
         info = info_from_json(raw)
-        return Attempt(
-            _transcript(
-                client,
-                trace,
-                said,
-                raw=raw,
-                info=info,
-                tracks=tracks,
-                options=options,
-                language=language,
-            ),
-            info,
-        )
+        try:
+            track = choose(tracks_from_json(raw), options, video_id=video_id, language=language)
+            body = client.urlopen(track.address).read()
+            outcome: FetchedTranscript | YouTubeError = fetched(info, track, body)
+        except NoCaptions as error:
+            outcome = _premiere(raw) or explain(trace, log.texts) or error
+        except YouTubeError as error:
+            outcome = error
+        except YoutubeDLError as error:
+            outcome = explain(trace, [str(error)]) or changed()
+        return Attempt(outcome, info)
 
 
 def listing(
     target: Target, *, options: Options, inner: BaseAdapter | None, newest: int | None
 ) -> Listing:
     """List the videos of a playlist or channel, the first ``newest`` if given."""
+    list_id, address = target.id, target_url(target)
     if target.kind == "channel":
-        channel_id = (
-            target.id if target.id.startswith("UC") else _channel_id(target, options, inner)
-        )
+        if not list_id.startswith("UC"):
+            list_id = _channel_id(target, options, inner)
         # One list of all videos of the channel; its page splits them into tabs.
-        address = target_url(Target("playlist", f"UU{channel_id[2:]}"))
-    else:
-        channel_id, address = "", target_url(target)
+        address = target_url(Target("playlist", f"UU{list_id[2:]}"))
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
     entries = {
         entry["id"]: ListedVideo(entry["id"], clean(entry.get("title"), 500))
         for entry in _flat(raw.get("entries"))
         if _is_watchable(entry)
     }
-    return Listing(channel_id or target.id, _list_title(raw), target.kind, tuple(entries.values()))
+    title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
+    return Listing(list_id, title, target.kind, tuple(entries.values()))
 
 
 class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
@@ -126,13 +120,12 @@ class _WarningLog:
     def warning(self, message: str, **_: object) -> None:
         self.texts.append(str(message))
 
-    def error(self, message: str, **_: object) -> None:
-        self.texts.append(str(message))
+    error = warning
 
 
 @contextmanager
 def _client(
-    options: Options, inner: BaseAdapter | None, trace: RequestTrace, said: _WarningLog, **more: Any
+    options: Options, inner: BaseAdapter | None, trace: RequestTrace, log: _WarningLog, **more: Any
 ) -> Iterator[_Client]:
     handler = functools.partial(_GuardedRH, inner=inner, options=options, trace=trace)
     handler.RH_KEY = _GuardedRH.RH_KEY  # type: ignore[attr-defined]
@@ -145,7 +138,7 @@ def _client(
         "extractor_retries": 1,
         "writesubtitles": True,  # without these two, withheld captions look like none
         "writeautomaticsub": True,
-        "logger": said,
+        "logger": log,
         "color": "never",
         "js_runtimes": {},  # captions need no JavaScript, and a server must not run fetched code
         "allowed_extractors": ["youtube", "youtube:tab", "youtube:playlist"],
@@ -162,48 +155,16 @@ def _client(
         yield client
 
 
-def _extract(client: _Client, address: str, said: _WarningLog) -> dict[str, Any] | None:
+def _extract(client: _Client, address: str, log: _WarningLog) -> dict[str, Any] | None:
     try:
         raw = client.extract_info(address, download=False)
     except YoutubeDLError as error:
-        said.texts.append(str(error))
+        log.texts.append(str(error))
     except Exception as error:  # noqa: BLE001  yt-dlp raises anything on unforeseen answers
-        said.texts.append(type(error).__name__)
+        log.texts.append(type(error).__name__)
     else:
         return raw if isinstance(raw, dict) else None
     return None
-
-
-def _transcript(
-    client: _Client,
-    trace: RequestTrace,
-    said: _WarningLog,
-    *,
-    raw: Mapping[str, Any],
-    info: VideoInfo,
-    tracks: list[Track],
-    options: Options,
-    language: str | None,
-) -> FetchedTranscript | YouTubeError:
-    try:
-        track = choose(tracks, options, video_id=info.id, language=language)
-        body = client.urlopen(track.address).read()
-        cues = read(body, name=raw_name(track, info.id))
-    except NoCaptions as error:
-        return _premiere(raw) or explain(trace, said.texts) or error
-    except YouTubeError as error:
-        return error
-    except YoutubeDLError as error:
-        return explain(trace, [str(error)]) or changed()
-    return FetchedTranscript(
-        info,
-        track.language,
-        track.origin,
-        cues,
-        partial=info.live_status == "is_live",
-        raw_name=raw_name(track, info.id),
-        raw=body,
-    )
 
 
 def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
@@ -229,20 +190,12 @@ def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> 
 
 
 def _list(address: str, items: str, options: Options, inner: BaseAdapter | None) -> dict[str, Any]:
-    said = _WarningLog()
-    trace = RequestTrace()
-    with _client(
-        options,
-        inner,
-        trace,
-        said,
-        extract_flat="in_playlist",
-        playlist_items=items,
-        noplaylist=False,
-    ) as client:
-        raw = _extract(client, address, said)
+    log, trace = _WarningLog(), RequestTrace()
+    more = {"extract_flat": "in_playlist", "playlist_items": items, "noplaylist": False}
+    with _client(options, inner, trace, log, **more) as client:
+        raw = _extract(client, address, log)
     if raw is None:
-        raise explain(trace, said.texts) or changed()
+        raise explain(trace, log.texts) or changed()
     if raw.get("_type") != "playlist":
         raise InvalidUrl("This address does not lead to a list of videos.")
     return raw
@@ -255,11 +208,5 @@ def _flat(entries: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_watchable(entry: Mapping[str, Any]) -> bool:
-    return is_video_id(entry.get("id")) and entry.get("title") not in {
-        "[Private video]",
-        "[Deleted video]",
-    }
-
-
-def _list_title(raw: Mapping[str, Any]) -> str:
-    return clean(raw.get("title"), 500).removeprefix("Uploads from ")
+    is_hidden = entry.get("title") in {"[Private video]", "[Deleted video]"}
+    return is_video_id(entry.get("id")) and not is_hidden

@@ -18,7 +18,7 @@ from transcripts.errors import (
     YouTubeChanged,
     YouTubeError,
 )
-from transcripts.youtube.trace import RequestTrace
+from transcripts.youtube.values import RequestTrace
 
 _Maker = Callable[[str], YouTubeError]
 _CAPTIONS = "/api/timedtext"
@@ -96,13 +96,17 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 def explain(trace: RequestTrace, texts: Iterable[str]) -> YouTubeError | None:
     """Return the error that the responses and the library's messages indicate, or None."""
     said = [text for text in map(_cleaned, texts) if text]
-    return (
-        _on_the_wire(trace)
-        or _matching(_HEAT, said)
-        or _refused(trace)
-        or _matching(_VIDEO, said)
-        or _network(trace)
-    )
+    if error := _on_the_wire(trace) or _matching(_HEAT, said):
+        return error
+    if trace.saw(403):
+        return Refused("YouTube refused the request (403).")
+    if error := _matching(_VIDEO, said):
+        return error
+    if any(code >= 500 for _, code in trace.statuses):
+        return NetworkProblem("YouTube answered with a server error.")
+    if trace.failed:
+        return NetworkProblem("YouTube could not be reached, or its answer broke off.")
+    return None
 
 
 def wrong_video() -> YouTubeError:
@@ -129,23 +133,9 @@ def _on_the_wire(trace: RequestTrace) -> YouTubeError | None:
         return Blocked("YouTube requires a captcha before it answers this server.")
     if trace.saw(429, path=_CAPTIONS):
         return RateLimited("YouTube answered 429 to the request for captions: too many requests.")
-    return (
-        Blocked("YouTube answered 429: it refuses this server for now.") if trace.saw(429) else None
-    )
-
-
-def _refused(trace: RequestTrace) -> YouTubeError | None:
-    return Refused("YouTube refused the request (403).") if trace.saw(403) else None
-
-
-def _network(trace: RequestTrace) -> YouTubeError | None:
-    if trace.server_error():
-        return NetworkProblem("YouTube answered with a server error.")
-    return (
-        NetworkProblem("YouTube could not be reached, or its answer broke off.")
-        if trace.failed
-        else None
-    )
+    if trace.saw(429):
+        return Blocked("YouTube answered 429: it refuses this server for now.")
+    return None
 
 
 def _matching(

@@ -3,7 +3,6 @@
 import os
 import re
 import time
-from collections.abc import Mapping
 from io import BytesIO
 from ipaddress import ip_address
 from typing import Any
@@ -15,8 +14,7 @@ import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from transcripts.errors import HostRefused, ResponseTooLarge
-from transcripts.youtube.trace import RequestTrace
-from transcripts.youtube.values import Options
+from transcripts.youtube.values import Options, RequestTrace
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
 _HOSTS = re.compile(
@@ -37,36 +35,21 @@ class Guard(BaseAdapter):
         super().__init__()
         self.inner, self.options, self.trace = inner, options, trace
 
-    def send(
-        self,
-        request: requests.PreparedRequest,
-        stream: bool = False,
-        timeout: Any = None,
-        verify: bool | str = True,
-        cert: Any = None,
-        proxies: Mapping[str, str] | None = None,
-    ) -> requests.Response:
+    def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> requests.Response:
         """Send a request to YouTube and read the whole answer within the limits."""
         self._check(request.url or "")
         deadline = time.monotonic() + _SLOWEST * self.options.timeout
         try:
-            response = self.inner.send(
-                request,
-                stream=True,
-                timeout=self.options.timeout,
-                verify=verify,
-                cert=cert,
-                proxies=proxies,
-            )
+            limited = {**options, "stream": True, "timeout": self.options.timeout}
+            response = self.inner.send(request, **limited)
             body = self._read(response, deadline)
         except OSError:  # the base of all errors of requests
             self.trace.failed = True
             raise
         except urllib3.exceptions.HTTPError as error:
             self.trace.failed = True
-            raise requests.ConnectionError(
-                f"The answer broke off ({type(error).__name__})."
-            ) from None
+            message = f"The answer broke off ({type(error).__name__})."
+            raise requests.ConnectionError(message) from None
         self.trace.statuses.append((urlsplit(request.url or "").path, response.status_code))
         self.trace.captcha = self.trace.captcha or b'class="g-recaptcha"' in body
         return _with_body(response, body)
@@ -93,9 +76,8 @@ class Guard(BaseAdapter):
     def _read(self, response: requests.Response, deadline: float) -> bytes:
         pieces: list[bytes] = []
         size = 0
-        while piece := response.raw.read1(
-            _PIECE, decode_content=True
-        ):  # read() would wait for a whole block, however slowly it arrives
+        # read() would wait for a whole block, however slowly it arrives.
+        while piece := response.raw.read1(_PIECE, decode_content=True):
             size += len(piece)
             if size > self.options.max_bytes:
                 response.close()
@@ -123,22 +105,12 @@ class Loopback(HTTPAdapter):
         super().__init__()
         self.url = url.rstrip("/")
 
-    def send(
-        self,
-        request: requests.PreparedRequest,
-        stream: bool = False,
-        timeout: Any = None,
-        verify: bool | str = True,
-        cert: Any = None,
-        proxies: Mapping[str, str] | None = None,
-    ) -> requests.Response:
-        asked = urlsplit(request.url or "")
+    def send(self, request: requests.PreparedRequest, *_: Any, **options: Any) -> requests.Response:
+        target = urlsplit(request.url or "")
         turned = request.copy()
-        turned.headers["Host"] = asked.netloc
-        turned.url = f"{self.url}{asked.path or '/'}{'?' if asked.query else ''}{asked.query}"
-        response = super().send(
-            turned, stream=stream, timeout=timeout, verify=verify, cert=cert, proxies={}
-        )
+        turned.headers["Host"] = target.netloc
+        turned.url = f"{self.url}{target.path or '/'}{'?' if target.query else ''}{target.query}"
+        response = super().send(turned, **{**options, "proxies": {}})
         response.request, response.url = request, request.url or ""
         return response
 
@@ -165,11 +137,8 @@ def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) ->
 
 def proxies(options: Options) -> dict[str, str]:
     """Return the proxies by scheme: the configured one, or those of the environment."""
-    return (
-        {"http": options.proxy_url, "https": options.proxy_url}
-        if options.proxy_url
-        else getproxies()
-    )
+    url = options.proxy_url
+    return {"http": url, "https": url} if url else getproxies()
 
 
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:

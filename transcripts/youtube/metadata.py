@@ -26,9 +26,8 @@ def info_from_json(raw: object) -> VideoInfo:
     video_id = raw.get("id") if is_video_id(raw.get("id")) and _is_youtube(raw) else ""
     return VideoInfo(
         id=video_id or "",
-        title=clean(
-            raw.get("fulltitle") or raw.get("title"), 500
-        ),  # yt-dlp adds the date to the title of a live video
+        # yt-dlp adds the date to the title of a live video.
+        title=clean(raw.get("fulltitle") or raw.get("title"), 500),
         channel=clean(raw.get("channel") or raw.get("uploader"), 200),
         channel_id=clean(raw.get("channel_id"), 64),
         description=clean(raw.get("description"), 20_000),
@@ -64,23 +63,18 @@ def parse_timestamp(timestamp: object) -> datetime | None:
 
 def _is_youtube(raw: Mapping[str, Any]) -> bool:
     # yt-dlp supports a thousand sites, and some of their ids look like YouTube's.
-    return (
-        str(raw.get("extractor_key") or raw.get("extractor") or "youtube")
-        .casefold()
-        .startswith("youtube")
-    )
+    site = str(raw.get("extractor_key") or raw.get("extractor") or "youtube")
+    return site.casefold().startswith("youtube")
 
 
 def _tracks(listed: object, *, auto: bool) -> Iterator[Track]:
     for key, forms in listed.items() if isinstance(listed, Mapping) else ():
-        address = next(
-            (
-                str(form.get("url") or "")
-                for form in _items(forms)
-                if isinstance(form, Mapping) and form.get("ext") == "json3"
-            ),
-            "",
+        addresses = (
+            str(form.get("url") or "")
+            for form in _items(forms)
+            if isinstance(form, Mapping) and form.get("ext") == "json3"
         )
+        address = next(addresses, "")
         if address and key != "live_chat":
             yield from make_track(str(key), address, auto=auto)
 

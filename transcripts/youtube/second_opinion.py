@@ -18,9 +18,8 @@ from transcripts.timecodes import watch_url
 from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import session
 from transcripts.youtube.metadata import thumbnail_address
-from transcripts.youtube.trace import RequestTrace
-from transcripts.youtube.tracks import Track, available, choose, make_track, raw_name, read
-from transcripts.youtube.values import Attempt, FetchedTranscript, Options, VideoInfo
+from transcripts.youtube.tracks import Track, available, choose, fetched, make_track
+from transcripts.youtube.values import Attempt, Options, RequestTrace, VideoInfo
 
 
 def attempt(
@@ -38,36 +37,22 @@ def attempt(
             tracks = _tracks(http, video_id)
             track = choose(tracks, options, video_id=video_id, language=language)
             body = _download(http, track)
-            cues = read(body, name=raw_name(track, video_id))
             known = info or _named(http, video_id, available(tracks))
+            return Attempt(fetched(known, track, body), known)
         except YouTubeError as error:
             return Attempt(error, info)
         except CouldNotRetrieveTranscript as error:
             return Attempt(_typed(error, trace), info)
         except Exception:  # noqa: BLE001  the library raises anything on unforeseen answers
             return Attempt(explain(trace, ()) or changed(), info)
-    partial = known.live_status == "is_live"
-    return Attempt(
-        FetchedTranscript(
-            known,
-            track.language,
-            track.origin,
-            cues,
-            partial=partial,
-            raw_name=raw_name(track, video_id),
-            raw=body,
-        ),
-        known,
-    )
 
 
 def _tracks(http: requests.Session, video_id: str) -> list[Track]:
-    found = YouTubeTranscriptApi(http_client=http).list(video_id)
     # Its fetch() reads the XML format, which loses < and > and has no word times.
     return [
         track
-        for each in found
-        for track in make_track(each.language_code, each._url, auto=each.is_generated)
+        for listed in YouTubeTranscriptApi(http_client=http).list(video_id)
+        for track in make_track(listed.language_code, listed._url, auto=listed.is_generated)
     ]
 
 
@@ -95,15 +80,11 @@ def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) ->
 
 
 def _typed(error: CouldNotRetrieveTranscript, trace: RequestTrace) -> YouTubeError:
-    texts = (
-        [" ".join([error.reason or "", *error.sub_reasons])]
-        if isinstance(error, VideoUnplayable)
-        else []
-    )
-    return explain(trace, texts) or _by_class(error)
-
-
-def _by_class(error: CouldNotRetrieveTranscript) -> YouTubeError:
+    texts = []
+    if isinstance(error, VideoUnplayable):
+        texts = [" ".join([error.reason or "", *error.sub_reasons])]
+    if explained := explain(trace, texts):
+        return explained
     if isinstance(error, RequestBlocked):
         return Blocked("YouTube treats this server as a bot and refuses it.")
     if isinstance(error, TranscriptsDisabled):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 from transcripts import captions
-from transcripts.cues import Cue
 from transcripts.errors import (
     CaptionError,
     EmptyCaptions,
@@ -16,7 +15,7 @@ from transcripts.errors import (
     YouTubeChanged,
 )
 from transcripts.youtube.failures import withheld, wrong_video
-from transcripts.youtube.values import Options, Origin
+from transcripts.youtube.values import FetchedTranscript, Options, Origin, VideoInfo
 
 _CODE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _RANK: dict[Origin, int] = {"manual": 0, "auto": 1, "translated": 2}
@@ -66,52 +65,48 @@ def choose(
     else any. Raises ``NoCaptions``, ``LanguageMissing`` with the available codes, and ``Blocked``
     if the tracks belong to another video.
     """
-    if any(_owner(track) not in {"", video_id} for track in tracks):
+    owners = {parse_qs(urlsplit(track.address).query).get("v", [""])[-1] for track in tracks}
+    if not owners <= {"", video_id}:
         raise wrong_video()
     own = [track for track in tracks if track.origin != "translated"]
     if language is not None:
-        return _asked_for(own, tracks if options.allow_translated else own, language)
+        return _in_language(own, tracks if options.allow_translated else own, language)
     manual = [track for track in own if track.origin == "manual"]
     auto = [track for track in own if track.origin == "auto"]
     for candidates in (manual, auto):
-        if found := _preferred(candidates, options.languages):
-            return found
+        if track := _preferred(candidates, options.languages):
+            return track
     if not own:
         raise NoCaptions("This video has no captions.")
     return (auto + manual)[0]
 
 
-def read(body: bytes, *, name: str) -> tuple[Cue, ...]:
-    """Parse a downloaded track.
+def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
+    """Parse a downloaded track, and name the file as yt-dlp would.
 
     Raises ``PoTokenRequired`` if it is empty, ``NoCaptions`` if it has no words, else
     ``YouTubeChanged``.
     """
     if not body.strip():
         raise withheld()  # YouTube also withholds captions by an empty answer
+    name, partial = f"{info.id}.{track.language}.json3", info.live_status == "is_live"
     try:
-        return captions.parse(body, name=name).cues
+        cues = captions.parse(body, name=name).cues
     except EmptyCaptions:
         raise NoCaptions("This video's captions have no words.") from None
     except HtmlPage:
         raise YouTubeChanged("YouTube sent a web page instead of the captions.") from None
     except CaptionError as error:
-        raise YouTubeChanged(
-            f"YouTube sent captions that cannot be read: {error.message}"
-        ) from None
+        message = f"YouTube sent captions that cannot be read: {error.message}"
+        raise YouTubeChanged(message) from None
+    return FetchedTranscript(info, track.language, track.origin, cues, partial, name, body)
 
 
-def raw_name(track: Track, video_id: str) -> str:
-    """Name the downloaded file as yt-dlp would."""
-    return f"{video_id}.{track.language}.json3"
-
-
-def _asked_for(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:
+def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:
     for candidates in (own, allowed):
-        if found := _preferred(
-            sorted(candidates, key=lambda track: _RANK[track.origin]), (language,)
-        ):
-            return found
+        best_first = sorted(candidates, key=lambda track: _RANK[track.origin])
+        if track := _preferred(best_first, (language,)):
+            return track
     if not own:
         raise NoCaptions("This video has no captions.")
     raise LanguageMissing(
@@ -121,16 +116,12 @@ def _asked_for(own: Sequence[Track], allowed: Sequence[Track], language: str) ->
 
 def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | None:
     for language in languages:
-        wanted = language.lower()
-        exact = (track for track in tracks if track.language.lower() == wanted)
-        regional = (track for track in tracks if track.language.lower().startswith(f"{wanted}-"))
-        if found := next(exact, None) or next(regional, None):
-            return found
+        code = language.lower()
+        exact = (track for track in tracks if track.language.lower() == code)
+        regional = (track for track in tracks if track.language.lower().startswith(f"{code}-"))
+        if track := next(exact, None) or next(regional, None):
+            return track
     return None
-
-
-def _owner(track: Track) -> str:
-    return parse_qs(urlsplit(track.address).query).get("v", [""])[-1]
 
 
 def _as_json3(address: str) -> str:

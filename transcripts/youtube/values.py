@@ -94,3 +94,17 @@ class Listing:
     @property
     def video_ids(self) -> tuple[str, ...]:
         return tuple(entry.id for entry in self.entries)
+
+
+@dataclass(slots=True)
+class RequestTrace:
+    """The responses of one attempt, more reliable than the messages of a library's errors."""
+
+    statuses: list[tuple[str, int]] = field(default_factory=list)  # (path, HTTP status)
+    refusal: YouTubeError | None = None
+    failed: bool = False  # no answer: unreachable, reset, too slow
+    captcha: bool = False
+
+    def saw(self, status: int, *, path: str = "") -> bool:
+        """Return whether this status came, from a path with this prefix."""
+        return any(code == status and asked.startswith(path) for asked, code in self.statuses)

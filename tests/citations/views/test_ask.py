@@ -16,7 +16,7 @@ from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import conversations
-from citations.views import answer_stream
+from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask
 from tests.html import text_of
@@ -237,7 +237,7 @@ def test_while_one_question_is_answered_no_other_is_taken(
 
 def told(events: Iterator[Event]) -> list[str]:
     return list(
-        answer_stream.encode(events, address="/ask/1/", render=lambda: "<article>\nall\n</article>")
+        view_answer.encode(events, address="/ask/1/", render=lambda: "<article>\nall\n</article>")
     )
 
 

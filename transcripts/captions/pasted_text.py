@@ -1,12 +1,21 @@
-"""The transcript panel of YouTube's page, pasted: times, each followed by its text."""
+"""Pasted text: YouTube's transcript panel (times, each followed by its text), or plain words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from transcripts.captions.builder import MAX_CUES, Captions, CueDraft, settle
-from transcripts.captions.speech import clean, lines
+from transcripts.captions.builder import (
+    LAST_MOMENT,
+    MAX_CUES,
+    MAX_TEXT,
+    Captions,
+    CueDraft,
+    settle,
+    speaking_time,
+)
+from transcripts.captions.speech import clean, lines, pieces
 from transcripts.errors import CaptionsTooLarge
 
 _ROW: Final = re.compile(
@@ -63,7 +72,10 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
     rows: list[_Row] = []
     for line in map(clean, lines(text)):
         if line[:1] in _ROW_START and (match := _ROW.fullmatch(line)):
-            rows.append(_row(match))
+            *time, spoken = match.groups()
+            hours, minutes, seconds = (int(part or 0) for part in time)
+            lines_ = [spoken] if spoken else []
+            rows.append(_Row((hours, minutes, seconds), lines_, is_inline=bool(spoken)))
             if len(rows) > MAX_CUES:
                 raise CaptionsTooLarge(
                     f"It has more than {MAX_CUES:,} times.", hint="Split the text."
@@ -71,13 +83,6 @@ def _rows(text: str) -> tuple[list[str], list[_Row]]:
         elif line:
             (rows[-1].lines if rows else before).append(line)
     return before, rows
-
-
-def _row(match: re.Match[str]) -> _Row:
-    hours, minutes, seconds, text = match.groups()
-    return _Row(
-        (int(hours or 0), int(minutes), int(seconds)), [text] if text else [], is_inline=bool(text)
-    )
 
 
 def _drop_read_out_time(row: _Row) -> None:
@@ -99,3 +104,32 @@ def _has_one_line_a_row(rows: Sequence[_Row]) -> bool:
         return False
     single = sum(1 for row in rows if len(row.lines) == 1)
     return len(rows) > 1 and single * 3 >= len(rows) * 2
+
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?\u2026])\s+|(?<=[\u3002\uff01\uff1f])")
+# Characters; an automatic transcript without punctuation has no other boundaries.
+_MAX_PIECE: Final = 240
+
+
+def read_plain(text: str) -> Captions:
+    """Make each sentence or line a cue, as if spoken from 0 at about 150 words a minute.
+
+    The times only order the text. Speak faster if it would last beyond 72 h.
+    """
+    sentences = (piece for line in lines(text) for piece in _sentences(clean(line)))
+    first = list(islice(sentences, MAX_CUES + 1))
+    lengths = [speaking_time(piece) for piece in first]
+    total = sum(lengths)
+    longest = min(total, LAST_MOMENT)
+    drafts, said = [], 0
+    for piece, length in zip(first, lengths, strict=True):
+        start, said = said, said + length
+        drafts.append(CueDraft(start * longest // total, said * longest // total, piece))
+    return Captions(cues=settle(drafts), format="txt")
+
+
+def _sentences(line: str) -> Iterator[str]:
+    """Split a line part by part: it may be the whole file."""
+    for part in pieces(line, MAX_TEXT):
+        for sentence in _SENTENCE_END.split(part):
+            yield from pieces(sentence, _MAX_PIECE)

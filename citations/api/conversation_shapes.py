@@ -1,21 +1,22 @@
-"""Inputs of the operations on questions, conversations and notes."""
+"""Inputs and outputs of the operations on questions and conversations."""
 
+from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import ConfigDict, StringConstraints, WithJsonSchema, model_validator
+from pydantic import AliasPath, ConfigDict, StringConstraints, WithJsonSchema, model_validator
 
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
-from citations.notebook.notes import MAX_TEXT
 from citations.notebook.questions import MAX_QUESTION
-from transcripts.api.in_ import BIGGEST_ID, CollectionName, Text
+from citations.schemas.answers import ReplyOut
+from transcripts.api.shapes import BIGGEST_ID, Text
+from transcripts.schemas import Shape
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]
 QuotationId = Annotated[UUID, Path(description="The citation's id.")]
-NoteId = Annotated[UUID, Path(description="The note's id.")]
 Title = Annotated[Text, StringConstraints(max_length=300)]
 # Inline: another component of the API has an enumeration of this name.
 FormOf = Annotated[
@@ -95,44 +96,43 @@ class ExportIn(Schema):
     )
 
 
-class NotesIn(Schema):
-    """Filters and a page of notes."""
+class ConversationOut(Shape):
+    """A conversation, without its answers."""
 
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Slug or name; empty: all your collections."
+    id: UUID = Field(validation_alias="uuid")
+    title: str
+    collection: str | None = Field(
+        None,
+        validation_alias=AliasPath("collection", "slug"),
+        description="The collection that is asked; null: all you may read.",
     )
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the title or text."
-    )
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
+    sources: list[UUID] = Field(description="The sources that are asked; empty: all.")
+    created_at: datetime
+    updated_at: datetime
 
 
-class NoteText(Schema):
-    """The text of a note."""
+class ConversationSummaryOut(ConversationOut):
+    """A conversation in a list."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    title: Title = Field("", description="Empty: the first line, or the question.")
-    text: Annotated[Text, StringConstraints(max_length=MAX_TEXT)] = Field(
-        "", description="Markdown."
-    )
-
-    @model_validator(mode="after")
-    def something(self) -> Self:
-        if not (self.title.strip() or self.text.strip() or getattr(self, "answer", None)):
-            raise ValueError("a note has a title or a text")
-        return self
+    answers: int = Field(validation_alias="answer_count", description="Number of questions.")
 
 
-class NoteIn(NoteText):
-    """A note: a text, or an answer with its citations."""
+class ConversationsOut(Shape):
+    """A page of conversations, latest first; ``next`` is the offset of the next page."""
 
-    collection: CollectionName = ""
-    answer: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
+    conversations: list[ConversationSummaryOut]
+    total: int
+    next: int | None
 
-    @model_validator(mode="after")
-    def one_of_two(self) -> Self:
-        if self.answer and self.text.strip():
-            raise ValueError("give either a text or an answer")
-        return self
+
+class ConversationRecordOut(Shape):
+    """A conversation and its answers, in order."""
+
+    conversation: ConversationOut
+    answers: list[ReplyOut]
+
+
+class FeedbackOut(Shape):
+    """Your rating of an answer."""
+
+    feedback: int | None

@@ -1,6 +1,7 @@
-"""Inputs of the operations on transcripts and jobs."""
+"""Inputs of the operations on transcripts and jobs, and what only they answer."""
 
-from typing import Annotated, Literal, Self
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
 
 from ninja import Field, Path, Schema
 from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
@@ -8,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, StringConstraints, model_valida
 from transcripts import library
 from transcripts.exports import TranscriptFormat
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
+from transcripts.schemas import JobOut, ProblemOut, Shape
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
@@ -132,3 +134,29 @@ class JobsIn(Schema):
     collection: CollectionName = ""
     limit: int = Field(25, ge=1, le=100)
     offset: int = Field(0, ge=0, le=1_000_000)
+
+
+class JobsOut(Shape):
+    """A page of jobs; ``next`` is the offset of the next one."""
+
+    jobs: list[JobOut]
+    next: int | None
+
+
+class YouTubeOut(Shape):
+    """Whether YouTube may be asked now, and why not."""
+
+    state: Literal["open", "closed", "probing"]
+    free_at: datetime
+    closed_until: datetime | None
+    refusals: int
+    reason_code: str
+    reason: str
+    last_success_at: datetime | None
+    waiting: int = Field(description="Jobs in your collections that wait for YouTube.")
+    worker_alive: bool
+
+
+def responses(success: dict[int, Any], *errors: int) -> dict[Any, Any]:
+    """Declare an operation's responses: on success, the errors of any operation, and its own."""
+    return {**success, frozenset({400, 401, 403, 422, *errors}): ProblemOut}

@@ -1,4 +1,4 @@
-"""Forms of the Ask page."""
+"""Forms of the Ask page, of notes and of lectures."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -6,12 +6,19 @@ from uuid import UUID
 from django import forms
 from django.http import QueryDict
 
+from citations.lectures.speech import MAX_INTEGER, MAX_SAID
 from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean, is_uuid
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MOST_SHOWN: Final = 1_000  # sources to choose from
 MAX_WORDS: Final = 200  # characters of a list's filter
+
+
+def sources_of(form: forms.Form) -> list[str]:
+    """Return the ids of the sources that were chosen in a form."""
+    data: Any = form.data
+    return [str(UUID(id)) for id in data.getlist("source")[:MOST_SHOWN] if is_uuid(id)]
 
 
 class AskForm(forms.Form):
@@ -46,8 +53,7 @@ class AskForm(forms.Form):
 
     def sources(self) -> list[str]:
         """Return the ids of the chosen sources; empty: all."""
-        data: Any = self.data
-        return [str(UUID(id)) for id in list(data.getlist("source"))[:MOST_SHOWN] if is_uuid(id)]
+        return sources_of(self)
 
 
 class NoteForm(forms.Form):
@@ -82,3 +88,41 @@ def rating(text: str) -> int | None:
     if text not in known:
         raise InvalidInput("Feedback must be 1, -1 or empty.", hint="Reload the page.")
     return known[text]
+
+
+class NewLectureForm(forms.Form):
+    title = forms.CharField(required=False, max_length=300)
+    collection = forms.CharField(required=False, max_length=120)
+    language = forms.CharField(required=False, max_length=35)
+    transcript = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+
+    def values(self) -> dict[str, Any]:
+        """Return the values, to show again; invalid ones are empty."""
+        self.is_valid()
+        values = {name: self.cleaned_data.get(name) or "" for name in self.fields}
+        return {**values, "sources": sources_of(self)}
+
+
+class SayForm(forms.Form):
+    text = forms.CharField(max_length=MAX_SAID, strip=True)
+
+    def text_value(self) -> str:
+        """Return the text. Raises ``InvalidInput``."""
+        if not self.is_valid():
+            raise InvalidInput(
+                f"Text: {self.errors['text'][0]}",
+                hint=f"Send at most {MAX_SAID:,} characters at once.",
+            )
+        return str(self.cleaned_data["text"])
+
+
+class AdvanceForm(forms.Form):
+    """The position of a replay, in milliseconds."""
+
+    position = forms.IntegerField(min_value=0, max_value=MAX_INTEGER)
+
+    def position_ms(self) -> int:
+        """Return the position. Raises ``InvalidInput``."""
+        if not self.is_valid():
+            raise InvalidInput("The position must be in milliseconds.", hint="Reload the page.")
+        return int(self.cleaned_data["position"])

@@ -1,0 +1,135 @@
+"""Answers as pages show them: whole, each claim with its quotes, or streamed as events."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from django.template.loader import render_to_string
+
+from citations.answers.answer import (
+    STAGE_LABELS,
+    Claim,
+    ClaimEvent,
+    Event,
+    FinalEvent,
+    Progress,
+    Quote,
+)
+from citations.models import Note
+from citations.notebook.answers import AnswerRecord
+from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.views import events
+
+logger = logging.getLogger(__name__)
+
+# The least share for each name of a confidence.
+CONFIDENCES: Final = ((0.75, "high"), (0.45, "middling"), (0.0, "low"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimContext:
+    """A claim with its quotes.
+
+    ``gone`` are numbers whose sources were deleted; ``language`` is set for verbatim claims.
+    """
+
+    text: str
+    label: str = ""
+    quotes: tuple[Quote, ...] = ()
+    gone: tuple[int, ...] = ()
+    is_supported: bool = True
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContext:
+    """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note."""
+
+    answer: AnswerRecord
+    claims: tuple[ClaimContext, ...]
+    confidence: str = ""
+    note: Note | None = None
+
+
+def answer_contexts(
+    records: Iterable[AnswerRecord], *, notes: Mapping[UUID, Note]
+) -> list[AnswerContext]:
+    """Return answers as shown, with their saved ``notes`` by answer id."""
+    return [_context(record, notes.get(record.id)) for record in records]
+
+
+def claim_context(
+    claim: Claim, quotes: Mapping[int, Quote], *, gone: Sequence[int] = (), is_quoted: bool = False
+) -> ClaimContext:
+    """Return a claim with its quotes; ``is_quoted``: answers are extractive."""
+    cited = tuple(quotes[number] for number in claim.citations if number in quotes)
+    language = cited[0].origin.language if cited and is_quoted else ""
+    deleted = tuple(number for number in claim.citations if number in gone)
+    return ClaimContext(
+        text=claim.text,
+        label=claim.label,
+        quotes=cited,
+        gone=deleted,
+        is_supported=claim.is_supported,
+        language=language,
+    )
+
+
+def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
+    return {quote.number: quote for quote in quotes}
+
+
+def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
+    quotes = by_number(record.quotes)
+    claims = tuple(
+        claim_context(claim, quotes, gone=record.gone, is_quoted=not record.model)
+        for claim in record.claims
+    )
+    share, confidence = record.confidence, ""
+    if share is not None:
+        confidence = next(name for minimum, name in CONFIDENCES if share >= minimum)
+    return AnswerContext(answer=record, claims=claims, confidence=confidence, note=note)
+
+
+def stream(
+    steps: Iterator[Event], *, address: str, render: Callable[[], str]
+) -> StreamingHttpResponse:
+    """Stream answer events, even if the client disconnects; ``render`` the stored answer.
+
+    ``address`` is the conversation's.
+    """
+    return events.streamed(events.apart(encode(steps, address=address, render=render)))
+
+
+def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -> Iterator[str]:
+    """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
+    yield events.event("begun", address)
+    quotes: dict[int, Quote] = {}
+    try:
+        for event_ in steps:
+            yield from _encode_event(event_, quotes)
+        yield events.event("answer", render())
+    except KnowledgeBaseError as error:
+        yield _failed(error)
+    except Exception:
+        logger.exception("Answering failed")
+        yield _failed(UnexpectedError())
+
+
+def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
+    if isinstance(event_, Progress):
+        yield events.event("stage", STAGE_LABELS.get(event_.stage, event_.stage))
+    elif isinstance(event_, ClaimEvent):
+        quotes |= by_number(event_.quotes)
+        context = {"claim": claim_context(event_.claim, quotes), "quotes": event_.quotes}
+        yield events.event("claim", render_to_string("citations/_claim_event.html", context))
+    elif isinstance(event_, FinalEvent):
+        yield events.event("stage", "Done")
+
+
+def _failed(error: KnowledgeBaseError) -> str:
+    html = render_to_string("citations/_answer_error.html", {"error": error})
+    return events.event("failed", html)
