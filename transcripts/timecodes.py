@@ -16,11 +16,7 @@ LONGEST_SECONDS = 72 * 3600  # no video is longer; a later start in an address i
 _LONGEST_ADDRESS = 2048
 _SITES = frozenset({f"{prefix}youtube.com" for prefix in ("", "www.", "m.", "music.", "gaming.")})
 _EMBEDS = frozenset(
-    {
-        f"{prefix}{name}.com"
-        for prefix in ("", "www.")
-        for name in ("youtube-nocookie", "youtubekids")
-    }
+    f"{prefix}{name}.com" for prefix in ("", "www.") for name in ("youtube-nocookie", "youtubekids")
 )
 _SHORT = frozenset({"youtu.be", "www.youtu.be"})
 
@@ -240,26 +236,24 @@ def _channel(name: str) -> Target:
 
 
 def _query(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    query: dict[str, str] = {}
     try:
         # "&amp;" comes from addresses copied out of a page's source
         pairs = parse_qsl(text.replace("&amp;", "&"), max_num_fields=100)
     except ValueError:
         raise InvalidUrl("The address has too many parameters.") from None
     for name, value in pairs:
-        if found.setdefault(name, value) != value and name in {"v", "list"}:
+        if query.setdefault(name, value) != value and name in {"v", "list"}:
             raise InvalidUrl(
                 f"The address names two different {name}= at once.", hint="Paste one address only."
             )
-    return found
+    return query
 
 
 def _start(query: dict[str, str], fragment: str) -> int | None:
-    written = (
-        query.get("t") or query.get("start") or (fragment[2:] if fragment.startswith("t=") else "")
-    )
+    marked = fragment[2:] if fragment.startswith("t=") else ""
     try:
-        seconds = int(parse_clock(written))
+        seconds = int(parse_clock(query.get("t") or query.get("start") or marked))
     except InvalidTime:
         return None  # a broken time must not hide the video
     return seconds if seconds <= LONGEST_SECONDS else None

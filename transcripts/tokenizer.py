@@ -123,9 +123,8 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.translate(_ASCII)
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return text.replace("i\u0307", "i").translate(
-        _FOLDING
-    )  # "İ" folds to "i" and a dot, which nobody types
+    # "İ" folds to "i" and a dot, which nobody types.
+    return text.replace("i\u0307", "i").translate(_FOLDING)
 
 
 def _fold_aligned(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -18,7 +18,7 @@ from citations.models import Document
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.views.search_form import PageForm
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.views.requests import PageRequest, fragment, number_of
 
 # Browsers must not run a file's content as part of this site: no sniffing, no scripts.
 HARMLESS: Final = {
@@ -40,13 +40,10 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         if parameters.citation
         else parameters.quote
     )
+    words = parameters.words
     context = {
-        "view": pages.show_page(
-            request.access, source_id, number, quote=quote, words=parameters.words
-        ),
-        "search": pages.find_pages(request.access, source_id, parameters.words)
-        if parameters.words
-        else None,
+        "view": pages.show_page(request.access, source_id, number, quote=quote, words=words),
+        "search": pages.find_pages(request.access, source_id, words) if words else None,
         "is_lost": bool(parameters.citation) and quote is None,
         "parameters": parameters,
         "is_modal": bool(request.htmx),
@@ -60,7 +57,8 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
     """Return a page's image in the width nearest to the requested one; supports ETags."""
     document = pages.find_image_document(request.access, source_id, number)
-    width = _width(request.GET.get("width", ""))
+    width = number_of(request.GET.get("width", "")) or 0
+    width = min(page_images.WIDTHS, key=lambda offered: abs(offered - width))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
@@ -88,11 +86,6 @@ def plain_file(request: PageRequest, source_id: UUID) -> HttpResponseBase:
         content_disposition_header(as_attachment=True, filename=document.name) or "attachment"
     )
     return response
-
-
-def _width(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    return min(page_images.WIDTHS, key=lambda width: abs(width - number))
 
 
 async def _parts(document: Document) -> AsyncIterator[bytes]:

@@ -28,8 +28,6 @@ LISTS: Final = {
     "language": "languages",
 }
 BOUNDS: Final = ("since", "until", "start", "end")
-
-
 ZOOMS: Final = (100, 150, 200, 300)  # percent of the page's width
 
 
@@ -257,9 +255,8 @@ def _question(values: dict[str, object]) -> str:
 
 def _values(sent: Iterable[str]) -> tuple[str, ...]:
     cleaned = (clean(value, 500) for value in sent)
-    return tuple(dict.fromkeys(value for value in cleaned if value))[
-        : MAX_VALUES + 1
-    ]  # one more, so that the filter reports too many
+    # One more, so that the filter reports too many.
+    return tuple(dict.fromkeys(filter(None, cleaned)))[: MAX_VALUES + 1]
 
 
 def _format(value: date | int) -> str:

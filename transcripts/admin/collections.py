@@ -1,5 +1,6 @@
 """The admin of collections, their members and feeds."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
@@ -33,8 +34,8 @@ class CollectionAdmin(Table):
     inlines = (MembershipInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request).annotate(video_count=Count("videos"))
-        return rows
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(video_count=Count("videos"))
 
     @admin.display(ordering="video_count")
     def videos(self, collection: Any) -> int:
@@ -88,11 +89,6 @@ class FeedAdmin(Table):
 
     @admin.action(description="Check for new videos now", permissions=["work"])
     def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(
-            request,
-            queryset,
-            lambda feed: acquisition.request_feed(feed, by=request.user),
-            done="queued",
-            most=QUEUED_AT_ONCE,
-        )
+        request_feed = partial(acquisition.request_feed, by=request.user)
+        self.work_on(request, queryset, request_feed, done="queued", most=QUEUED_AT_ONCE)
         dispatch()

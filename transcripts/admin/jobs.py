@@ -85,11 +85,8 @@ class JobAdmin(RecordAdmin):
     def parts_that_failed(self, job: Any) -> str:
         first = job.problems[:100]
         rows = ((problem["name"], problem["message"], problem["hint"]) for problem in first)
-        return (
-            format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", rows))
-            if job.problems
-            else "none"
-        )
+        items = format_html_join("", "<li>{}: {} {}</li>", rows)
+        return format_html("<ul>{}</ul>", items) if first else "none"
 
     @admin.action(description="Try again", permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -118,12 +115,10 @@ class JobAdmin(RecordAdmin):
             "title": "Add videos",
             "form": form,
             "media": self.media + form.media,
+            "jobs": jobs,
+            "problems": problems,
         }
-        return TemplateResponse(
-            request,
-            "admin/transcripts/job/paste.html",
-            {**context, "jobs": jobs, "problems": problems},
-        )
+        return TemplateResponse(request, "admin/transcripts/job/paste.html", context)
 
     def _queue(
         self, request: HttpRequest, form: PasteForm

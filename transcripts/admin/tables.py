@@ -30,7 +30,9 @@ def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
         if doomed.model not in counts:
             counts[doomed.model] = doomed.count()
             queue += [
-                _dependents(relation, doomed)
+                QuerySet(relation.related_model).filter(
+                    **{f"{relation.field.name}__in": doomed.values("pk")}
+                )
                 for relation in doomed.model._meta.get_fields(include_hidden=True)
                 if _cascades(relation)
             ]
@@ -48,12 +50,9 @@ class Table(Admin):
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[Any, int], set[Any], list[Any]]:
         """Return the numbers of rows to delete; Django would load and list every row."""
-        rows = (
-            objs
-            if isinstance(objs, QuerySet)
-            else self.model._default_manager.filter(pk__in=[row.pk for row in objs])
-        )
-        counts = count_cascade(rows)
+        if not isinstance(objs, QuerySet):
+            objs = self.model._default_manager.filter(pk__in=[row.pk for row in objs])
+        counts = count_cascade(objs)
         # Nobody has permissions for models without an admin page, such as through tables.
         lacking = {
             model._meta.verbose_name
@@ -67,9 +66,8 @@ class Table(Admin):
         """Delete in batches, so that memory and statements stay small."""
         keys = list(queryset.order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), DELETED_AT_ONCE):
-            self.model._default_manager.filter(pk__in=keys[start : start + DELETED_AT_ONCE]).only(
-                "pk"
-            ).delete()
+            batch = keys[start : start + DELETED_AT_ONCE]
+            self.model._default_manager.filter(pk__in=batch).only("pk").delete()
 
     def has_work_permission(self, request: HttpRequest) -> bool:
         """Whether the user may start work here, which takes the permission to change rows."""
@@ -86,11 +84,8 @@ class Table(Admin):
     ) -> None:
         """Apply a function to each of at most ``most`` rows, and show the results."""
         if (count := rows.count()) > most:
-            self.message_user(
-                request,
-                f"{count:,} rows are selected; the limit is {most}. Nothing was done.",
-                messages.ERROR,
-            )
+            message = f"{count:,} rows are selected; the limit is {most}. Nothing was done."
+            self.message_user(request, message, messages.ERROR)
             return
         results: Counter[str] = Counter()
         for row in rows:
@@ -124,13 +119,10 @@ class Bytes(RecordAdmin):
     """A table of binary data, which is measured but never loaded."""
 
     exclude: ClassVar[Any] = ("data",)
-    list_per_page = 50
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = (
-            super().get_queryset(request).defer("data").annotate(size=Length("data"))
-        )
-        return rows
+        rows: QuerySet[Any] = super().get_queryset(request).defer("data")
+        return rows.annotate(size=Length("data"))
 
     @admin.display(ordering="size")
     def size(self, row: Any) -> str:
@@ -139,11 +131,8 @@ class Bytes(RecordAdmin):
 
 def may(request: Any, what: str, model: type[Model]) -> bool:
     """Return whether the user has a permission, such as "change", for a model."""
-    return bool(
-        request.user.has_perm(
-            f"{model._meta.app_label}.{get_permission_codename(what, model._meta)}"
-        )
-    )
+    codename = get_permission_codename(what, model._meta)
+    return bool(request.user.has_perm(f"{model._meta.app_label}.{codename}"))
 
 
 def words(text: str) -> list[str]:
@@ -155,10 +144,4 @@ def _cascades(relation: Any) -> bool:
         relation.auto_created
         and not relation.concrete
         and getattr(relation, "on_delete", None) is CASCADE
-    )
-
-
-def _dependents(relation: Any, doomed: QuerySet[Any]) -> QuerySet[Any]:
-    return QuerySet(relation.related_model).filter(
-        **{f"{relation.field.name}__in": doomed.values("pk")}
     )

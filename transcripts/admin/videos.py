@@ -1,5 +1,6 @@
 """The admin of videos, transcripts and their files."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
@@ -67,20 +68,6 @@ class VideoAdmin(Table):
     list_select_related = ("collection",)
     search_fields = ("title", "key", "channel", "youtube_id")
     search_help_text = "Title, id or channel"
-    fields = (
-        "title",
-        "channel",
-        "description",
-        "tags",
-        "collection",
-        "key",
-        "youtube_id",
-        "length",
-        "published_at",
-        "partial",
-        "created_at",
-        "updated_at",
-    )
     readonly_fields = (
         "collection",
         "key",
@@ -91,6 +78,7 @@ class VideoAdmin(Table):
         "created_at",
         "updated_at",
     )
+    fields = ("title", "channel", "description", "tags", *readonly_fields)
     inlines = (TranscriptInline,)
     actions = ("fetch", "reparse")
 
@@ -114,22 +102,14 @@ class VideoAdmin(Table):
 
     @admin.action(description="Fetch again from YouTube", permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(
-            request,
-            queryset,
-            lambda video: acquisition.refetch(video, by=request.user),
-            done="queued",
-            most=QUEUED_AT_ONCE,
-        )
+        refetch = partial(acquisition.refetch, by=request.user)
+        self.work_on(request, queryset, refetch, done="queued", most=QUEUED_AT_ONCE)
         dispatch()
 
     @admin.action(description="Parse the stored originals again", permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        rows = (
-            Transcript.objects.light()
-            .filter(video__in=queryset.order_by().values("pk"))
-            .select_related("video__collection")
-        )
+        light = Transcript.objects.light().select_related("video__collection")
+        rows = light.filter(video__in=queryset.order_by().values("pk"))
         self.work_on(request, rows, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
 
 

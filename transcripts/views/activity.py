@@ -19,19 +19,15 @@ from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed, Job
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, done, number_of
 
 ACTIVITY_SECONDS: Final = 2.0  # each open page counts the jobs: 50 ms for a hundred thousand
 
 
 @require_safe
 def show_activity(request: PageRequest) -> HttpResponse:
-    context = _activity(request)
-    return render(
-        request,
-        "transcripts/activity.html",
-        {**context, "feeds": activity.list_feeds(request.access)},
-    )
+    context = {**_activity(request), "feeds": activity.list_feeds(request.access)}
+    return render(request, "transcripts/activity.html", context)
 
 
 @require_GET
@@ -45,18 +41,20 @@ def activity_events(request: PageRequest) -> StreamingHttpResponse:
 
 @require_safe
 def show_job(request: PageRequest, pk: int) -> HttpResponse:
-    return render(
-        request,
-        "transcripts/job.html",
-        {"job": activity.find_job(request.access, pk), "may_write": _may_write(request)},
-    )
+    return render(request, "transcripts/job.html", _job(request, pk))
 
 
 @require_GET
 def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
     """Send a job whenever it changes, until it ends."""
     activity.find_job(request.access, pk)
-    return events.stream("job", lambda: _job(request, pk))
+
+    def render() -> tuple[str, bool]:
+        context = _job(request, pk)
+        html = render_to_string("transcripts/_job.html", context, request=request)
+        return html, context["job"].is_finished
+
+    return events.stream("job", render)
 
 
 @require_POST
@@ -98,11 +96,8 @@ def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
     """Ask for confirmation, then remove the feed."""
     feed = _changeable(request, pk)
     if request.method != "POST":
-        return render(
-            request,
-            "transcripts/remove_feed.html",
-            {"feed": feed, "unfinished": feed.jobs.unfinished().count()},
-        )
+        context = {"feed": feed, "unfinished": feed.jobs.unfinished().count()}
+        return render(request, "transcripts/remove_feed.html", context)
     activity.remove_feed(feed)
     return done(request, f"“{feed}” was removed; its videos stay.", "activity")
 
@@ -114,25 +109,17 @@ def _changeable(request: PageRequest, pk: int) -> Feed:
 
 
 def _activity(request: PageRequest) -> dict[str, Any]:
-    state = request.GET.get("state", "")
-    offset = request.GET.get("offset", "")
-    start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 9 else 0
+    state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
     return {
         "now": activity.summary(request.access),
-        "page": activity.list_jobs(request.access, state=state, offset=start),
+        "page": activity.list_jobs(request.access, state=state, offset=offset),
         "state": state,
         "states": Job.State.choices,
-        "offset": start,
-        "may_write": _may_write(request),
+        "offset": offset,
+        "may_write": bool(request.access.writable),
     }
 
 
-def _job(request: PageRequest, pk: int) -> tuple[str, bool]:
+def _job(request: PageRequest, pk: int) -> dict[str, Any]:
     job = activity.find_job(request.access, pk)
-    return render_to_string(
-        "transcripts/_job.html", {"job": job, "may_write": _may_write(request)}, request=request
-    ), job.is_finished
-
-
-def _may_write(request: PageRequest) -> bool:
-    return bool(request.access.writable)
+    return {"job": job, "may_write": bool(request.access.writable)}

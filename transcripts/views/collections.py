@@ -59,10 +59,9 @@ def rename(request: PageRequest, pk: int) -> HttpResponse:
 def set_member(request: PageRequest, pk: int) -> HttpResponse:
     collection = _own(request, pk)
     values = require_valid(MemberForm(request.POST))
-    collections.set_member(collection, values["username"], role=values["role"])
-    return done(
-        request, f"{values['username']} is {values['role']} of “{collection}”.", "collection", pk=pk
-    )
+    collections.set_member(collection, **values)
+    message = f"{values['username']} is {values['role']} of “{collection}”."
+    return done(request, message, "collection", pk=pk)
 
 
 @require_POST
@@ -79,11 +78,8 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask for confirmation, then delete the collection and its content."""
     collection = _own(request, pk)
     if request.method != "POST":
-        return render(
-            request,
-            "transcripts/delete_collection.html",
-            {"collection": collection, "contents": collections.contents(collection)},
-        )
+        context = {"collection": collection, "contents": collections.contents(collection)}
+        return render(request, "transcripts/delete_collection.html", context)
     collections.delete(collection)
     return done(request, f"The collection “{collection}” was deleted.", "collections")
 

@@ -1,7 +1,9 @@
 """The Library page."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -29,18 +31,18 @@ class AddResult:
 @require_safe
 def show_library(request: PageRequest) -> HttpResponse:
     wanted, offset = LibraryForm(request.GET).filter()
-    context = {
-        "wanted": wanted,
-        "page": library.list_videos(request.access, wanted, offset=offset),
-        "offset": offset,
-    }
+    page = library.list_videos(request.access, wanted, offset=offset)
+    context: dict[str, Any] = {"wanted": wanted, "page": page, "offset": offset}
     if request.htmx:
-        return fragment(
-            request,
-            "transcripts/_video_cards.html" if offset else "transcripts/_results.html",
-            context,
-        )
-    return render(request, "transcripts/library.html", {**context, **_choices(request)})
+        name = "_video_cards" if offset else "_results"
+        return fragment(request, f"transcripts/{name}.html", context)
+    visible = library.collections(request.access)
+    context |= {
+        "collections": visible,
+        "writable": [row for row in visible if row.pk in request.access.writable],
+        "tags": library.tags(request.access),
+    }
+    return render(request, "transcripts/library.html", context)
 
 
 @require_POST
@@ -65,64 +67,39 @@ def find(request: PageRequest) -> HttpResponse:
 def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
     """Add everything in a checked form. An item that fails does not stop the others."""
     values = form.cleaned_data
-    outcomes = [_add_address(request, form, address) for address in form.addresses()]
+    collection: Collection = values["collection"]
+    about = {name: values[name] for name in ("language", "tags")}
+    feed = {name: values[name] for name in ("newest", "every_hours")}
+    outcomes = [
+        _queue(
+            address[:100],
+            partial(acquisition.request, collection, address, by=request.user, **about, **feed),
+        )
+        for address in form.addresses()
+    ]
     if values["files"]:
-        outcomes.append(_add_files(request, form, list(form.uploads())))
+        files = list(form.uploads())
+        name = files[0][0] if len(files) == 1 else f"{len(files)} files"
+        request_files = partial(acquisition.request_files, collection, files, by=request.user)
+        outcomes.append(_queue(name, partial(request_files, **about)))
     if values["text"].strip():
-        outcomes.append(_add_text(form))
+        title = values["title"] or "Pasted transcript"
+        try:
+            stored = storage.add_text(collection, values["text"], title=title, **about)
+        except KnowledgeBaseError as error:
+            outcomes.append(AddResult(name=title, error=error))
+        else:
+            outcomes.append(AddResult(name=title, video=stored.video))
     return outcomes
 
 
-def _add_address(request: PageRequest, form: AddForm, address: str) -> AddResult:
-    values = form.cleaned_data
-    collection: Collection = values["collection"]
+def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
     try:
-        job = acquisition.request(
-            collection,
-            address,
-            language=values["language"],
-            tags=values["tags"],
-            newest=values["newest"],
-            every_hours=values["every_hours"],
-            by=request.user,
-        )
-    except KnowledgeBaseError as error:
-        return AddResult(name=address[:100], error=error)
-    send(job)
-    return AddResult(name=address[:100], job=job)
-
-
-def _add_files(request: PageRequest, form: AddForm, uploads: list[tuple[str, bytes]]) -> AddResult:
-    values = form.cleaned_data
-    name = uploads[0][0] if len(uploads) == 1 else f"{len(uploads)} files"
-    try:
-        job = acquisition.request_files(
-            values["collection"],
-            uploads,
-            language=values["language"],
-            tags=values["tags"],
-            by=request.user,
-        )
+        job = request_job()
     except KnowledgeBaseError as error:
         return AddResult(name=name, error=error)
     send(job)
     return AddResult(name=name, job=job)
-
-
-def _add_text(form: AddForm) -> AddResult:
-    values = form.cleaned_data
-    title = values["title"] or "Pasted transcript"
-    try:
-        stored = storage.add_text(
-            values["collection"],
-            values["text"],
-            title=title,
-            language=values["language"],
-            tags=values["tags"],
-        )
-    except KnowledgeBaseError as error:
-        return AddResult(name=title, error=error)
-    return AddResult(name=title, video=stored.video)
 
 
 def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
@@ -131,18 +108,5 @@ def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
         if outcome.error:
             messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
         else:
-            messages.success(
-                request,
-                f"“{outcome.name}” is in the library."
-                if outcome.video
-                else f"“{outcome.name}” is queued.",
-            )
-
-
-def _choices(request: PageRequest) -> dict[str, object]:
-    visible = library.collections(request.access)
-    return {
-        "collections": visible,
-        "writable": [row for row in visible if row.pk in request.access.writable],
-        "tags": library.tags(request.access),
-    }
+            state = "in the library" if outcome.video else "queued"
+            messages.success(request, f"“{outcome.name}” is {state}.")

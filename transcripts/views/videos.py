@@ -5,12 +5,14 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import content_disposition_header
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from transcripts import acquisition, collections, exports, library
 from transcripts.errors import InvalidInput, InvalidTime, NotFound, TranscriptNotFound
+from transcripts.exports import TranscriptFormat
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Transcript, Video
 from transcripts.tasks import send
@@ -31,33 +33,25 @@ def show_video(request: PageRequest, pk: int) -> HttpResponse:
         "video": video,
         "language": language,
         "may_write": video.collection_id in request.access.writable,
-    }
-    context |= {
         "transcripts": video.transcripts.light(),
         "query": request.GET.get("q", "")[:MAX_QUERY_CHARACTERS],
-        "formats": list(exports.TranscriptFormat),
+        "formats": list(TranscriptFormat),
     }
     try:
         transcript = library.find_transcript(video, language=language)
     except TranscriptNotFound as error:
-        return render(
-            request,
-            "transcripts/video.html",
-            {**context, "missing": error},
-            status=404 if language else 200,
-        )
-    return render(
-        request,
-        "transcripts/video.html",
-        {**context, **_chunk(request, video, transcript, language), **_hits(context)},
-    )
+        context["missing"] = error
+        status = 404 if language else 200
+        return render(request, "transcripts/video.html", context, status=status)
+    context |= _chunk(request, video, transcript, language) | _hits(context)
+    return render(request, "transcripts/video.html", context)
 
 
 @require_safe
 def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
     """Show a time chunk as a fragment for infinite scroll."""
     if not request.htmx:
-        return redirect(f"{_address(pk)}?chunk={index}")
+        return redirect(f"{reverse('video', args=(pk,))}?chunk={index}")
     video = collections.find_video(request.access, pk)
     language = request.GET.get("lang", "")[:35]
     read = library.read(video, language=language, chunk_index=index)
@@ -74,7 +68,7 @@ def show_chunk(request: PageRequest, pk: int, index: int) -> HttpResponse:
 def search(request: PageRequest, pk: int) -> HttpResponse:
     """Show the hits for ``q`` as a fragment for search-as-you-type."""
     if not request.htmx:
-        return redirect(f"{_address(pk)}?{request.GET.urlencode()}")
+        return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
     video = collections.find_video(request.access, pk)
     context = {
         "video": video,
@@ -86,15 +80,12 @@ def search(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def download(request: PageRequest, pk: int, form: str) -> HttpResponse:
-    if form not in list(exports.TranscriptFormat):
-        raise NotFound(
-            f"There is no format “{form[:20]}”.",
-            hint=f"Known: {', '.join(exports.TranscriptFormat)}.",
-        )
+    if form not in list(TranscriptFormat):
+        known = ", ".join(TranscriptFormat)
+        raise NotFound(f"There is no format “{form[:20]}”.", hint=f"Known: {known}.")
     video = collections.find_video(request.access, pk)
-    export = exports.export(
-        video, form=exports.TranscriptFormat(form), language=request.GET.get("lang", "")[:35]
-    )
+    language = request.GET.get("lang", "")[:35]
+    export = exports.export(video, form=TranscriptFormat(form), language=language)
     response = HttpResponse(export.text, content_type=export.media_type)
     response["Content-Disposition"] = content_disposition_header(True, export.name)
     return response
@@ -128,11 +119,8 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask for confirmation, then delete the video and its transcripts."""
     video = _changeable(request, pk)
     if request.method != "POST":
-        return render(
-            request,
-            "transcripts/delete_video.html",
-            {"video": video, "transcripts": video.transcripts.light()},
-        )
+        context = {"video": video, "transcripts": video.transcripts.light()}
+        return render(request, "transcripts/delete_video.html", context)
     collections.delete_video(video)
     return done(request, f"“{video}” was deleted.", "library")
 
@@ -146,46 +134,32 @@ def _changeable(request: PageRequest, pk: int) -> Video:
 def _chunk(
     request: PageRequest, video: Video, transcript: Transcript, language: str
 ) -> dict[str, Any]:
-    moment = _moment(request.GET.get("t", ""))
-    latest = _latest(moment or 0.0)
-    index = (
-        _index(request.GET["chunk"])
-        if "chunk" in request.GET
-        else library.chunk_index_at(transcript, latest / 1000)
-    )
+    moment, until = (_moment(request.GET.get(name, "")) for name in ("t", "until"))
+    begin, end = round((moment or 0.0) * 1000), round((until or 0.0) * 1000)
+    # Whole seconds are rounded, so they mean every millisecond of the second.
+    latest = begin + (999 if (moment or 0.0).is_integer() else 0)
+    sent = request.GET.get("chunk")
+    index = library.chunk_index_at(transcript, latest / 1000) if sent is None else _index(sent)
     chunk = library.read(video, language=language, chunk_index=index).reading.chunk
     at = None
     if moment is not None and chunk is not None:
-        at = max(
-            (cue.start for cue in chunk.cues if cue.start <= latest), default=chunk.cues[0].start
-        )
+        starts = [cue.start for cue in chunk.cues]
+        at = max((start for start in starts if start <= latest), default=starts[0])
     return {
         "transcript": transcript,
         "chunk": chunk,
         "at": at,
         "start": int(moment or 0),
-        **_clip(request, moment),
-    }
-
-
-def _clip(request: PageRequest, moment: float | None) -> dict[str, int | None]:
-    """Return the start and end of playback (ms); an end of None plays to the end."""
-    until = _moment(request.GET.get("until", ""))
-    begin = round((moment or 0.0) * 1000)
-    return {
         "from_ms": begin,
-        "until_ms": round(until * 1000) if until is not None and until * 1000 > begin else None,
+        "until_ms": end if end > begin else None,  # None plays to the end
     }
 
 
 def _hits(context: dict[str, Any]) -> dict[str, Any]:
     if not str(context["query"]).strip():
         return {}
-    return {
-        "search": library.search(
-            context["video"], context["query"], language=context["language"], limit=HITS
-        )
-    }
+    video, query, language = (context[name] for name in ("video", "query", "language"))
+    return {"search": library.search(video, query, language=language, limit=HITS)}
 
 
 def _moment(text: str) -> float | None:
@@ -195,21 +169,12 @@ def _moment(text: str) -> float | None:
         return None  # show the video anyway
 
 
-def _latest(moment: float) -> int:
-    """Return the last millisecond that a time in an address means: whole seconds are rounded."""
-    return round(moment * 1000) + (999 if moment.is_integer() else 0)
-
-
 def _index(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise InvalidInput(
             "The chunk in the address is not a number.", hint="Chunks are counted from 0."
         )
     return int(text)
-
-
-def _address(pk: int) -> str:
-    return redirect("video", pk=pk)["Location"]
 
 
 def _art(video: Video) -> dict[str, Any]:
