@@ -202,7 +202,7 @@ class Soak:
             "sessions",
             json={
                 "collection": self.kept.collection.slug,
-                "video": recording.video.key,
+                "video_id": recording.video.key,
                 "title": "soak",
             },
         )

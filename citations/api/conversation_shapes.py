@@ -30,7 +30,7 @@ class AskIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     question: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUESTION)]
-    conversation: UUID | None = Field(
+    conversation_id: UUID | None = Field(
         None, description="Ask in this conversation; null: start a new one."
     )
     collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
@@ -45,7 +45,7 @@ class AskIn(Schema):
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        if self.conversation and (self.collection or not self.keep):
+        if self.conversation_id and (self.collection or not self.keep):
             raise ValueError("a conversation has its own collection and keeps its questions")
         return self
 

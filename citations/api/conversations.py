@@ -67,12 +67,12 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     """
     if sent.keep:
         scope, user = request.access, request.caller.user
-        if sent.conversation is None:
+        if sent.conversation_id is None:
             answer = questions.ask_first(
                 scope, user, sent.question, collection=sent.collection, sources=sent.sources
             )
         else:
-            conversation = _find(request, sent.conversation)
+            conversation = _find(request, sent.conversation_id)
             answer = questions.ask(
                 scope, user, conversation, sent.question, sources=sent.sources or None
             )

@@ -60,7 +60,7 @@ class SessionIn(Schema):
         description="Ids of the sources to cite; empty: all of the collection, also later ones.",
     )
     language: Language = ""
-    video: Annotated[Text, StringConstraints(max_length=2048)] = Field(
+    video_id: Annotated[Text, StringConstraints(max_length=2048)] = Field(
         "", description="The video to replay: its id, or its address on YouTube."
     )
     track: Track = ""

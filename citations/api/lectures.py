@@ -53,8 +53,8 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
     request.caller.require_write()
     transcript = None
-    if sent.video:
-        video = library.find_video(request.access, sent.video)
+    if sent.video_id:
+        video = library.find_video(request.access, sent.video_id)
         transcript = library.find_transcript(video, language=sent.track)
     about = sent.model_dump(include={"title", "collection", "sources", "language"})
     session = lecture_sessions.start(

@@ -44,7 +44,7 @@ class NoteText(Schema):
 
     @model_validator(mode="after")
     def something(self) -> Self:
-        if not (self.title.strip() or self.text.strip() or getattr(self, "answer", None)):
+        if not (self.title.strip() or self.text.strip() or getattr(self, "answer_id", None)):
             raise ValueError("a note has a title or a text")
         return self
 
@@ -53,11 +53,11 @@ class NoteIn(NoteText):
     """A note: a text, or an answer with its citations."""
 
     collection: CollectionName = ""
-    answer: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
+    answer_id: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
 
     @model_validator(mode="after")
     def one_of_two(self) -> Self:
-        if self.answer and self.text.strip():
+        if self.answer_id and self.text.strip():
             raise ValueError("give either a text or an answer")
         return self
 
@@ -121,12 +121,12 @@ def add_note(request: Request, sent: NoteIn) -> Status[NoteOut]:
     """
     request.caller.require_write()
     user = request.caller.user
-    if sent.answer is None:
+    if sent.answer_id is None:
         note = notes.pin(
             request.access, user, collection=sent.collection, title=sent.title, text=sent.text
         )
         return Status(201, NoteOut.read(note, user))
-    answer = notebook_answers.find_answer(request.access, user, sent.answer)
+    answer = notebook_answers.find_answer(request.access, user, sent.answer_id)
     kept = notes.keep(request.access, user, answer, collection=sent.collection, title=sent.title)
     return Status(201 if kept.is_new else 200, NoteOut.read(kept.note, user))
 

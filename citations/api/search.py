@@ -51,7 +51,7 @@ class LibrarySearchIn(Schema):
     )
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
     collection: Collections = []
-    source: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+    source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
         [], max_length=MAX_VALUES, description="Ids of sources or of videos."
     )
     kind: list[SourceKind] = Field([], max_length=MAX_VALUES)
@@ -75,7 +75,7 @@ class LibrarySearchIn(Schema):
     def filter(self) -> Filter:
         return Filter(
             collections=tuple(self.collection),
-            sources=tuple(self.source),
+            sources=tuple(self.source_id),
             kinds=tuple(self.kind),
             channels=tuple(self.channel),
             tags=tuple(self.tag),
@@ -116,7 +116,7 @@ class VerifyIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
-    source: Annotated[Text, StringConstraints(max_length=500)] = Field(
+    source_id: Annotated[Text, StringConstraints(max_length=500)] = Field(
         "", description="Id of the source or video that the quote is attributed to."
     )
     collection: Collections = []
@@ -177,4 +177,4 @@ def delete_mark(request: Request, sent: Query[MarkedIn]) -> Status[Any]:
 def verify_quote(request: Request, sent: VerifyIn) -> VerifiedQuote:
     """Say whether a quote is in a source word for word, and at which second or page."""
     filter = Filter(collections=tuple(sent.collection))
-    return verification.verify(request.access, sent.quote, source=sent.source, filter=filter)
+    return verification.verify(request.access, sent.quote, source=sent.source_id, filter=filter)

@@ -221,7 +221,7 @@ OPERATIONS = [
         "POST",
         "api/v1/verify",
         "note",
-        {"quote": "Nobody outside may read what is confidential.", "source": "{source}"},
+        {"quote": "Nobody outside may read what is confidential.", "source_id": "{source}"},
         json=True,
     ),
     Door(

@@ -75,7 +75,9 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("GET", f"{V1}citations/{{citation}}"),
     Operation(
-        "POST", f"{V1}verify", {"quote": "Networks learn from their errors.", "source": "{source}"}
+        "POST",
+        f"{V1}verify",
+        {"quote": "Networks learn from their errors.", "source_id": "{source}"},
     ),
     Operation(
         "POST",

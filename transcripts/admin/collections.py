@@ -34,8 +34,8 @@ class CollectionAdmin(Table):
     inlines = (MembershipInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(video_count=Count("videos"))
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(video_count=Count("videos"))
+        return rows
 
     @admin.display(ordering="video_count")
     def videos(self, collection: Any) -> int:

@@ -121,8 +121,9 @@ class Bytes(RecordAdmin):
     exclude: ClassVar[Any] = ("data",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows: QuerySet[Any] = super().get_queryset(request).defer("data")
-        return rows.annotate(size=Length("data"))
+        light = super().get_queryset(request).defer("data")
+        rows: QuerySet[Any] = light.annotate(size=Length("data"))
+        return rows
 
     @admin.display(ordering="size")
     def size(self, row: Any) -> str:

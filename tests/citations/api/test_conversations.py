@@ -145,7 +145,7 @@ def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
 
 def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: Source) -> None:
     first = asked(asking, collection="lectures", sources=[talk.video.key])
-    second = asked(asking, "What is the learning rate?", conversation=first["conversation_id"])
+    second = asked(asking, "What is the learning rate?", conversation_id=first["conversation_id"])
     assert second["conversation_id"] == first["conversation_id"]
     page = good(asking.get(f"{V1}conversations"))
     ((one,), total) = page["conversations"], page["total"]
@@ -171,7 +171,7 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
     reading = with_token(owner, can_write=False)
     answer = asked(reading)
     assert (
-        asked(reading, "What is the learning rate?", conversation=answer["conversation_id"])[
+        asked(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
             "conversation_id"
         ]
         == answer["conversation_id"]
@@ -183,7 +183,9 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
     problem(send(reading, whole, {"title": "Mine"}, method="patch"), 403, "forbidden")
     problem(reading.delete(f"{V1}{whole}"), 403, "forbidden")
     problem(
-        send(reading, "notes", {"answer": answer["id"], "collection": "lectures"}), 403, "forbidden"
+        send(reading, "notes", {"answer_id": answer["id"], "collection": "lectures"}),
+        403,
+        "forbidden",
     )
 
 
@@ -225,14 +227,14 @@ def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None
     assert good(
         send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")
     ) == {"feedback": -1}
-    note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
+    note = good(send(asking, "notes", {"answer_id": answer["id"]}), 201)
     assert (note["title"], note["collection"], note["answer_id"], note["author"]) == (
         QUESTION,
         "lectures",
         answer["id"],
         "ada",
     )
-    assert good(send(asking, "notes", {"answer": answer["id"], "title": "Twice"})) == note
+    assert good(send(asking, "notes", {"answer_id": answer["id"], "title": "Twice"})) == note
     again = good(send(asking, f"answers/{answer['id']}/again?stream=false"))
     assert (again["id"], again["feedback"], again["citations"]) == (
         answer["id"],
@@ -247,7 +249,7 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
     waiting = [conversations.begin(scope, owner) for _ in range(questions.MAX_RUNNING)]
     first = questions.ask(scope, owner, waiting[0], QUESTION)
     problem(
-        send(asking, "ask", {"question": QUESTION, "conversation": str(waiting[0].uuid)}),
+        send(asking, "ask", {"question": QUESTION, "conversation_id": str(waiting[0].uuid)}),
         409,
         "already_answering",
     )
@@ -291,9 +293,9 @@ def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
         {"question": "a\0"},
         {"question": "\ud800"},
         {"question": "a" * 1_001},
-        {"question": "a", "conversation": "x"},
-        {"question": "a", "conversation": str(uuid4()), "collection": "lectures"},
-        {"question": "a", "conversation": str(uuid4()), "keep": False},
+        {"question": "a", "conversation_id": "x"},
+        {"question": "a", "conversation_id": str(uuid4()), "collection": "lectures"},
+        {"question": "a", "conversation_id": str(uuid4()), "keep": False},
         {"question": "a", "sources": ["a"] * 1_001},
         {"question": "a", "more": 1},
         [],
@@ -326,7 +328,7 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
         {},
         {"text": " "},
         {"text": "a" * 50_001},
-        {"text": "a", "answer": str(uuid4())},
+        {"text": "a", "answer_id": str(uuid4())},
         {"text": "\0"},
     ):
         problem(send(asking, "notes", wrong), 422, "invalid_input")
@@ -336,10 +338,10 @@ def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
     asking: Client, collection: Collection
 ) -> None:
     answer = asked(asking, collection="lectures")
-    note = good(send(asking, "notes", {"answer": answer["id"]}), 201)
+    note = good(send(asking, "notes", {"answer_id": answer["id"]}), 201)
     grace = with_token(make_user("grace", collection=collection))
     assert good(grace.get(f"{V1}notes/{note['id']}"))["answer_id"] is None
-    problem(send(grace, "notes", {"answer": answer["id"]}), 404, "answer_not_found")
+    problem(send(grace, "notes", {"answer_id": answer["id"]}), 404, "answer_not_found")
     assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], (
         "whoever reads a note reads what it cites"
     )

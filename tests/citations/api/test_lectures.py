@@ -171,7 +171,7 @@ def test_a_recording_is_replayed_and_ends_with_its_last_word(
         collection,
         cues=[Cue(start=n * 1_000, end=(n + 1) * 1_000, text=text) for n, text in enumerate(SAID)],
     )
-    made = begun(asking, video=video.key)
+    made = begun(asking, video_id=video.key)
     assert (made["title"], made["video_id"]) == ("Lecture 1", "lecture-1")
     assert good(post(asking, f"sessions/{made['id']}/replay", {"position": 1}), 202) == {
         "windows": []
@@ -184,7 +184,7 @@ def test_a_recording_is_replayed_and_ends_with_its_last_word(
     again = good(asking.get(f"{V1}sessions/{made['id']}"))
     assert again["ended_at"]
     assert again["position"] == 60
-    problem(post(asking, "sessions", {"video": "nowhere"}), 404, "video_not_found")
+    problem(post(asking, "sessions", {"video_id": "nowhere"}), 404, "video_not_found")
 
 
 # What is said

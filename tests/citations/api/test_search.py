@@ -134,9 +134,9 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("source=bread", ["Baking"]),
-        ("source=https://youtu.be/dQw4w9WgXcQ", ["Learning"]),
-        ("source=bread&source=dQw4w9WgXcQ", ["Baking", "Learning"]),
+        ("source_id=bread", ["Baking"]),
+        ("source_id=https://youtu.be/dQw4w9WgXcQ", ["Learning"]),
+        ("source_id=bread&source_id=dQw4w9WgXcQ", ["Baking", "Learning"]),
         ("channel=ADA", ["Learning"]),
         ("kind=video&language=en&collection=Lectures", ["Baking", "Learning"]),
         ("kind=pdf&kind=text", []),
@@ -212,8 +212,8 @@ def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
         ("q=page&start=1e400", 422, "invalid_input"),
         ("q=page&start=-1", 422, "invalid_input"),
         ("q=page&start=20&end=10", 422, "invalid_filter"),
-        ("q=page&source=nowhere", 404, "source_not_found"),
-        ("q=page&source=", 404, "source_not_found"),
+        ("q=page&source_id=nowhere", 404, "source_not_found"),
+        ("q=page&source_id=", 404, "source_not_found"),
         (f"q=page&{'&'.join(['tag=x'] * 101)}", 422, "invalid_input"),
         ("q=page&collection=nowhere", 404, "collection_not_found"),
     ],
@@ -236,7 +236,7 @@ def test_nobody_finds_what_they_may_not_read(
     assert [one["title"] for one in found["passages"]] == ["My own"]
     assert found["passages"][0]["duplicates"] == []
     assert search(asking, q="missing page")["passages"][0]["duplicates"] == []
-    for named in ({"source": str(talks[0].uuid)}, {"source": "bread"}):
+    for named in ({"source_id": str(talks[0].uuid)}, {"source_id": "bread"}):
         problem(stranger.get(f"{V1}search", {"q": "page", **named}), 404, "source_not_found")
     problem(
         stranger.get(f"{V1}search", {"q": "page", "collection": "lectures"}),
