@@ -222,8 +222,16 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     segments = _segments(transcript.pk, transcript.digest, seconds)
     index = _index(transcript.pk, transcript.digest, seconds)
     hits = tuple(
-        _hit(video, segments[hit.position], hit.score, query)
+        SegmentHit(
+            text=segment.text,
+            start=segment.start / 1000,
+            end=segment.end / 1000,
+            score=hit.score,
+            spans=tuple(tokenizer.matched_spans(segment.text, query)),
+            timestamp_link=link_at(video, segment.start),
+        )
         for hit in index.rank(query, limit=max(1, min(limit, MAX_HITS)))
+        for segment in [segments[hit.position]]
     )
     return VideoSearch(video=video, transcript=transcript, query=query, hits=hits)
 
@@ -238,17 +246,6 @@ def link_at(video: Video, ms: int) -> str:
     if video.youtube_id:
         return watch_url(video.youtube_id, at_ms=ms)
     return f"{conf.public_url()}/videos/{video.pk}/?t={ms // 1000}s"
-
-
-def _hit(video: Video, segment: CueGroup, score: float, query: str) -> SegmentHit:
-    return SegmentHit(
-        text=segment.text,
-        start=segment.start / 1000,
-        end=segment.end / 1000,
-        score=score,
-        spans=tuple(tokenizer.matched_spans(segment.text, query)),
-        timestamp_link=link_at(video, segment.start),
-    )
 
 
 def _conditions(reference: str) -> Sequence[dict[str, str]]:

@@ -19,15 +19,10 @@ def load(collection: Collection | None = None) -> list[StoredTranscript]:
         collection
         or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
     )
+    stored = []
     with transaction.atomic():
-        return [
-            _store(target, selected)
-            for selected in files.select(path.name for path in FOLDER.iterdir())
-        ]
-
-
-def _store(collection: Collection, selected: files.SelectedFile) -> StoredTranscript:
-    info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
-    return storage.add_captions(
-        collection, (FOLDER / selected.name).read_bytes(), name=selected.name, info=info, tags=TAGS
-    )
+        for selected in files.select(path.name for path in FOLDER.iterdir()):
+            name, data = selected.name, (FOLDER / selected.name).read_bytes()
+            info = (FOLDER / selected.info_name).read_bytes() if selected.info_name else None
+            stored.append(storage.add_captions(target, data, name=name, info=info, tags=TAGS))
+    return stored

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Annotated, Self
 from uuid import UUID
 
-from django.db.models import Manager
 from ninja import Field, Header, Path, Schema
 from pydantic import (
     AfterValidator,
@@ -22,7 +21,6 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
 from citations.library.filters import MAX_VALUES
-from citations.models import Source
 from transcripts.api.shapes import BIGGEST_ID, CollectionName, Language, Text, Track
 from transcripts.schemas import CollectionSlug, Seconds, Shape
 from transcripts.timecodes import milliseconds
@@ -159,10 +157,6 @@ PageNumber = Annotated[
 ]
 
 
-def _ids(sources: Manager[Source]) -> list[UUID]:
-    return [source.uuid for source in sources.all()]
-
-
 class SessionOut(Shape):
     """A lecture and its progress. Times are seconds from its start."""
 
@@ -170,9 +164,9 @@ class SessionOut(Shape):
     title: str
     collection: CollectionSlug
     language: str
-    sources: Annotated[list[UUID], BeforeValidator(_ids)] = Field(
-        description="The sources that it names, without deleted ones."
-    )
+    sources: Annotated[
+        list[UUID], BeforeValidator(lambda rows: [row.uuid for row in rows.all()])
+    ] = Field(description="The sources that it names, without deleted ones.")
     names_sources: bool = Field(
         description="Whether it cites only those; else every source of its collection."
     )

@@ -26,27 +26,15 @@ class MarkedText(Protocol):
 @register.filter
 def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap."""
-    offsets = sorted(
-        {0, len(text), *(offset for span in (*marks.quote, *marks.matches) for offset in span)}
-    )
-    return format_html_join(
-        "",
-        "{}",
-        ((_mark(text[first:last], _kinds(first, marks)),) for first, last in pairwise(offsets)),
-    )
-
-
-def _kinds(offset: int, marks: MarkedText) -> list[str]:
     spans = {"quoted": marks.quote, "looked-for": marks.matches}
-    return [
-        kind
-        for kind, marked in spans.items()
-        if any(first <= offset < last for first, last in marked)
-    ]
-
-
-def _mark(text: str, kinds: list[str]) -> SafeString | str:
-    return format_html('<mark class="{}">{}</mark>', " ".join(kinds), text) if kinds else text
+    borders = {offset for span in (*marks.quote, *marks.matches) for offset in span}
+    parts: list[SafeString | str] = []
+    for start, end in pairwise(sorted({0, len(text), *borders})):
+        kinds = [kind for kind in spans if any(a <= start < b for a, b in spans[kind])]
+        part = text[start:end]
+        mark = format_html('<mark class="{}">{}</mark>', " ".join(kinds), part)
+        parts.append(mark if kinds else part)
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
 @register.filter

@@ -46,10 +46,14 @@ def add(request: PageRequest) -> HttpResponse:
     is_alone = len(documents) == 1 and not values["text"]
     added = [_add(values, file, alone=is_alone) for file in documents]
     if request.htmx:
-        return fragment(
-            request, "citations/_add_outcomes.html", {"papers": added, "outcomes": outcomes}
-        )
-    _report(request, added)
+        context = {"papers": added, "outcomes": outcomes}
+        return fragment(request, "citations/_add_outcomes.html", context)
+    for outcome in added:
+        if outcome.error:
+            messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
+        elif outcome.added:
+            result = "is being read" if outcome.added.is_new else "already exists as a document"
+            messages.success(request, f"“{outcome.added.source}” {result}.")
     view_library.tell(request, outcomes)
     return redirect("activity" if outcomes else "sources")
 
@@ -60,32 +64,17 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = find_source(request.access, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
-    return fragment(
-        request,
-        "citations/_document.html",
-        {"source": source, "is_new": True, "writable": request.access.writable},
-    )
+    context = {"source": source, "is_new": True, "writable": request.access.writable}
+    return fragment(request, "citations/_document.html", context)
 
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> DocumentResult:
     name = document_storage.clean_name(file.name or "")
-    metadata = {
-        "title": values["title"] if alone else "",
-        "tags": values["tags"],
-        "language": values["language"],
-    }
+    about = {key: values[key] for key in ("tags", "language")}
+    title = values["title"] if alone else ""
     try:
-        added = document_storage.add(values["collection"], file, name=name, **metadata)
+        added = document_storage.add(values["collection"], file, name=name, title=title, **about)
     except KnowledgeBaseError as error:
         return DocumentResult(name, error=error)
     send(added.source)
     return DocumentResult(name, added)
-
-
-def _report(request: PageRequest, outcomes: list[DocumentResult]) -> None:
-    for outcome in outcomes:
-        if outcome.error:
-            messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
-        elif outcome.added:
-            result = "is being read" if outcome.added.is_new else "already exists as a document"
-            messages.success(request, f"“{outcome.added.source}” {result}.")

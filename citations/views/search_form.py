@@ -102,7 +102,11 @@ class SubmittedSearch:
     def bounds(self) -> dict[str, str]:
         """The filter's dates and times, formatted."""
         values = {name: getattr(self.filter, name) for name in BOUNDS}
-        return {name: _format(value) for name, value in values.items() if value is not None}
+        return {
+            name: value.isoformat() if isinstance(value, date) else clock(value)
+            for name, value in values.items()
+            if value is not None
+        }
 
     @property
     def address(self) -> str:
@@ -257,7 +261,3 @@ def _values(sent: Iterable[str]) -> tuple[str, ...]:
     cleaned = (clean(value, 500) for value in sent)
     # One more, so that the filter reports too many.
     return tuple(dict.fromkeys(filter(None, cleaned)))[: MAX_VALUES + 1]
-
-
-def _format(value: date | int) -> str:
-    return value.isoformat() if isinstance(value, date) else clock(value)

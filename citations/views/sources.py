@@ -1,6 +1,5 @@
 """The Sources page, and the page of one source."""
 
-from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -46,9 +45,13 @@ def show_sources(request: PageRequest) -> HttpResponse:
 @require_GET
 def source_events(request: PageRequest) -> StreamingHttpResponse:
     """Stream the list whenever a source has changed."""
-    return events.stream(
-        "sources", partial(_render, request, get_token(request)), every=LIVE_SECONDS
-    )
+    token = get_token(request)  # a constant one, so that the list changes only when its rows do
+
+    def render() -> tuple[str, bool]:
+        context = {**_list(request), "csrf_token": token}
+        return render_to_string("citations/_sources.html", context, request=request), False
+
+    return events.stream("sources", render, every=LIVE_SECONDS)
 
 
 @require_safe
@@ -119,9 +122,3 @@ def _list(request: PageRequest) -> dict[str, Any]:
         "offset": parts["offset"],
         "writable": request.access.writable,
     }
-
-
-def _render(request: PageRequest, token: str) -> tuple[str, bool]:
-    """Render the list with a constant token, so that it changes only when its rows do."""
-    context = {**_list(request), "csrf_token": token}
-    return render_to_string("citations/_sources.html", context, request=request), False

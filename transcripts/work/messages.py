@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -15,8 +14,13 @@ logger = logging.getLogger(__name__)
 
 def nudge(task: Any, work: QueuedWork) -> None:
     """Send the work's id to a Celery task once the transaction commits."""
+
+    def send() -> None:
+        if not publish(task, work.pk):
+            work.mark_unsent()
+
     work.mark_sent()
-    transaction.on_commit(partial(_publish_work, task, work))
+    transaction.on_commit(send)
 
 
 def sweep(task: Any, works: Iterable[QueuedWork]) -> None:
@@ -30,16 +34,7 @@ def publish(task: Any, pk: int) -> bool:
     try:
         task.delay(pk)
     except (ChannelError, OperationalError, OSError) as error:  # OSError: the disk is full
-        logger.warning(
-            "The broker is away (%s); %s(%s) waits for the next sweep.",
-            type(error).__name__,
-            task.name,
-            pk,
-        )
+        message = "The broker is away (%s); %s(%s) waits for the next sweep."
+        logger.warning(message, type(error).__name__, task.name, pk)
         return False
     return True
-
-
-def _publish_work(task: Any, work: QueuedWork) -> None:
-    if not publish(task, work.pk):
-        work.mark_unsent()

@@ -33,6 +33,8 @@ from transcripts.youtube.values import (
     RequestTrace,
 )
 
+_HIDDEN = frozenset({"[Private video]", "[Deleted video]"})
+
 
 def attempt(
     video_id: str, *, options: Options, inner: BaseAdapter | None, language: str | None
@@ -75,7 +77,7 @@ def listing(
     entries = {
         entry["id"]: ListedVideo(entry["id"], clean(entry.get("title"), 500))
         for entry in _flat(raw.get("entries"))
-        if _is_watchable(entry)
+        if is_video_id(entry.get("id")) and entry.get("title") not in _HIDDEN
     }
     title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
     return Listing(list_id, title, target.kind, tuple(entries.values()))
@@ -205,8 +207,3 @@ def _flat(entries: Any) -> Iterator[dict[str, Any]]:
     for entry in entries or ():
         if isinstance(entry, dict):
             yield from _flat(entry["entries"]) if "entries" in entry else (entry,)
-
-
-def _is_watchable(entry: Mapping[str, Any]) -> bool:
-    is_hidden = entry.get("title") in {"[Private video]", "[Deleted video]"}
-    return is_video_id(entry.get("id")) and not is_hidden
