@@ -36,7 +36,7 @@ from kbsite.postgres.errors import (
     StartTimeout,
 )
 from kbsite.postgres.home import PORT, Home, home_of, prepare
-from kbsite.postgres.process import DATABASE, ROLE, STOP_SECONDS, bring_up, stop
+from kbsite.postgres.process import DATABASE, ROLE, STOP_SECONDS, bring_up, is_running, stop
 from kbsite.postgres.programs import START_SECONDS
 
 __all__ = [
@@ -126,6 +126,15 @@ class ServerLease:
         self._count += 1
         if self._count == 1:
             atexit.register(self._release_all)
+
+    def is_running(self) -> bool:
+        """Return whether the server's process lives."""
+        return is_running(self.home)
+
+    def revive(self) -> None:
+        """Start the server again if it ended. Raises EmbeddedPostgresError."""
+        with _explained(self.home), _locked(self.home.root / "start.lock", START_SECONDS):
+            bring_up(self.home, prepare(self.home), fast=False)
 
     def release(self) -> None:
         """End one use; the last one of the last process stops the server. More calls do nothing."""

@@ -95,6 +95,11 @@ def bring_up(home: Home, account: Account, *, fast: bool) -> None:
     _make_database(home)
 
 
+def is_running(home: Home) -> bool:
+    """Return whether the server lives, at the cost of reading two small files if it does."""
+    return _lives(_written_pid(home.pid_file), home)
+
+
 def stop(home: Home) -> None:
     """Stop the server if it runs; wait for at most ``STOP_SECONDS`` and a little."""
     pid = _written_pid(home.pid_file)

@@ -19,7 +19,10 @@ from kbsite import postgres
 from kbsite.postgres import home as postgres_home
 from kbsite.postgres import process as postgres_process
 from kbsite.postgres import programs as postgres_programs
+from kbsite.postgres import watch as postgres_watch
 from kbsite.postgres.account import account_for
+from kbsite.postgres.watch import watched
+from tests.instance import wait_until
 
 ROOT = Path(__file__).parents[2]
 AS_ROOT = os.geteuid() == 0
@@ -325,6 +328,28 @@ def kill_postmaster(directory: Path) -> int:
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     return pid
+
+
+def test_a_watched_server_that_is_killed_runs_again_within_seconds(made_dir: Path) -> None:
+    with watched(made_dir):
+        kill_postmaster(made_dir)
+        wait_until(lambda: not answers(made_dir), what="its end")
+        wait_until(lambda: answers(made_dir), what="a new server", patience=10)
+    assert not answers(made_dir), "it stops with its last user"
+
+
+def test_a_watched_server_that_cannot_start_is_tried_again(
+    made_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(postgres_watch, "CHECK_SECONDS", 0.1)
+    settings = made_dir / "postgres/data/postgresql.auto.conf"
+    with watched(made_dir):
+        settings.write_text("nonsense = on\n")
+        kill_postmaster(made_dir)
+        wait_until(lambda: "Trying again" in caplog.text, what="a failed start")
+        settings.write_text("")
+        wait_until(lambda: "runs again" in caplog.text, what="a new server")
+        assert answers(made_dir)
 
 
 def test_a_stale_pid_file_that_names_another_living_process_is_overcome(made_dir: Path) -> None:
