@@ -7,7 +7,8 @@ from itertools import accumulate
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Model
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.documents import storage as document_storage
@@ -201,3 +202,24 @@ def make_user(
     if collection is not None:
         Membership.objects.create(collection=collection, user=user, role=role)
     return user
+
+
+def multiply(row: Model, count: int, **expressions: str) -> None:
+    """Insert copies of a row by one statement, which takes a tenth of the time of the ORM.
+
+    ``expressions`` are SQL for the columns that differ; ``n`` counts from 1. The copies' ids follow
+    the row's own where it was just created.
+    """
+    columns = {
+        field.column: expressions.get(field.attname, f"original.{field.column}")
+        for field in row._meta.local_concrete_fields
+        if not field.primary_key or field.attname in expressions
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {row._meta.db_table} ({', '.join(columns)})"
+            f" SELECT {', '.join(columns.values())}"
+            f" FROM {row._meta.db_table} original, generate_series(1, {count}) n"
+            f" WHERE original.{row._meta.pk.column} = %s",
+            [row.pk],
+        )

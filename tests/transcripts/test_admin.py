@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from kbsite.models import ApiToken, SignInLink
-from tests.makers import make_cues, make_user, make_video
+from tests.makers import make_cues, make_user, make_video, multiply
 from transcripts.errors import RateLimited
 from transcripts.models import (
     Collection,
@@ -67,35 +67,26 @@ def one_of_each(collection: Collection, boss: User) -> None:
 
 @pytest.fixture
 def ten_thousand(collection: Collection) -> None:
-    videos = Video.objects.bulk_create(
-        (
-            Video(
-                collection=collection,
-                key=f"v{n}",
-                title=f"Lecture {n}",
-                description="d" * 200,
-                youtube_id=f"{n:011}",
-            )
-            for n in range(MANY)
-        ),
-        batch_size=2000,
+    video = Video.objects.create(
+        collection=collection, key="v0", title="Lecture 0", description="d" * 200, youtube_id="0"
     )
-    values = {
-        "language": "en",
-        "origin": "auto",
-        "cues": [[0, 1, "x"]],
-        "digest": "",
-        "cue_count": 1,
-        "characters": 1,
-        "duration": 1,
-    }
-    transcripts = Transcript.objects.bulk_create(
-        (Transcript(video=video, **values) for video in videos), batch_size=2000
+    transcript = Transcript.objects.create(
+        video=video,
+        language="en",
+        origin="auto",
+        cues=[[0, 1, "x"]],
+        digest="",
+        cue_count=1,
+        characters=1,
+        duration=1,
     )
-    RawCaptions.objects.bulk_create(
-        (RawCaptions(transcript=row, name="x.vtt", data=b"x") for row in transcripts),
-        batch_size=2000,
+    raw = RawCaptions.objects.create(transcript=transcript, name="x.vtt", data=b"x")
+    copies = MANY - 1
+    multiply(
+        video, copies, key="'v' || n", title="'Lecture ' || n", youtube_id="lpad(n::text, 11, '0')"
     )
+    multiply(transcript, copies, video_id=f"{video.pk} + n")
+    multiply(raw, copies, transcript_id=f"{transcript.pk} + n")
     with connection.cursor() as cursor:
         cursor.execute(
             "ANALYZE transcripts_video, transcripts_transcript, transcripts_rawcaptions"

@@ -25,7 +25,7 @@ from citations.models import (
     State,
 )
 from citations.vectors import space as vector_space
-from tests.makers import make_cues, make_user, make_video
+from tests.makers import make_cues, make_user, make_video, multiply
 from transcripts.models import Collection, Transcript, Video
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -197,35 +197,37 @@ def test_work_needs_the_right_to_change(library: Source) -> None:
 
 @pytest.fixture
 def ten_thousand(collection: Collection) -> None:
-    videos = Video.objects.bulk_create(
-        (Video(collection=collection, key=f"v{n}", title=f"Lecture {n}") for n in range(MANY)),
-        batch_size=2000,
+    video = Video.objects.create(collection=collection, key="v0", title="Lecture 0")
+    transcript = Transcript.objects.create(
+        video=video,
+        language="en",
+        origin="auto",
+        cues=[[0, 1, "x"]],
+        digest="",
+        cue_count=1,
+        characters=1,
+        duration=1,
     )
-    values = {
-        "language": "en",
-        "origin": "auto",
-        "cues": [[0, 1, "x"]],
-        "digest": "",
-        "cue_count": 1,
-        "characters": 1,
-        "duration": 1,
-    }
-    transcripts = Transcript.objects.bulk_create(
-        (Transcript(video=video, **values) for video in videos), batch_size=2000
+    source = Source.objects.create(
+        collection=collection,
+        video=video,
+        transcript=transcript,
+        title=video.title,
+        fingerprint="x",
+        kind=SourceKind.VIDEO,
+        language="en",
+        state=State.READY,
+        chunk_count=2,
     )
-    about = {
-        "collection": collection,
-        "kind": SourceKind.VIDEO,
-        "language": "en",
-        "state": State.READY,
-        "chunk_count": 2,
-    }
-    sources = Source.objects.bulk_create(
-        (
-            Source(video=one.video, transcript=one, title=one.video.title, fingerprint="x", **about)
-            for one in transcripts
-        ),
-        batch_size=2000,
+    multiply(video, MANY - 1, key="'v' || n", title="'Lecture ' || n")
+    multiply(transcript, MANY - 1, video_id=f"{video.pk} + n")
+    multiply(
+        source,
+        MANY - 1,
+        uuid="gen_random_uuid()",
+        title="'Lecture ' || n",
+        video_id=f"{video.pk} + n",
+        transcript_id=f"{transcript.pk} + n",
     )
     space = EmbeddingSpace.objects.create(
         provider="fake", model="words", dimensions=4, state=SpaceState.ACTIVE
@@ -247,7 +249,7 @@ def ten_thousand(collection: Collection) -> None:
             "ANALYZE transcripts_video, transcripts_transcript, citations_source,"
             " citations_chunk, citations_embedding"
         )
-    assert len(sources) == MANY
+    assert Source.objects.count() == MANY
 
 
 @pytest.mark.usefixtures("ten_thousand")
