@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
@@ -62,6 +63,12 @@ class ShapeRenderer(JSONRenderer):
     encoder_class = ShapeEncoder
 
 
+class DescriptionPage(Swagger):
+    """Swagger UI with ninja's own files, although ninja is not an installed app."""
+
+    template_cdn = str(settings.BASE_DIR / "templates/kbsite/api.html")
+
+
 class Api(NinjaAPI):
     """Describes errors as problem details, on every operation."""
 
@@ -99,7 +106,7 @@ api = Api(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
         "/api/content/ lists what the library holds."
     ),
-    docs=Swagger(settings={"persistAuthorization": False}),
+    docs=DescriptionPage(settings={"persistAuthorization": False}),
     docs_decorator=for_members,
     auth=[Bearer(), Session()],
     renderer=ShapeRenderer(),

@@ -1,16 +1,14 @@
-"""The site as an app, with tokens, sign-in links and system checks; and the admin."""
+"""The site and the admin as apps, and the system checks: what would fail later, with a repair."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.contrib.admin import autodiscover
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
-from django.core.checks import CheckMessage, Tags, register
-
-from kbsite import celery, checks
-
-__all__ = ["SiteConfig", "celery", "checks"]  # both modules register themselves
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError, connections
 
 
 class SiteConfig(AppConfig):
@@ -35,3 +33,55 @@ class AdminConfig(SimpleAdminConfig):
 def _check_pages(app_configs: Any, **options: Any) -> list[CheckMessage]:
     autodiscover()
     return list(check_admin_app(app_configs, **options))
+
+
+@register(Tags.database)
+def vector_extension(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Check that the PostgreSQL server has pgvector and the database may create it."""
+    problems: list[CheckMessage] = []
+    for alias in databases or ():
+        try:
+            problems += _vector_state(alias)
+        except DatabaseError as error:
+            hint = "Check DATABASE_URL, and that the server runs."
+            problems.append(
+                Error(f"The database cannot be queried: {error}", hint=hint, id="kbsite.E001")
+            )
+    return problems
+
+
+def _vector_state(alias: str) -> list[CheckMessage]:
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')")
+        if cursor.fetchone()[0]:
+            return []
+        cursor.execute(
+            "SELECT bool_or(NOT superuser OR trusted) FROM pg_available_extension_versions "
+            "WHERE name = 'vector'"
+        )
+        creatable = cursor.fetchone()[0]  # None: the server does not have it
+        cursor.execute(
+            "SELECT rolsuper OR (%s AND has_database_privilege(current_database(), 'CREATE')) "
+            "FROM pg_roles WHERE rolname = current_user",
+            [bool(creatable)],
+        )
+        may_create = cursor.fetchone()[0]
+    if creatable is None:
+        return [_MISSING]
+    return [] if may_create else [_not_allowed(str(connections[alias].settings_dict["NAME"]))]
+
+
+_MISSING = Error(
+    "This PostgreSQL server does not have the pgvector extension.",
+    hint="Install it on the server, for example with `apt install postgresql-18-pgvector`; "
+    "managed services let you enable it in their console.",
+    id="kbsite.E002",
+)
+
+
+def _not_allowed(database: str) -> CheckMessage:
+    return Error(
+        "The database does not have the vector extension, and its user may not create it.",
+        hint=f'As a superuser: psql -d {database} -c "CREATE EXTENSION vector"',
+        id="kbsite.E003",
+    )

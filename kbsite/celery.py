@@ -1,23 +1,38 @@
-"""The Celery application. Without a broker, messages are files in the data directory."""
+"""The Celery application. Without a broker, messages are files in the data directory.
+
+Only what sends or runs tasks imports it: it takes longer to load than a reading command to run.
+"""
 
 import os
+import uuid
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 from celery import Celery
 from celery.signals import before_task_publish, celeryd_init, setup_logging
 from django.conf import settings
 from django.utils.log import configure_logging
-from kombu.transport import TRANSPORT_ALIASES
+from kombu.exceptions import ChannelError
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps
 
 from kbsite import boot
+from transcripts import tasks
+from transcripts.models import Job
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
-TRANSPORT_ALIASES["filesystem"] = "kbsite.file_broker:Transport"
+TRANSPORT_ALIASES["filesystem"] = "kbsite.celery:Transport"
 
 app = Celery("cuebase")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["transcripts", "citations"])
+
+
+def send(job: Job) -> None:
+    """Send a job to the workers once its row is committed."""
+    tasks.send(job)
 
 
 def make_queue_folders() -> None:
@@ -25,6 +40,25 @@ def make_queue_folders() -> None:
     for name in ("data_folder_in", "control_folder"):
         if folder := settings.CELERY_BROKER_TRANSPORT_OPTIONS.get(name):
             Path(folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+class Channel(filesystem.Channel):
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        # A worker that takes an empty message fails, so it is written under another name first.
+        name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
+        message = Path(self.data_folder_out, name)
+        part = message.with_name(f"{name}.part")
+        try:
+            part.write_text(dumps(payload), encoding="utf-8")
+            part.replace(message)
+        except OSError as error:
+            raise ChannelError(f"Cannot add file {str(message)!r} to directory") from error
+
+
+class Transport(filesystem.Transport):
+    """Kombu's file queue, with messages that appear in one step."""
+
+    Channel = Channel
 
 
 @celeryd_init.connect

@@ -1,6 +1,7 @@
 """Django's settings, and those of the whole installation."""
 
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -128,7 +129,6 @@ INSTALLED_APPS = [
     "csp",
     "django_filters",
     "django_htmx",
-    "ninja",
     "rest_framework",
 ]
 MIDDLEWARE = [
@@ -187,7 +187,12 @@ USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "templates" / "static"]
+# The API's description page needs files of ninja. As an installed app it would slow every command.
+_ninja = find_spec("ninja")
+STATICFILES_DIRS = [
+    BASE_DIR / "templates" / "static",
+    *(Path(folder) / "static" for folder in (_ninja and _ninja.submodule_search_locations) or ()),
+]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000

@@ -3,10 +3,11 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api, views
+from kbsite import api, celery, views
 from kbsite.content.views import router as content
 
 admin.autodiscover()
+celery.app.set_default()  # sends the tasks of the views
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.api.urls),

@@ -12,13 +12,14 @@ from django.db.models import Prefetch, prefetch_related_objects
 
 from citations.documents.storage import AddedDocument
 from citations.schemas.search import SourceOut
+from kbsite import celery
 from kbsite.cli import add_files, indexing_progress, job_progress
 from kbsite.cli.add_files import CaptionFile, DocumentFile, FileProblem
 from kbsite.cli.collections import find_collection
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
-from transcripts import acquisition, conf, storage, tasks
+from transcripts import acquisition, conf, storage
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
 from transcripts.library import tracks
 from transcripts.models import Collection, Job, Transcript, WorkerPulse
@@ -279,7 +280,7 @@ def _request(collection: Collection, address: str, options: AddOptions, report: 
         shown = address if len(address) <= 100 else f"{address[:99]}…"
         report.fail(shown, _missing_file(shown) if _is_like_file(address) else error)
         return
-    tasks.send(job)
+    celery.send(job)
     report.jobs.append(job)
 
 

@@ -17,7 +17,7 @@ from citations import conf
 from citations.library import sources
 from citations.providers import registry
 from citations.vectors import space as vector_space
-from kbsite import boot, celery, checks, settings
+from kbsite import apps, boot, celery, settings
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_database
@@ -121,7 +121,7 @@ def _postgres() -> Result:
 
 
 def _pgvector() -> Result:
-    if problems := checks.vector_extension(databases=["default"]):
+    if problems := apps.vector_extension(databases=["default"]):
         return False, str(problems[0].msg), str(problems[0].hint or "")
     with connection.cursor() as cursor:
         cursor.execute(

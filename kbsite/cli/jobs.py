@@ -10,11 +10,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from kbsite import celery
 from kbsite.cli import job_progress
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Wait, argument
 from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, say, table
-from transcripts import acquisition, activity, library, tasks
+from transcripts import acquisition, activity, library
 from transcripts.errors import Conflict, InvalidUrl, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut
@@ -63,7 +64,7 @@ def sync(
     feeds = _find_feeds(open_library(), feed, collection)
     jobs = [acquisition.request_feed(feed) for feed in feeds]
     for job in jobs:
-        tasks.send(job)
+        celery.send(job)
     _end(jobs, wait=wait, as_json=as_json)
 
 
@@ -106,7 +107,7 @@ def retry(
         raise Conflict(f"The files of job {number} are deleted.", hint="Add them again.")
     with transaction.atomic():
         job.retry()
-        tasks.send(job)
+        celery.send(job)
     _end([job], wait=wait, as_json=as_json)
 
 

@@ -4,9 +4,10 @@ import time
 from asyncio import sleep
 from collections.abc import Awaitable, Callable, Sequence
 
+from kbsite import celery
 from kbsite.auth import Caller
 from kbsite.mcp.threads import in_thread
-from transcripts import acquisition, activity, library, tasks
+from transcripts import acquisition, activity, library
 from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Job, Video
 from transcripts.timecodes import parse_target
@@ -58,7 +59,7 @@ def request(
     job = acquisition.request(
         where, address, language=language, tags=tags, newest=newest, by=by.user
     )
-    tasks.send(job)
+    celery.send(job)
     return job
 
 

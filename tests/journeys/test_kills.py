@@ -15,26 +15,29 @@ FILES = 60
 
 ADD_VIDEOS = f"""
 from transcripts.models import Collection
-from transcripts import acquisition, tasks
+from transcripts import acquisition
+from kbsite import celery
 shelf = Collection.objects.default()
 for video_id in {IDS!r}:
-    tasks.send(acquisition.request(shelf, video_id))
+    celery.send(acquisition.request(shelf, video_id))
 """
 ADD_FILES = f"""
 from transcripts.models import Collection
-from transcripts import acquisition, tasks
+from transcripts import acquisition
+from kbsite import celery
 from tests.makers import caption_json, make_cues
 shelf = Collection.objects.default()
 uploads = [
     (f"file-{{n}}.json", caption_json(make_cues(5), id=f"file-{{n}}", lang="en"))
     for n in range({FILES})
 ]
-tasks.send(acquisition.request_files(shelf, uploads))
+celery.send(acquisition.request_files(shelf, uploads))
 """
 ADD_PLAYLIST = """
 from transcripts.models import Collection
-from transcripts import acquisition, tasks
-tasks.send(acquisition.request(Collection.objects.default(), "PLkillkillkillkill"))
+from transcripts import acquisition
+from kbsite import celery
+celery.send(acquisition.request(Collection.objects.default(), "PLkillkillkillkill"))
 """
 
 

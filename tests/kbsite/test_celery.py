@@ -1,4 +1,4 @@
-"""The queue of files."""
+"""The Celery application, and its queue of files."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from kombu import Connection
 
-from kbsite.celery import app
-from kbsite.file_broker import Transport
+from kbsite.celery import Transport, app
 
 
 def test_a_message_is_never_there_before_it_is_written(
