@@ -13,10 +13,9 @@ from django.db.models import Prefetch, prefetch_related_objects
 from citations.documents.storage import AddedDocument
 from citations.schemas.search import SourceOut
 from kbsite import celery
-from kbsite.cli import add_files, indexing_progress, job_progress
+from kbsite.cli import add_files, indexing, jobs
 from kbsite.cli.add_files import CaptionFile, DocumentFile, FileProblem
-from kbsite.cli.collections import find_collection
-from kbsite.cli.database import open_library
+from kbsite.cli.database import open_collection
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
 from transcripts import acquisition, conf, storage
@@ -56,9 +55,7 @@ class AddReport:
     jobs: list[Job] = field(default_factory=list)
     exit_code: int = 0
     waited: bool = False
-    indexed: indexing_progress.IndexingCounts = field(
-        default_factory=indexing_progress.IndexingCounts
-    )
+    indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
         """Record a problem with a target of the command line."""
@@ -91,7 +88,13 @@ class AddReport:
         }
 
     def print(self) -> None:
-        self._print_documents()
+        for document in self.documents[:DOCUMENTS_SHOWN]:
+            source = document.source
+            result = "added as a document" if document.is_new else "is already in the library"
+            say(f"“{source.title}” {result} ({source.get_kind_display()}): {source.uuid}")
+        if len(self.documents) > DOCUMENTS_SHOWN:
+            new = sum(document.is_new for document in self.documents)
+            say(f"… {len(self.documents)} documents in all, {new} new; `kb sources` lists them.")
         if self.stored or self.skipped or self.problems:
             prefix = "Transcripts: " if self.documents else ""
             say(prefix + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
@@ -100,15 +103,6 @@ class AddReport:
         self._print_jobs()
         self._print_problems()
         self.indexed.print()
-
-    def _print_documents(self) -> None:
-        for document in self.documents[:DOCUMENTS_SHOWN]:
-            source = document.source
-            result = "added as a document" if document.is_new else "is already in the library"
-            say(f"“{source.title}” {result} ({source.get_kind_display()}): {source.uuid}")
-        if len(self.documents) > DOCUMENTS_SHOWN:
-            new = sum(document.is_new for document in self.documents)
-            say(f"… {len(self.documents)} documents in all, {new} new; `kb sources` lists them.")
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
@@ -170,7 +164,7 @@ def add(
         wait=wait,
         quiet=as_json,
     )
-    report = _add(find_collection(open_library(), collection), targets, options)
+    report = _add(open_collection(collection), targets, options)
     if as_json:
         print_json(report.as_json())
     else:
@@ -190,25 +184,21 @@ def _add(collection: Collection, targets: Sequence[str], options: AddOptions) ->
     for address in dict.fromkeys(addresses):
         _request(collection, address, options, report)
     if options.wait and report.jobs:
-        _follow(report, quiet=options.quiet)
+        report.jobs = jobs.follow(report.jobs, quiet=options.quiet)
+        for job in report.jobs:
+            if error := jobs.error_of(job):
+                report.fail(f"{job}", error)
     documents = {document.source.pk for document in report.documents}
-    if (videos := _changed_videos(report)) or documents:
-        report.indexed = indexing_progress.index(
-            videos, documents, wait=options.wait, quiet=options.quiet
-        )
-        for document in report.documents:
-            document.source.refresh_from_db()
-    return report
-
-
-def _changed_videos(report: AddReport) -> set[int]:
-    """Return the primary keys of the videos to index."""
-    fetched = {pk for job in report.jobs if job.is_finished and (pk := job.video_id)}
-    return fetched | {
+    videos = {job.video_id for job in report.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
         for transcript in report.stored
         if transcript.change is not storage.StorageChange.UNCHANGED
     }
+    if videos or documents:
+        report.indexed = indexing.index(videos, documents, wait=options.wait, quiet=options.quiet)
+        for document in report.documents:
+            document.source.refresh_from_db()
+    return report
 
 
 def _exists(name: str) -> bool:
@@ -276,25 +266,13 @@ def _request(collection: Collection, address: str, options: AddOptions, report: 
             newest=options.newest,
             every_hours=options.every_hours,
         )
-    except InvalidUrl as error:
+    except InvalidUrl as unknown:
+        error: KnowledgeBaseError = unknown
         shown = address if len(address) <= 100 else f"{address[:99]}…"
-        report.fail(shown, _missing_file(shown) if _is_like_file(address) else error)
+        is_path = "/" in address and "youtu" not in address.casefold()
+        if is_path or add_files.is_file_name(address):
+            error = InvalidInput(f"There is no file “{shown}”, and it is not a YouTube address.")
+        report.fail(shown, error)
         return
     celery.send(job)
     report.jobs.append(job)
-
-
-def _is_like_file(name: str) -> bool:
-    is_path = "/" in name and "youtu" not in name.casefold()
-    return is_path or add_files.is_file_name(name)
-
-
-def _missing_file(name: str) -> InvalidInput:
-    return InvalidInput(f"There is no file “{name}”, and it is not a YouTube address.")
-
-
-def _follow(report: AddReport, *, quiet: bool) -> None:
-    report.jobs = job_progress.follow(report.jobs, quiet=quiet)
-    for job in report.jobs:
-        if error := job_progress.error_of(job):
-            report.fail(f"{job}", error)

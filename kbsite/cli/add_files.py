@@ -125,26 +125,22 @@ def add_documents(
 ) -> Iterator[tuple[DocumentFile, AddedDocument | KnowledgeBaseError]]:
     """Store documents, unread, with a progress bar; yield the result for each."""
     for file in _tracked(documents, quiet=quiet):
-        yield file, _store_document(collection, file, metadata)
+        try:
+            _check_regular(file.path)
+            with file.path.open("rb") as stream:
+                result: AddedDocument | KnowledgeBaseError = document_storage.add(
+                    collection, stream, name=file.name, **metadata._asdict()
+                )
+        except KnowledgeBaseError as error:
+            result = error
+        except OSError as error:
+            result = _unreadable(file.path, error)
+        yield file, result
 
 
 def _tracked(found: Sequence[File], *, quiet: bool) -> Iterator[File]:
     with progress_bar(quiet=quiet or len(found) < 2) as progress:
         yield from progress.track(found, total=len(found), description="Importing")
-
-
-def _store_document(
-    collection: Collection, file: DocumentFile, metadata: SidecarMetadata
-) -> AddedDocument | KnowledgeBaseError:
-    try:
-        if not file.path.is_file():
-            return _not_regular(file.path)
-        with file.path.open("rb") as stream:
-            return document_storage.add(collection, stream, name=file.name, **metadata._asdict())
-    except KnowledgeBaseError as error:
-        return error
-    except OSError as error:
-        return _unreadable(file.path, error)
 
 
 def _store_best(
@@ -178,16 +174,16 @@ def _store(
 
 def _read(path: Path) -> bytes:
     try:
-        if not path.is_file():
-            raise _not_regular(path)
+        _check_regular(path)
         with path.open("rb") as stream:
             return stream.read(conf.max_upload_bytes() + 1)
     except OSError as error:
         raise _unreadable(path, error) from error
 
 
-def _not_regular(path: Path) -> InvalidInput:
-    return InvalidInput(f"“{_stored_name(path.name)}” is not a regular file.")
+def _check_regular(path: Path) -> None:
+    if not path.is_file():
+        raise InvalidInput(f"“{_stored_name(path.name)}” is not a regular file.")
 
 
 def _unreadable(path: Path, error: OSError) -> InvalidInput:

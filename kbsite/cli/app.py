@@ -43,11 +43,11 @@ COMMANDS = {
     ),
     "collections": CommandEntry("collections:app", "List, add or delete collections."),
     "search": CommandEntry("search:search", "Search the library for passages."),
-    "sources": CommandEntry("search:list_sources", "List the sources and their indexing state."),
+    "sources": CommandEntry("sources:list_sources", "List the sources and their indexing state."),
     "ask": CommandEntry("ask:ask", "Answer a question from the library, with citations."),
     "tui": CommandEntry("tui:tui", "Open the terminal interface; F1 lists its keys."),
     "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),
-    "live": CommandEntry("live:live", "Replay a video as a lecture and show what it cites."),
+    "live": CommandEntry("lectures:live", "Replay a video as a lecture and show what it cites."),
     "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
     "levels": CommandEntry("levels:levels", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
@@ -64,7 +64,7 @@ COMMANDS = {
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
     "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
     "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
-    "mcp-config": CommandEntry("mcp_config:mcp_config", "Print the configuration of MCP clients."),
+    "mcp-config": CommandEntry("tokens:mcp_config", "Print the configuration of MCP clients."),
 }
 
 

@@ -10,7 +10,6 @@ from rich.text import Text
 from citations.answers.answer import (
     STAGE_LABELS,
     AnswerOutcome,
-    AnswerTrace,
     Claim,
     ClaimEvent,
     Event,
@@ -19,7 +18,7 @@ from citations.answers.answer import (
     Reply,
 )
 from citations.errors import ConversationNotFound
-from citations.models import Answer, Conversation
+from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
 from citations.passages import Locator, PassageSource, place
 from citations.schemas.answers import ReplyOut, TracedReplyOut
@@ -62,7 +61,11 @@ def ask(
         answer = questions.ask_first(
             scope, None, question, collection=collection, sources=tuple(inside or ())
         )
-    reply = _receive(scope, answer, quiet=as_json)
+    events = questions.respond(scope, None, answer)
+    shown = events if as_json else _shown(events)
+    reply = next((event.reply for event in shown if isinstance(event, FinalEvent)), None)
+    if reply is None:
+        raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
     if as_json:
         record = answers.of_conversation(scope, answer.conversation)[-1]
         print_json((TracedReplyOut if trace else ReplyOut).model_validate(record))
@@ -84,16 +87,6 @@ def _latest_conversation(scope: Scope, collection: str, *, has_sources: bool) ->
             "There is no conversation to continue.", hint="Ask without --follow-up."
         )
     return page.conversations[0]
-
-
-def _receive(scope: Scope, answer: Answer, *, quiet: bool) -> Reply:
-    """Return the whole answer; print it as it is written, unless ``quiet``."""
-    events = questions.respond(scope, None, answer)
-    shown = events if quiet else _shown(events)
-    reply = next((event.reply for event in shown if isinstance(event, FinalEvent)), None)
-    if reply is None:
-        raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
-    return reply
 
 
 def _shown(events: Iterable[Event]) -> Iterator[Event]:
@@ -150,23 +143,14 @@ def _print_passage(
 
 def _print_trace(reply: Reply) -> None:
     trace = reply.trace
-    questions = [(part.text, part.breadth) for part in trace.route.parts]
-    table(("Question", "Kind"), questions, title=f"\nQuestions, split by {trace.route.by}")
+    parts = [(part.text, part.breadth) for part in trace.route.parts]
+    table(("Question", "Kind"), parts, title=f"\nQuestions, split by {trace.route.by}")
     stages = [
         (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
         for stage in trace.stages
     ]
     title = f"\nStages, {reply.milliseconds:.1f} ms in all"
     table(("Stage", "ms", "Count", ""), stages, title=title)
-    _print_evidence(trace)
-    if trace.tokens:
-        counts = ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items())
-        say(f"Tokens: {counts}", "dim")
-    for sentence in trace.notes:
-        note(sentence)
-
-
-def _print_evidence(trace: AnswerTrace) -> None:
     passages = [
         (item.number, item.level, f"{item.score:.2f}", item.origin.title, place(item.locator))
         for item in trace.evidence
@@ -179,3 +163,8 @@ def _print_evidence(trace: AnswerTrace) -> None:
     ]
     columns, title = ("Verdict", "Citation", "Quote"), "\nQuotes, checked word for word"
     table(columns, checks, title=title, empty="No quote was checked.")
+    if trace.tokens:
+        counts = ", ".join(f"{name} {count:,}" for name, count in trace.tokens.items())
+        say(f"Tokens: {counts}", "dim")
+    for sentence in trace.notes:
+        note(sentence)

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from citations.lectures import calibration
-from citations.lectures.calibration import DistanceCalibration
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, option
 from kbsite.cli.terminal import note, print_json, say
@@ -49,23 +48,14 @@ def calibrate(
         calibration.forget()
         say("Calibration deleted: LIVE_DISTANCE_THRESHOLD applies.")
         return
-    result = calibration.calibrate(
-        false_citations=false_citations, off_topic=_read(file) if file else ""
-    )
+    limit = calibration.MAX_TEXT
+    if file and file.stat().st_size > 4 * limit:
+        raise InvalidInput(f"{file.name} is too large: the limit is {limit:,} characters.")
+    text = file.read_text(encoding="utf-8", errors="replace") if file else ""
+    result = calibration.calibrate(false_citations=false_citations, off_topic=text)
     if as_json:
         print_json(result.to_json())
-    else:
-        _print(result)
-
-
-def _read(file: Path) -> str:
-    limit = calibration.MAX_TEXT
-    if file.stat().st_size > 4 * limit:
-        raise InvalidInput(f"{file.name} is too large: the limit is {limit:,} characters.")
-    return file.read_text(encoding="utf-8", errors="replace")
-
-
-def _print(result: DistanceCalibration) -> None:
+        return
     minimum, low, median, high = result.nearest_off_topic
     say(f"Lectures cite passages nearer than {result.max_distance:.3f} (squared L2 distance).")
     note(

@@ -1,33 +1,17 @@
 """`kb collections`: list, add and delete collections."""
 
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
-from kbsite.cli import completion, first_start
 from kbsite.cli.database import open_library
-from kbsite.cli.options import Json, Yes
+from kbsite.cli.options import Json, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
+from kbsite.cli.users import owner
 from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
-from transcripts.scope import Scope
 
 app = typer.Typer(help="List, add or delete collections.")
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionSummary:
-    """A collection, its number of videos, and its members with their roles."""
-
-    slug: str
-    name: str
-    videos: int
-    members: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        fields = asdict(self)
-        return {"id": fields.pop("slug"), **fields}
 
 
 @app.callback(invoke_without_command=True)
@@ -35,30 +19,40 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
     """List, add or delete collections."""
     if context.invoked_subcommand:
         return
-    summaries = _summaries(open_library())
+    found = library.collections(open_library())
+    members: dict[int, list[str]] = {}
+    for pk, user, role in Membership.objects.order_by("user__username").values_list(
+        "collection_id", "user__username", "role"
+    ):
+        members.setdefault(pk, []).append(f"{user} ({role})")
+    rows: list[dict[str, Any]] = [
+        {
+            "id": collection.slug,
+            "name": collection.name,
+            "videos": collection.video_count,  # type: ignore[attr-defined]  # annotated
+            "members": members.get(collection.pk, []),
+        }
+        for collection in found
+    ]
     if as_json:
-        print_json([summary.as_json() for summary in summaries])
-    else:
-        table(
-            ("Collection", "Name", "Videos", "Members"),
-            ((row.slug, row.name, row.videos, ", ".join(row.members)) for row in summaries),
-        )
+        print_json(rows)
+        return
+    lines = ((*list(row.values())[:3], ", ".join(row["members"])) for row in rows)
+    table(("Collection", "Name", "Videos", "Members"), lines)
 
 
 @app.command()
 def add(name: Annotated[str, typer.Argument(help="Its name.")], as_json: Json = False) -> None:
     """Add a collection."""
     open_library()
-    collection = collections.create(name, owner=first_start.owner())
+    collection = collections.create(name, owner=owner())
     added = f"Added the collection “{collection.name}” ({collection.slug})."
     print_result(added, {"id": collection.slug, "name": collection.name}, as_json=as_json)
 
 
 @app.command()
 def delete(
-    name: Annotated[
-        str, typer.Argument(help="Its name or slug.", autocompletion=completion.collections)
-    ],
+    name: Annotated[str, typer.Argument(help="Its name or slug.", autocompletion=collection_slugs)],
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -69,11 +63,6 @@ def delete(
     collections.delete(collection)
     deleted = f"Deleted the collection {slug}: {contents}."
     print_result(deleted, {"deleted": slug}, as_json=as_json)
-
-
-def find_collection(scope: Scope, name: str) -> Collection:
-    """Return a collection, by default the default one. Raises ``CollectionNotFound``."""
-    return library.find_collection(scope, name) if name else Collection.objects.default()
 
 
 def deleted_with(parent: Video | Collection) -> str:
@@ -94,20 +83,3 @@ def counted(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural where needed."""
     plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
     return f"{count} {noun if count == 1 else plural}"
-
-
-def _summaries(scope: Scope) -> list[CollectionSummary]:
-    members: dict[int, list[str]] = {}
-    for pk, user, role in Membership.objects.order_by("user__username").values_list(
-        "collection_id", "user__username", "role"
-    ):
-        members.setdefault(pk, []).append(f"{user} ({role})")
-    return [
-        CollectionSummary(
-            slug=collection.slug,
-            name=collection.name,
-            videos=collection.video_count,  # type: ignore[attr-defined]  # annotated
-            members=tuple(members.get(collection.pk, ())),
-        )
-        for collection in library.collections(scope)
-    ]

@@ -6,7 +6,7 @@ from typing import Any
 import environ
 
 from kbsite import settings
-from kbsite.cli import db_status
+from kbsite.cli import db
 from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, note, print_json, table
@@ -62,7 +62,16 @@ def settings_in_use() -> list[SettingInUse]:
     """Return every setting."""
     _File.ENVIRON.clear()
     _File.read_env(BASE_DIR / ".env")
-    return [_in_use(option) for option in OPTIONS.values()]
+    return [
+        SettingInUse(
+            name=option.name,
+            value=_value(option),
+            origin=_origin(option),
+            meaning=option.meaning,
+            secret=option.secret,
+        )
+        for option in OPTIONS.values()
+    ]
 
 
 def _lock_lines() -> list[str]:
@@ -71,22 +80,12 @@ def _lock_lines() -> list[str]:
         return []
     try:
         open_database()
-        return db_status.lock_lines()
+        return db.lock_lines()
     except Exception as error:
         expected = expected_error(error)
         if expected is None:
             raise
         return [expected.message, expected.hint]
-
-
-def _in_use(option: Option) -> SettingInUse:
-    return SettingInUse(
-        name=option.name,
-        value=_value(option),
-        origin=_origin(option),
-        meaning=option.meaning,
-        secret=option.secret,
-    )
 
 
 def _value(option: Option) -> Any:

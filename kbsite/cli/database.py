@@ -1,24 +1,18 @@
 """Connect a command to the database."""
 
-from typing import Any
-
 import psycopg
 from django.conf import settings
+from django.db import connection
 
 from kbsite import boot
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.terminal import unreachable
+from transcripts import library
+from transcripts.models import Collection
 from transcripts.scope import Scope
 
 CONNECT_SECONDS = 5
-_PARAMETERS = {
-    "host": "HOST",
-    "port": "PORT",
-    "user": "USER",
-    "password": "PASSWORD",
-    "dbname": "NAME",
-}
 
 
 def open_library() -> Scope:
@@ -27,19 +21,20 @@ def open_library() -> Scope:
     return everything()
 
 
+def open_collection(name: str) -> Collection:
+    """Return a collection, by default the default one. Raises ``CollectionNotFound``."""
+    scope = open_library()
+    return library.find_collection(scope, name) if name else Collection.objects.default()
+
+
 def open_database() -> None:
     """Start or join the database and migrate it. Raises ``Unavailable`` if it does not answer."""
     settings.PUBLIC_URL = server_lock.public_url()  # links lead to the running server
     if settings.DATABASE_URL:
-        _try_connection(settings.DATABASES["default"])
+        # The connection pool would retry until its timeout and then hide the reason.
+        parameters = connection.get_connection_params() | {"connect_timeout": CONNECT_SECONDS}
+        try:
+            psycopg.connect(**parameters).close()
+        except psycopg.OperationalError as error:
+            raise unreachable(error) from None
     boot.boot()
-
-
-def _try_connection(database: dict[str, Any]) -> None:
-    # The connection pool would retry until its timeout and then hide the reason.
-    given = {name: database[key] for name, key in _PARAMETERS.items() if database.get(key)}
-    options = {name: value for name, value in database["OPTIONS"].items() if name != "pool"}
-    try:
-        psycopg.connect(**given, connect_timeout=CONNECT_SECONDS, **options).close()
-    except psycopg.OperationalError as error:
-        raise unreachable(error) from None

@@ -1,27 +1,100 @@
 """`kb db`: status, migration to another embedding model, contexts, backup and restore."""
 
+import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from django.db import connection
+from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from kbsite.cli import db_backup, db_contexts, db_migrate, db_status
+from citations.errors import EmbeddingMismatch, InvalidProvider
+from citations.ingest import pipeline as ingest_pipeline
+from citations.maintenance import migration
+from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
+from citations.vectors import space as vector_space
+from kbsite.cli import backups, indexing
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Yes, argument, option
-from kbsite.cli.terminal import confirm, print_json, print_result, say
-from transcripts.errors import InvalidInput
+from kbsite.cli.terminal import (
+    bar_label,
+    confirm,
+    note,
+    print_json,
+    print_result,
+    progress_bar,
+    say,
+)
+from transcripts.errors import Conflict, InvalidInput, NotFound, Unavailable
+from transcripts.models import Transcript, Video
+
+FREE = frozenset({"local", "bge", "bge-base", "fake"})  # providers without charges
+POLL_SECONDS = 0.5
+SWEEP_SECONDS = 3600
 
 app = typer.Typer(
     no_args_is_help=True, help="Show status, migrate embeddings, back up and restore the database."
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseStatus:
+    """Row counts, sources by state, bytes on disk, embedding spaces, a mismatch of settings."""
+
+    videos: int
+    transcripts: int
+    sources: dict[str, int]
+    chunks: int
+    bytes: int
+    spaces: list[dict[str, Any]]
+    waiting: int
+    mismatch: str
+    hint: str
+
+    def print(self) -> None:
+        say(
+            f"{self.videos:,} videos, {self.transcripts:,} transcripts,"
+            f" {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
+        )
+        counts = self.sources.items()
+        states = [f"{count:,} {State(state).label}" for state, count in counts if count]
+        say(f"Sources: {', '.join(states) or 'none'}")
+        for space in self.spaces:
+            _print_space(space)
+        if not self.spaces:
+            say(
+                "Locked to no embedding model yet: the first ingest locks it to the configured one."
+            )
+        if self.mismatch:
+            say(self.mismatch, "red")
+            say(self.hint)
+
+
 @app.command()
 def status(as_json: Json = False) -> None:
     """Show what is stored and indexed, and the embedding model that the library is locked to."""
     open_library()
-    database = db_status.status()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        size = int(cursor.fetchone()[0])
+    mismatch, hint = _mismatch()
+    by_state = dict(Source.objects.order_by().values_list("state").annotate(Count("pk")))
+    database = DatabaseStatus(
+        videos=Video.objects.count(),
+        transcripts=Transcript.objects.count(),
+        sources={state: by_state.get(state, 0) for state in State.values},
+        chunks=Chunk.objects.count(),
+        bytes=size,
+        spaces=[
+            _space_json(space) | {"vectors": space.embeddings.count()}
+            for space in EmbeddingSpace.objects.order_by("pk")
+        ],
+        waiting=ingest_pipeline.waiting().count(),
+        mismatch=mismatch,
+        hint=hint,
+    )
     if as_json:
         print_json(database)
     else:
@@ -56,10 +129,21 @@ def migrate_embeddings(
         raise InvalidInput("Give either --to PROVIDER or --cancel.")
     open_library()
     if cancel:
-        db_migrate.cancel()
+        _cancel_migration()
         return
     choice = EmbeddingChoice(provider=to, model=model, dimensions=dimensions)
-    db_migrate.migrate(choice, guarded=guarded, yes=yes, as_json=as_json)
+    confirm(_question(migration.plan(choice)), yes=yes)
+    space = migration.begin(choice, guarded=guarded)
+    _follow(space, quiet=as_json)
+    space.refresh_from_db()
+    if as_json:
+        print_json(_space_json(space))
+        return
+    names = [f"EMBEDDING_PROVIDER={space.provider}"]
+    names += [f"EMBEDDING_MODEL={model}"] if model else []
+    names += [f"EMBEDDING_DIMENSIONS={dimensions}"] if dimensions else []
+    say(f"The library is now searched with {space}.", "green")
+    say(f"Set {' '.join(names)} in the environment or .env for processes that start from now on.")
 
 
 @app.command()
@@ -70,7 +154,7 @@ def write_contexts(
 ) -> None:
     """Estimate the tokens of the missing contexts, then write them; an idle worker does so too."""
     open_library()
-    db_contexts.write(yes=yes, only_estimate=estimate, as_json=as_json)
+    indexing.write_contexts(yes=yes, only_estimate=estimate, as_json=as_json)
 
 
 @app.command()
@@ -83,7 +167,7 @@ def backup(
     if file.exists():
         confirm(f"{file} exists. Replace it?", yes=yes)
     open_library()
-    size = db_backup.back_up(file)
+    size = backups.back_up(file)
     written = f"{file}: {size / 2**20:,.1f} MB. `kb db restore` restores it."
     print_result(written, {"file": str(file), "bytes": size}, as_json=as_json)
 
@@ -97,8 +181,84 @@ def restore(
 ) -> None:
     """Replace the library with a backup, all of it or nothing."""
     open_library()
-    db_backup.check(file)
-    if videos := db_backup.video_count():
+    backups.check(file)
+    if videos := Video.objects.count():
         confirm(f"Replace this library of {videos:,} videos with {file}?", yes=yes)
-    db_backup.restore(file)
-    say(f"Restored: {db_backup.video_count():,} videos.")
+    backups.restore(file)
+    say(f"Restored: {Video.objects.count():,} videos.")
+
+
+def lock_lines() -> list[str]:
+    """Return lines on the locked embedding model, and on a mismatch with the settings."""
+    space = vector_space.locked()
+    name = space or "no embedding model yet"
+    return [f"The library is locked to {name}.", *filter(None, _mismatch())]
+
+
+def _mismatch() -> tuple[str, str]:
+    try:
+        vector_space.check()
+    except (EmbeddingMismatch, InvalidProvider) as error:
+        return error.message, error.hint
+    return "", ""
+
+
+def _print_space(space: dict[str, Any]) -> None:
+    name = vector_space.describe(space["provider"], space["model"], space["dimensions"])
+    if space["state"] == "building":
+        say(f"Migrating to {name}: {space['done']:,} of {space['total']:,} chunks embedded")
+    else:
+        prefix = "Locked to" if space["state"] == "active" else "Replaced:"
+        say(f"{prefix} {name}: {space['vectors']:,} vectors")
+    if space["error"]:
+        say(f"    {space['error']} {space['hint']}".rstrip(), "yellow")
+
+
+def _cancel_migration() -> None:
+    space = migration.under_way()
+    if space is None:
+        raise NotFound("No migration is under way.", hint="`kb db status` shows the active model.")
+    migration.cancel(space)
+    migration.delete_leftovers(seconds=SWEEP_SECONDS)
+    say(f"The migration to {space} is cancelled; the library is searched as before.")
+
+
+def _space_json(space: EmbeddingSpace) -> dict[str, Any]:
+    names = ("provider", "model", "dimensions", "state", "done", "total", "error", "hint")
+    return {name: getattr(space, name) for name in names}
+
+
+def _question(plan: migration.MigrationPlan) -> str:
+    tokens = (
+        ""
+        if plan.provider in FREE
+        else f", about {plan.tokens:,} tokens that {plan.provider} may charge for"
+    )
+    verb = "Embed" if migration.under_way() is None else "Continue embedding"
+    return f"{verb} {plan.chunks:,} chunks with {plan}{tokens}? Searches continue meanwhile."
+
+
+def _follow(space: EmbeddingSpace, *, quiet: bool) -> None:
+    with progress_bar(quiet=quiet) as progress:
+        label = bar_label(f"Embedding with {space.model}")
+        bar = progress.add_task(label, total=space.total or None)
+
+        def show(space: EmbeddingSpace) -> None:
+            progress.update(bar, completed=space.done, total=space.total)
+
+        try:
+            while not migration.advance(space, on_progress=show) and _is_building(space):
+                show(space)  # a worker embeds
+                time.sleep(POLL_SECONDS)
+        except KeyboardInterrupt:
+            note("Stopped. The same command or a worker resumes the migration.", "yellow")
+            raise
+
+
+def _is_building(space: EmbeddingSpace) -> bool:
+    space.refresh_from_db()
+    if space.state == SpaceState.RETIRED:
+        raise Conflict(f"The migration to {space} was cancelled meanwhile.")
+    if space.error:
+        raise Unavailable(space.error, hint=space.hint)
+    return space.state == SpaceState.BUILDING

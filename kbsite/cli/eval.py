@@ -26,14 +26,8 @@ from transcripts.scope import Scope
 
 MAX_BYTES = 200_000_000
 # Settings that a search reads when it runs. An embedding model has a guarded migration instead.
-VARIABLE_SETTINGS = (
-    "RERANKER",
-    "RERANK_CANDIDATES",
-    "DISABLE_HYDE",
-    "LLM_PROVIDER",
-    "LLM_MODEL",
-    "LLM_BASE_URL",
-)
+VARIABLE_SETTINGS = ["RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE"]
+VARIABLE_SETTINGS += ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"]
 COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "ms")
 
 
@@ -124,23 +118,17 @@ def evaluate(
         changed=tuple(changed or ()),
         as_json=as_json,
     )
-    questions = _questions(scope, gold=gold, user=user)
-    if answers:
-        _measure_answers(scope, questions, options)
-    else:
-        _measure_search(scope, questions, options)
-
-
-def _questions(scope: Scope, *, gold: Path | None, user: str) -> list[Question]:
-    if gold is not None:
-        return gold_questions.from_file(_read(gold))
-    questions = gold_questions.from_marks(scope, user=user)
-    if not questions:
+    if gold:
+        questions = gold_questions.from_file(_read(gold))
+    elif not (questions := gold_questions.from_marks(scope, user=user)):
         raise InvalidGold(
             "No hit is marked as right yet.",
             hint="Mark hits on the Search page, then measure with them.",
         )
-    return questions
+    if answers:
+        _measure_answers(scope, questions, options)
+    else:
+        _measure_search(scope, questions, options)
 
 
 def _measure_answers(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
@@ -180,7 +168,11 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
     changes = [change for pair in pairs for change in search_quality.compare(*pair)]
     _print(reports, changes, options)
     if options.save:
-        _write(options.save, reports[-1])
+        text = json.dumps(reports[-1].as_json(), ensure_ascii=False, indent=2) + "\n"
+        try:
+            options.save.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{options.save} cannot be written: {error.strerror}.") from None
     losses = [str(change) for change in changes if change.loses]
     if losses:
         raise Conflict(f"This loses: {'; '.join(losses)}.", hint="Keep the settings as they were.")
@@ -242,29 +234,25 @@ def _print(
     reports: Sequence[QualityReport], changes: Sequence[ApproachChange], options: EvalOptions
 ) -> None:
     if options.as_json:
-        rows = [report.as_json() for report in reports]
-        print_json({"reports": rows, "changes": [change.as_json() for change in changes]})
+        measured = [report.as_json() for report in reports]
+        print_json({"reports": measured, "changes": [change.as_json() for change in changes]})
         return
     titles = ("", " ".join(options.changed))
     for report, title in zip(reports, titles, strict=False):
-        _print_report(report, title)
+        rows = (
+            (
+                row.approach,
+                *(f"{value:.3f}" for value in astuple(row.scores)),
+                f"{row.milliseconds:.1f}",
+            )
+            for row in report.rows
+        )
+        table(COLUMNS, rows, title=title)
+        skipped = report.skipped and f"; {report.skipped} more have no answer in this library"
+        note(f"{report.questions} questions{skipped or ''}")
     for change in changes:
         interval = f"{change.difference.low:+.3f} to {change.difference.high:+.3f}"
         note(f"{change} [{interval}]: {'worse' if change.loses else 'no loss'}")
-
-
-def _print_report(report: QualityReport, title: str) -> None:
-    rows = (
-        (
-            row.approach,
-            *(f"{value:.3f}" for value in astuple(row.scores)),
-            f"{row.milliseconds:.1f}",
-        )
-        for row in report.rows
-    )
-    table(COLUMNS, rows, title=title)
-    skipped = f"; {report.skipped} more have no answer in this library" if report.skipped else ""
-    note(f"{report.questions} questions{skipped}")
 
 
 def _read(path: Path) -> bytes:
@@ -274,11 +262,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _write(path: Path, report: QualityReport) -> None:
-    text = json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n"
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,7 +1,7 @@
-"""`kb jobs` and `kb sync`: the queue, the gate to YouTube, and new videos of feeds."""
+"""`kb jobs` and `kb sync`: the queue, the gate to YouTube, new videos of feeds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -11,45 +11,30 @@ from django.db.models import Q
 from django.utils import timezone
 
 from kbsite import celery
-from kbsite.cli import job_progress
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Wait, argument
-from kbsite.cli.terminal import exit_code_of, note, print_json, print_result, say, table
+from kbsite.cli.terminal import (
+    bar_label,
+    exit_code_of,
+    note,
+    print_json,
+    print_result,
+    progress_bar,
+    say,
+    table,
+)
 from transcripts import acquisition, activity, library
-from transcripts.errors import Conflict, InvalidUrl, NotFound
+from transcripts.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
 RECENT = timedelta(days=2)
+PATIENCE = timedelta(minutes=2)  # a job that is postponed for longer is not waited for
+POLL_SECONDS = 0.5
 
 app = typer.Typer(help="List jobs, retry one, or reopen the YouTube gate.")
-
-
-@dataclass(frozen=True, slots=True)
-class QueueOverview:
-    """The jobs, whether a worker runs, and the gate to YouTube."""
-
-    jobs: list[Job]
-    worker: bool
-    gate: YouTubeGate
-
-    def as_json(self) -> dict[str, Any]:
-        is_closed = self.gate.state == "closed"
-        retry_at = self.gate.free_at.isoformat() if is_closed else None
-        return {
-            "jobs": [JobOut.model_validate(job) for job in self.jobs],
-            "worker": self.worker,
-            "youtube": {**_gate_json(self.gate), "retry_at": retry_at},
-        }
-
-    def print(self) -> None:
-        style = "green" if self.gate.state == "open" else "yellow"
-        say(f"YouTube: {gate_text(self.gate)}", style)
-        if not self.worker:
-            note("No worker is running: `kb serve` starts one.", "yellow")
-        _print_jobs(self.jobs)
 
 
 def sync(
@@ -83,11 +68,23 @@ def list_jobs(
     """
     if context.invoked_subcommand:
         return
-    overview = _overview(open_library(), everything=everything, limit=limit)
+    visible = Job.objects.visible(open_library()).select_related("collection", "video__collection")
+    if not everything:
+        visible = visible.filter(
+            Q(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+            | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - RECENT)
+        )
+    jobs, worker, gate = list(visible[:limit]), WorkerPulse.is_alive(), YouTubeGate.current()
     if as_json:
-        print_json(overview.as_json())
-    else:
-        overview.print()
+        retry_at = gate.free_at.isoformat() if gate.state == "closed" else None
+        youtube = {**_gate_json(gate), "retry_at": retry_at}
+        shapes = [JobOut.model_validate(job) for job in jobs]
+        print_json({"jobs": shapes, "worker": worker, "youtube": youtube})
+        return
+    say(f"YouTube: {gate_text(gate)}", "green" if gate.state == "open" else "yellow")
+    if not worker:
+        note("No worker is running: `kb serve` starts one.", "yellow")
+    _print_jobs(jobs)
 
 
 @app.command()
@@ -131,19 +128,49 @@ def gate_text(gate: YouTubeGate) -> str:
     return f"closed until {until}: {gate.reason} `kb jobs reopen` tries at once."
 
 
+def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
+    """Wait until the jobs, and those that they queue, have ended or are postponed for long.
+
+    Returns all of them.
+    """
+    condition = Q(pk__in=[job.pk for job in jobs])
+    for job in jobs:
+        if job.feed_id:
+            condition |= Q(feed=job.feed_id, pk__gt=job.pk)
+    related = Job.objects.select_related("video__collection", "collection")
+    followed = related.filter(condition).order_by("pk")
+    with progress_bar(quiet=quiet) as progress:
+        bar = progress.add_task("Waiting for YouTube", total=None)
+        while pending := [job for job in followed.all() if _is_due_soon(job)]:
+            found = list(followed.all())
+            current = next((job for job in found if not job.is_finished), found[-1])
+            label = " · ".join(filter(None, (str(current), current.step or current.error)))
+            done = sum(job.is_finished for job in found)
+            progress.update(
+                bar, description=bar_label(label, 100), completed=done, total=len(found)
+            )
+            if WorkerPulse.is_alive() or not _perform(pending):
+                time.sleep(POLL_SECONDS)
+    return list(followed.all())
+
+
+def error_of(job: Job) -> KnowledgeBaseError | None:
+    """Return why a job failed or was postponed, as the error it raised; None if it succeeded."""
+    if job.state == Job.State.DONE or not job.error_code:
+        return None
+    kinds = (kind for kind in _subclasses(KnowledgeBaseError) if kind.code == job.error_code)
+    kind = next(kinds, KnowledgeBaseError)
+    hint = job.hint
+    if not job.is_finished and job.run_after:
+        retry = f"{timezone.localtime(job.run_after):%H:%M}"
+        hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
+    error = kind.__new__(kind)
+    KnowledgeBaseError.__init__(error, job.error, hint=hint)
+    return error
+
+
 def _gate_json(gate: YouTubeGate) -> dict[str, Any]:
     return {"state": gate.state, "text": gate_text(gate)}
-
-
-def _overview(scope: Scope, *, everything: bool, limit: int) -> QueueOverview:
-    """Return unfinished and recently failed jobs, or all jobs, newest first."""
-    jobs = Job.objects.visible(scope).select_related("collection", "video__collection")
-    if not everything:
-        jobs = jobs.filter(
-            Q(state__in=(Job.State.QUEUED, Job.State.RUNNING))
-            | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - RECENT)
-        )
-    return QueueOverview(list(jobs[:limit]), WorkerPulse.is_alive(), YouTubeGate.current())
 
 
 def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
@@ -151,7 +178,11 @@ def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
     if collection:
         feeds = feeds.filter(collection=library.find_collection(scope, collection))
     if reference:
-        feeds = feeds.filter(Q(youtube_id=_feed_id(reference)) | Q(title__iexact=reference))
+        try:
+            youtube_id = parse_target(reference).id
+        except InvalidUrl:
+            youtube_id = reference
+        feeds = feeds.filter(Q(youtube_id=youtube_id) | Q(title__iexact=reference))
     if not feeds:
         raise NotFound(
             "There is no such playlist or channel."
@@ -162,33 +193,47 @@ def _find_feeds(scope: Scope, reference: str, collection: str) -> list[Feed]:
     return list(feeds)
 
 
-def _feed_id(reference: str) -> str:
-    try:
-        return parse_target(reference).id
-    except InvalidUrl:
-        return reference
-
-
 def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     """Print queued jobs, with ``wait`` when they have ended, and exit."""
     if wait:
-        jobs = job_progress.follow(jobs, quiet=as_json)
+        jobs = follow(jobs, quiet=as_json)
     if as_json:
         print_json({"jobs": [JobOut.model_validate(job) for job in jobs]})
     else:
         _print_jobs(jobs)
-    errors = (error for job in jobs if wait and (error := job_progress.error_of(job)))
+    errors = (error for job in jobs if wait and (error := error_of(job)))
     raise typer.Exit(next(map(exit_code_of, errors), 0))
 
 
 def _print_jobs(jobs: Sequence[Job]) -> None:
-    rows = ((job.pk, job, job.get_state_display(), _progress(job), job.error) for job in jobs)
+    rows = []
+    for job in jobs:
+        progress = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
+        if job.state == Job.State.QUEUED and job.run_after:
+            progress = f"at {timezone.localtime(job.run_after):%H:%M}"
+        rows.append((job.pk, job, job.get_state_display(), progress, job.error))
     table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.")
     for hint in dict.fromkeys(job.hint for job in jobs if job.hint):
         note(hint)
 
 
-def _progress(job: Job) -> str:
-    if job.state == Job.State.QUEUED and job.run_after:
-        return f"at {timezone.localtime(job.run_after):%H:%M}"
-    return f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
+def _is_due_soon(job: Job) -> bool:
+    return not job.is_finished and (
+        job.run_after is None or job.run_after < timezone.now() + PATIENCE
+    )
+
+
+def _perform(pending: Sequence[Job]) -> bool:
+    """Perform the first job that is due; return whether there was one."""
+    acquisition.recover_abandoned()
+    job = Job.objects.ready().filter(pk__in=[job.pk for job in pending]).first()
+    if job is None:
+        return False
+    acquisition.perform(job.pk)
+    return True
+
+
+def _subclasses(kind: type[KnowledgeBaseError]) -> Iterator[type[KnowledgeBaseError]]:
+    yield kind
+    for narrower in kind.__subclasses__():
+        yield from _subclasses(narrower)

@@ -1,21 +1,28 @@
-"""`kb lectures`: list, measure, export and delete lectures."""
+"""`kb lectures` and `kb live`: manage lectures; replay a recording as one, with its citations."""
 
+import time
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
 import typer
 
 from citations.errors import LectureNotFound
+from citations.lectures import events, speech
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
-from citations.models import LectureSession
+from citations.lectures import worker as lecture_worker
+from citations.models import LectureEvent, LectureSession, WindowOutcome
 from kbsite.cli.database import open_library
-from kbsite.cli.options import Json, Yes, argument
+from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
+from transcripts import library
+from transcripts.errors import Conflict, InvalidInput
 from transcripts.scope import Scope
+from transcripts.timecodes import clock
 
 LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
+POLL_SECONDS: Final = 0.2
 
 app = typer.Typer(help="List, measure, export or delete lectures.")
 LectureId = Annotated[str, argument("ID", "The lecture's id, or its beginning.")]
@@ -27,53 +34,124 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     if context.invoked_subcommand:
         return
     lectures: Any = lecture_sessions.list_sessions(open_library(), limit=LIST_LIMIT).sessions
-    if as_json:
-        print_json([_as_json(lecture) for lecture in lectures])
-        return
     rows = [
-        (
-            str(lecture.uuid),
-            lecture.title,
-            lecture.collection.slug,
-            lecture.window_count,
-            lecture.citation_count,
-            "ended" if lecture.ended_at else "open",
-        )
+        {
+            "id": str(lecture.uuid),
+            "title": lecture.title,
+            "collection": lecture.collection.slug,
+            "language": lecture.language,
+            "windows": lecture.window_count,
+            "citations": lecture.citation_count,
+            "created_at": lecture.created_at.isoformat(),
+            "ended_at": lecture.ended_at.isoformat() if lecture.ended_at else None,
+        }
         for lecture in lectures
     ]
-    columns = ("Lecture", "Title", "Collection", "Windows", "Citations", "State")
-    table(columns, rows, empty="No lectures.")
+    if as_json:
+        print_json(rows)
+        return
+    shown = ("id", "title", "collection", "windows", "citations")
+    table(
+        ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
+        [(*(row[name] for name in shown), "ended" if row["ended_at"] else "open") for row in rows],
+        empty="No lectures.",
+    )
 
 
 @app.command("figures")
 def show_figures(reference: LectureId, as_json: Json = False) -> None:
     """Show the outcomes of a lecture's windows and the time of each stage."""
-    lecture = find(open_library(), reference)
+    lecture = _find(open_library(), reference)
     if as_json:
-        print_json(figures(lecture))
+        print_json(_figures(lecture))
     else:
-        print_figures(lecture)
+        _print_figures(lecture)
 
 
 @app.command()
 def notes(reference: LectureId) -> None:
     """Print a lecture's notes with its citations, as Markdown."""
-    typer.echo(lecture_report.export(find(open_library(), reference)), nl=False)
+    typer.echo(lecture_report.export(_find(open_library(), reference)), nl=False)
 
 
 @app.command()
 def delete(reference: LectureId, yes: Yes = False, as_json: Json = False) -> None:
     """Delete a lecture with its text and citations; its sources stay."""
-    lecture = find(open_library(), reference)
+    lecture = _find(open_library(), reference)
     count = lecture_sessions.citations_of(lecture).count()
     confirm(f"Delete the lecture “{lecture.title}” with {count:,} citations?", yes=yes)
     lecture_sessions.delete(lecture)
     print_result(f"Deleted “{lecture.title}”.", {"deleted": str(lecture.uuid)}, as_json=as_json)
 
 
-def find(scope: Scope, reference: str) -> LectureSession:
+def live(
+    reference: Annotated[
+        str,
+        argument(
+            "[ID]", "The video to replay: its id, or its YouTube address.", autocompletion=video_ids
+        ),
+    ] = "",
+    session: Annotated[
+        str,
+        option(
+            "--session",
+            "-s",
+            metavar="S",
+            help="A lecture to continue, by its id; or the title of a new one.",
+        ),
+    ] = "",
+    speed: Annotated[
+        float, typer.Option("--speed", min=0.1, max=1_000, help="Speed factor of the replay.")
+    ] = 1.0,
+    source: Annotated[
+        Many, option("--in", metavar="ID", help="Cite only this source; repeatable.")
+    ] = None,
+    lang: Language = "",
+    collection: InCollection = "",
+    as_json: Json = False,
+) -> None:
+    """Replay a video as a lecture and show what it cites.
+
+    Ctrl-C interrupts the lecture; `kb live --session ID` continues it.
+    """
+    scope = open_library()
+    lecture = _find_or_none(scope, session)
+    if lecture is not None:
+        _check_video(scope, lecture, reference)
+    elif reference:
+        video = library.find_video(scope, reference)
+        lecture = lecture_sessions.start(
+            scope,
+            None,
+            title=session,
+            collection=collection or video.collection.slug,
+            sources=tuple(source or ()),
+            transcript=library.find_transcript(video, language=lang),
+        )
+        lecture_worker.prepare(lecture)
+    else:
+        raise InvalidInput(
+            "There is no video to replay.",
+            hint="`kb live ID` replays a video; `kb live --session ID` continues a lecture.",
+        )
+    try:
+        _replay(lecture, speed=speed, quiet=as_json)
+    except KeyboardInterrupt:
+        note(f"Stopped; `kb live --session {lecture.uuid}` continues it.")
+        raise typer.Exit(130) from None
+    if as_json:
+        cited = [
+            {"window_index": citation.window_index, **lecture_sessions.event_data(citation)}
+            for citation in lecture_sessions.citations_of(lecture)
+        ]
+        print_json({**_figures(lecture), "cited": cited})
+    else:
+        _print_figures(lecture)
+
+
+def _find(scope: Scope, reference: str) -> LectureSession:
     """Return a lecture by id or beginning of an id. Raises ``LectureNotFound``."""
-    lecture = find_or_none(scope, reference)
+    lecture = _find_or_none(scope, reference)
     if lecture is None:
         raise LectureNotFound(
             f"There is no lecture “{reference[:60]}”.", hint="`kb lectures` lists them."
@@ -81,7 +159,7 @@ def find(scope: Scope, reference: str) -> LectureSession:
     return lecture
 
 
-def find_or_none(scope: Scope, reference: str) -> LectureSession | None:
+def _find_or_none(scope: Scope, reference: str) -> LectureSession | None:
     """Return a lecture by id or unique beginning of an id, if there is one."""
     try:
         return lecture_sessions.find_session(scope, reference)
@@ -93,7 +171,7 @@ def find_or_none(scope: Scope, reference: str) -> LectureSession | None:
     return matches[0] if len(matches) == 1 else None
 
 
-def figures(lecture: LectureSession) -> dict[str, Any]:
+def _figures(lecture: LectureSession) -> dict[str, Any]:
     """Return the outcomes of a lecture's windows and the stage times (ms)."""
     statistics = lecture_report.statistics(lecture)
     shares = {
@@ -106,7 +184,7 @@ def figures(lecture: LectureSession) -> dict[str, Any]:
     return {**about, **asdict(statistics), "shares": shares}
 
 
-def print_figures(lecture: LectureSession) -> None:
+def _print_figures(lecture: LectureSession) -> None:
     """Print the outcomes of a lecture's windows and the stage times."""
     statistics = lecture_report.statistics(lecture)
     say(
@@ -124,14 +202,51 @@ def print_figures(lecture: LectureSession) -> None:
         note(f"{count}× {text}")
 
 
-def _as_json(lecture: Any) -> dict[str, Any]:
-    return {
-        "id": str(lecture.uuid),
-        "title": lecture.title,
-        "collection": lecture.collection.slug,
-        "language": lecture.language,
-        "windows": lecture.window_count,
-        "citations": lecture.citation_count,
-        "created_at": lecture.created_at.isoformat(),
-        "ended_at": lecture.ended_at.isoformat() if lecture.ended_at else None,
-    }
+def _check_video(scope: Scope, lecture: LectureSession, reference: str) -> None:
+    scope.require_write(lecture.collection_id)
+    transcript = lecture.transcript
+    if reference and (
+        transcript is None or transcript.video != library.find_video(scope, reference)
+    ):
+        raise Conflict(
+            "That lecture replays another video.",
+            hint="Leave the video out to continue the lecture, or name another lecture.",
+        )
+
+
+def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
+    """Continue a lecture until its recording ends and all windows are done; print its events."""
+    lecture.refresh_from_db(fields=["position", "event_count", "ended_at"])
+    last_event, started, first = lecture.event_count, time.monotonic(), lecture.position
+    if not quiet:
+        say(f"{lecture.title} · {lecture.uuid}", "bold")
+    while True:
+        position = first + round((time.monotonic() - started) * 1000 * speed)
+        lecture_worker.submit([window.pk for window in speech.advance(lecture, position)])
+        new_events = events.after(lecture, last_event)
+        for event in new_events:
+            last_event = event.number
+            if not quiet:
+                _print_event(event)
+        if not new_events:
+            lecture.refresh_from_db(fields=["ended_at"])
+            waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING)
+            if lecture.ended_at and not waiting.exists():
+                return
+        time.sleep(POLL_SECONDS)
+
+
+def _print_event(event: LectureEvent) -> None:
+    data = event.data
+    if event.kind == events.SEGMENT:
+        start = f"{clock(data['start']):>8}  " if data["start"] is not None else ""
+        say(f"{start}{data['text']}")
+    elif event.kind == events.CITATIONS:
+        for citation in data["citations"]:
+            page = citation["page_number"]
+            location = clock(citation["start"] or 0) if page is None else f"page {page}"
+            say(
+                f"{'':>8}  [{citation['rank']}] {citation['document_name']}, {location}"
+                f" · {citation['relevance_score']:.2f} · {citation['snippet']}",
+                "cyan",
+            )

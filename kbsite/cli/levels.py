@@ -16,24 +16,13 @@ from kbsite.cli.options import InCollection, Json, argument
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library
 from transcripts.models import Collection
-from transcripts.scope import Scope
 from transcripts.timecodes import clock
 
 INDENT = {Level.DOCUMENT: 0, Level.SECTION: 2, Level.GROUP: 4}  # columns
 _NODE_FIELDS = (
-    "level",
-    "ordinal",
-    "title",
-    "text",
-    "spans",
-    "abstract",
-    "first",
-    "last",
-    "start",
-    "end",
-    "page",
-    "last_page",
-)
+    "level", "ordinal", "title", "text", "spans", "abstract", "first", "last", "start", "end",
+    "page", "last_page",
+)  # fmt: skip
 
 
 def levels(
@@ -65,7 +54,13 @@ def levels(
         [library.find_collection(scope, collection)] if collection else library.collections(scope)
     )
     if rebuild:
-        _rebuild_all(scope, collections)
+        sources = Source.objects.visible(scope).filter(
+            collection__in=collections, state__in=(State.WORDS, State.READY)
+        )
+        for source in sources.order_by("pk"):
+            _rebuild(source)
+        for found in collections:
+            topics.rebuild(found)
     _print_topics(collections, as_json=as_json)
 
 
@@ -77,7 +72,10 @@ def _print_outline(source: Source, *, as_json: bool) -> None:
         return
     for node in _distinct(nodes):
         indent, style = INDENT[Level(node.level)], "bold" if node.level > Level.GROUP else ""
-        _print_paragraph(f"{_location(node)}{node.title}", style, indent=indent)
+        location = f"p. {node.page} " if node.page else ""
+        if node.start is not None:
+            location = f"{clock(node.start)} "
+        _print_paragraph(f"{location}{node.title}", style, indent=indent)
         _print_paragraph(node.abstract or node.text, "dim", indent=indent)
     if not nodes:
         note("It has no outline yet; indexing builds it.")
@@ -102,14 +100,11 @@ def _print_topics(collections: Sequence[Collection], *, as_json: bool) -> None:
         ]
         print_json({"topics": shapes})
         return
-    table(
-        ("Topic", "Collection", "Sections", "Sources"),
-        (
-            (topic.label, collection.slug, topic.sections, topic.sources)
-            for collection, topic in rows
-        ),
-        empty="No topics yet: a collection needs more text first.",
+    lines = (
+        (topic.label, collection.slug, topic.sections, topic.sources) for collection, topic in rows
     )
+    empty = "No topics yet: a collection needs more text first."
+    table(("Topic", "Collection", "Sections", "Sources"), lines, empty=empty)
 
 
 def _print_paragraph(text: str, style: str, *, indent: int) -> None:
@@ -133,16 +128,6 @@ def _distinct(nodes: Sequence[Node]) -> Iterator[Node]:
         previous = node
 
 
-def _rebuild_all(scope: Scope, collections: Sequence[Collection]) -> None:
-    sources = Source.objects.visible(scope).filter(
-        collection__in=collections, state__in=(State.WORDS, State.READY)
-    )
-    for source in sources.order_by("pk"):
-        _rebuild(source)
-    for collection in collections:
-        topics.rebuild(collection)
-
-
 def _rebuild(source: Source) -> None:
     with source.hold() as is_mine:
         if not is_mine:
@@ -154,9 +139,3 @@ def _rebuild(source: Source) -> None:
         f"{source.title}: {changes.kept} parts kept,"
         f" {changes.made} made, {changes.deleted} deleted."
     )
-
-
-def _location(node: Node) -> str:
-    if node.start is not None:
-        return f"{clock(node.start)} "
-    return f"p. {node.page} " if node.page else ""

@@ -4,9 +4,10 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from citations.library import sources as library_sources
-from kbsite.cli import output
+from citations.models import State
 from kbsite.cli.database import open_library
 from kbsite.cli.options import (
     InCollection,
@@ -19,7 +20,7 @@ from kbsite.cli.options import (
     argument,
     option,
 )
-from kbsite.cli.terminal import note, print_json, table
+from kbsite.cli.terminal import note, out, print_json, printable, table
 from transcripts import captions, library
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.timecodes import clock, parse_clock
@@ -72,6 +73,10 @@ def list_videos(
         ]
         print_json({"videos": videos, "total": page.total, "next": page.next})
         return
+    labels = {
+        pk: dict.fromkeys(str(State(source.state).label) for source in of_video)
+        for pk, of_video in sources.items()
+    }
     rows = (
         (
             video.key,
@@ -80,7 +85,7 @@ def list_videos(
             clock(video.duration),
             " ".join(library.tracks(video)),
             video.collection.slug,
-            output.indexed(sources.get(video.pk, ())),
+            ", ".join(labels.get(video.pk, ())),
         )
         for video in page.videos
     )
@@ -126,7 +131,7 @@ def show(
     if as_json:
         print_json(VideoReadingOut.model_validate(reading))
     else:
-        output.print_reading(reading)
+        print_reading(reading)
 
 
 def export(
@@ -141,3 +146,25 @@ def export(
     video = library.find_video(open_library(), reference, collection=collection)
     transcript = library.find_transcript(video, language=lang)
     typer.echo(_WRITERS[form](library.cues_of(transcript)), nl=False)
+
+
+def print_reading(result: library.VideoReading) -> None:
+    """Print cues with their times, then how to read on."""
+    part, key, transcript = result.reading, result.video.key, result.transcript
+    language = transcript.language or "unknown language"
+    heading = f"{result.video.title} · {language} · {clock(transcript.duration)}"
+    if part.chunk:
+        heading += f" · chunk {part.chunk.index} of 0–{part.chunk.count - 1}"
+    note(heading, "bold")
+    for cue in part.cues:
+        line = Text(f"{clock(cue.start):>8}  ", style="cyan") + Text(printable(cue.text), style="")
+        out().print(line, soft_wrap=not out().is_terminal)
+    if part.warning:
+        note(part.warning, "yellow")
+    if part.chunk and part.chunk.next is not None:
+        note(f"Read on: kb show {key} --chunk {part.chunk.next}")
+    if part.hints:
+        note(
+            f"This is a preview. Read on: kb show {key} --chunk 0 (to {part.total_chunks - 1}),"
+            f" --start 1:00 --end 2:00, or --full; kb search WORDS --in {key}"
+        )

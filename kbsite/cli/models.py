@@ -1,7 +1,5 @@
 """`kb models`: list the configured models, or download missing ones. Needs no database."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,8 +24,14 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
     entries = inventory.configured_models()
     if as_json:
         print_json(entries)
-    else:
-        _print(entries)
+        return
+    columns = ("Model", "Provider", "Used for", "Here", "Size", "Licence")
+    table(columns, [_row(entry) for entry in entries])
+    for entry in entries:
+        if entry.note:
+            note(f"{entry.model or entry.provider}: {entry.note}")
+    if any(entry.is_local and entry.present is False for entry in entries):
+        note("`kb models fetch` gets the missing models; without them, nothing is reranked.")
 
 
 @app.command()
@@ -57,43 +61,27 @@ def fetch(
             say(f"{model['model']}: {result}, {_size(int(model['size']))}, in {model['folder']}")
 
 
-def _print(entries: Sequence[ModelEntry]) -> None:
-    columns = ("Model", "Provider", "Used for", "Here", "Size", "Licence")
-    table(columns, [_row(entry) for entry in entries])
-    for entry in entries:
-        if entry.note:
-            note(f"{entry.model or entry.provider}: {entry.note}")
-    if any(entry.is_local and entry.present is False for entry in entries):
-        note("`kb models fetch` gets the missing models; without them, nothing is reranked.")
-
-
 def _fetch(name: str) -> dict[str, str | int | bool]:
     try:
         folder, is_new = weights.find(name), False
     except ModelMissing:
-        folder, is_new = _download(name), True
+        columns = (DownloadColumn(), TransferSpeedColumn())
+        with progress_bar(quiet=not err().is_terminal, columns=columns) as progress:
+            bar = progress.add_task(printable(name), total=None)
+            folder = downloads.fetch(
+                name, lambda done, total: progress.update(bar, completed=done, total=total)
+            )
+        is_new = True
     return {"model": name, "fetched": is_new, "size": weights.size(folder), "folder": str(folder)}
-
-
-def _download(name: str) -> Path:
-    columns = (DownloadColumn(), TransferSpeedColumn())
-    with progress_bar(quiet=not err().is_terminal, columns=columns) as progress:
-        bar = progress.add_task(printable(name), total=None)
-        return downloads.fetch(
-            name, lambda done, total: progress.update(bar, completed=done, total=total)
-        )
 
 
 def _row(entry: ModelEntry) -> tuple[str, ...]:
     size = "" if entry.size is None else f"{'' if entry.present else 'about '}{_size(entry.size)}"
-    uses = ", ".join(entry.uses)
-    return (entry.model or "?", entry.provider, uses, _presence(entry), size, entry.licence)
-
-
-def _presence(entry: ModelEntry) -> str:
+    here = "yes" if entry.present else "no"
     if entry.present is None:
-        return "unknown" if entry.note else "at its server"
-    return "yes" if entry.present else "no"
+        here = "unknown" if entry.note else "at its server"
+    uses = ", ".join(entry.uses)
+    return (entry.model or "?", entry.provider, uses, here, size, entry.licence)
 
 
 def _size(count: int) -> str:

@@ -1,10 +1,18 @@
-"""Options that several commands share."""
+"""Options that several commands share, and their shell completions from the running database."""
 
+import contextlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from django.conf import settings
+from django.contrib.auth import get_user_model
 
-from kbsite.cli import completion
+from kbsite import boot
+from kbsite.postgres.home import home_of, socket_path
+from transcripts.models import Collection, Video
+
+COMPLETIONS = 50
 
 
 def argument(metavar: str, help: str, **rest: Any) -> Any:
@@ -17,46 +25,57 @@ def option(*names: str, help: str, **rest: Any) -> Any:
     return typer.Option(*names, help=help, show_default=False, **rest)
 
 
+def video_ids(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a video's id; its title is the help."""
+    return _complete(Video, incomplete, "key", "title")
+
+
+def user_names(incomplete: str) -> list[str]:
+    """Complete a user's name."""
+    return _complete(get_user_model(), incomplete, "username")
+
+
+def collection_slugs(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a collection's slug; its name is the help."""
+    return _complete(Collection, incomplete, "slug", "name")
+
+
+def _complete(model: Any, incomplete: str, *fields: str) -> list[Any]:
+    with contextlib.suppress(Exception):  # a completion that fails is no completion
+        sockets = home_of(Path(settings.DATA_DIR)).sockets
+        if settings.DATABASE_URL or socket_path(sockets).exists():  # Tab must not start a server
+            boot.boot(migrate=False)
+            rows = model.objects.filter(**{f"{fields[0]}__istartswith": incomplete})
+            return list(rows.values_list(*fields, flat=len(fields) == 1)[:COMPLETIONS])
+    return []
+
+
+def _collection(help: str) -> Any:
+    names = ("--collection", "-c")
+    return option(*names, metavar="NAME", help=help, autocompletion=collection_slugs)
+
+
 Many = list[str] | None
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until the jobs end.")]
 VideoId = Annotated[
-    str,
-    argument("ID", "The video's id or its YouTube address.", autocompletion=completion.video_ids),
+    str, argument("ID", "The video's id or its YouTube address.", autocompletion=video_ids)
 ]
-UserName = Annotated[
-    str,
-    argument("[NAME]", "The user's name; unset: the owner.", autocompletion=completion.user_names),
-]
-InCollection = Annotated[
-    str,
-    option(
-        "--collection",
-        "-c",
-        metavar="NAME",
-        help="The collection, by name or slug.",
-        autocompletion=completion.collections,
-    ),
-]
-InCollections = Annotated[
-    Many,
-    option(
-        "--collection",
-        "-c",
-        metavar="NAME",
-        help="Only this collection; repeatable.",
-        autocompletion=completion.collections,
-    ),
-]
+InCollection = Annotated[str, _collection("The collection, by name or slug.")]
+InCollections = Annotated[Many, _collection("Only this collection; repeatable.")]
 InSources = Annotated[
     Many,
     option(
         "--in",
         metavar="ID",
         help="Only this source or video; repeatable.",
-        autocompletion=completion.video_ids,
+        autocompletion=video_ids,
     ),
+]
+Kinds = Annotated[
+    Many,
+    option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
 ]
 Language = Annotated[
     str, option("--lang", metavar="CODE", help="Caption language, such as en or pt-BR.")

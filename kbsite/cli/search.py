@@ -1,42 +1,32 @@
-"""`kb search` and `kb sources`."""
+"""`kb search`: passages with their scores, and how the scores came about."""
 
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import Annotated
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
 
 import typer
+from rich.text import Text
 
 from citations.errors import SourceNotFound
-from citations.library import sources
 from citations.library.filters import Filter, matching
-from citations.passages import SearchMode
+from citations.passages import Explanation, Passage, PassageSource, Results, SearchMode, place
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
-from kbsite.cli import output
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollections, InSources, Json, Many, Offset, argument, option
-from kbsite.cli.terminal import note, print_json
+from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, option
+from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library
+from transcripts.conf import absolute
+from transcripts.library import SegmentHit, VideoSearch
 from transcripts.models import Video
 from transcripts.scope import Scope
-from transcripts.timecodes import parse_clock
+from transcripts.timecodes import clock, milliseconds, parse_clock
 
 DAY = ["%Y-%m-%d"]
-Kinds = Annotated[
-    Many,
-    option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchOptions:
-    """How to search and how to print the result."""
-
-    mode: SearchMode
-    limit: int
-    rerank: bool
-    explain: bool
-    as_json: bool
+TERMS_SHOWN = 6
 
 
 def search(
@@ -90,61 +80,37 @@ def search(
         channels=tuple(channel or ()),
         tags=tuple(tag or ()),
         languages=tuple(lang or ()),
-        since=_day(since),
-        until=_day(until),
+        since=since.date() if since else None,
+        until=until.date() if until else None,
         start=_milliseconds(start),
         end=_milliseconds(end),
     )
     scope = open_library()
-    options = SearchOptions(mode=mode, limit=limit, rerank=rerank, explain=explain, as_json=as_json)
     if video := _unindexed_video(scope, filter):
-        _search_words(video, query, options, filter)
-    else:
-        _search(scope, query, options, filter)
-
-
-def list_sources(
-    words: Annotated[Many, argument("[WORDS]…", "Words of the title, author or video id.")] = None,
-    state: Annotated[
-        str, option(metavar="STATE", help="Only pending, words, ready or failed.")
-    ] = "",
-    collection: InCollections = None,
-    kind: Kinds = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many sources.")
-    ] = 50,
-    offset: Offset = 0,
-    as_json: Json = False,
-) -> None:
-    """List the sources and their indexing state."""
-    filter = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
-    page = sources.list_sources(
-        open_library(), filter, words=" ".join(words or ()), state=state, offset=offset, limit=limit
+        _search_words(video, query, filter, limit=limit, as_json=as_json)
+        return
+    results = search_pipeline.search(
+        scope, query, mode=mode, limit=limit, filter=filter, explain=explain, rerank=rerank
     )
     if as_json:
-        print_json(output.SourcesOut.model_validate(page))
-    else:
-        output.print_sources(page)
-
-
-def _search(scope: Scope, query: str, options: SearchOptions, filter: Filter) -> None:
-    results = search_pipeline.search(
-        scope,
-        query,
-        mode=options.mode,
-        limit=options.limit,
-        filter=filter,
-        explain=options.explain,
-        rerank=options.rerank,
-    )
-    if options.as_json:
         print_json(SearchOut.model_validate(results))
     else:
-        output.print_results(results, explain=options.explain)
-    output.print_notes(results)
+        _print_results(results, explain=explain)
+    for sentence in results.notes:
+        note(sentence)
 
 
-def _search_words(video: Video, query: str, options: SearchOptions, filter: Filter) -> None:
+def print_hits(result: VideoSearch) -> None:
+    """Print the hits in one video, with the query's words marked."""
+    if not result.hits:
+        say(f"Nothing in “{result.video}” answers “{result.query}”.", "dim")
+    for hit in result.hits:
+        span = f"{clock(milliseconds(hit.start))}–{clock(milliseconds(hit.end))}"
+        _print_text(Text(span, style="cyan"), hit)
+        say("")
+
+
+def _search_words(video: Video, query: str, filter: Filter, *, limit: int, as_json: bool) -> None:
     text = (
         f"“{video}” is not indexed yet, so only the words of its transcript were searched."
         " `kb sources` shows its state."
@@ -153,12 +119,13 @@ def _search_words(video: Video, query: str, options: SearchOptions, filter: Filt
     result = library.search(
         video, query, language=next(iter(filter.languages), ""), limit=library.MAX_HITS
     )
-    hits = tuple(hit for hit in result.hits if _overlaps(hit, filter))
-    result = replace(result, hits=hits[: options.limit])
-    if options.as_json:
-        print_json(output.segments(result, query, note=text))
+    start, end = filter.start or 0, math.inf if filter.end is None else filter.end
+    hits = tuple(hit for hit in result.hits if hit.end * 1000 > start and hit.start * 1000 < end)
+    result = replace(result, hits=hits[:limit])
+    if as_json:
+        print_json(_segments(result, query, note=text))
     else:
-        output.print_hits(result)
+        print_hits(result)
 
 
 def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
@@ -174,14 +141,125 @@ def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
     return None if any(source.chunk_count for source in matches) else matches[0].video
 
 
-def _overlaps(hit: library.SegmentHit, filter: Filter) -> bool:
-    is_after_start = filter.start is None or hit.end * 1000 > filter.start
-    return is_after_start and (filter.end is None or hit.start * 1000 < filter.end)
-
-
 def _milliseconds(text: str) -> int | None:
     return round(parse_clock(text) * 1000) if text else None
 
 
-def _day(moment: datetime | None) -> date | None:
-    return moment.date() if moment else None
+def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
+    """Return the segments of a video in the shape of a search, but without ids of a source."""
+    video = result.video
+    about = {
+        "source": UUID(int=0),
+        "title": video.title,
+        "origin": {
+            "kind": "video",
+            "author": video.channel,
+            "collection": video.collection.slug,
+            "language": result.transcript.language,
+            "key": video.key,
+        },
+        "link": f"/videos/{video.pk}/",
+        **{"context": "", "heading": "", "mark": None, "explanation": None},
+        **{"duplicates": (), "chunk": 0},
+    }
+    passages = [
+        about
+        | {name: getattr(hit, name) for name in ("text", "score", "spans", "timestamp_link")}
+        | {"start": milliseconds(hit.start), "end": milliseconds(hit.end)}
+        for hit in result.hits
+    ]
+    search = {"query": query, "mode": "lexical", "passages": passages, "notes": [note]}
+    unused = {"stages": (), "reranked": False, "hypothesis": "", "milliseconds": 0}
+    shape = SearchOut.model_validate(search | unused).model_dump(mode="json")
+    unindexed = {"source_id": None, "chunk": None}
+    return shape | {"passages": [passage | unindexed for passage in shape["passages"]]}
+
+
+def _print_results(results: Results, *, explain: bool) -> None:
+    """Print passages by source, with the query's words marked and, if asked, their scores."""
+    if not results.passages:
+        say(f"Nothing answers “{results.query}”.", "dim")
+    by_source: dict[UUID, list[tuple[int, Passage]]] = {}
+    for rank, passage in enumerate(results.passages, start=1):
+        by_source.setdefault(passage.origin.id, []).append((rank, passage))
+    for ranked in by_source.values():
+        _print_heading(ranked[0][1].origin)
+        for rank, passage in ranked:
+            _print_passage(passage, rank)
+    if explain and results.passages:
+        _print_scores(results.passages)
+        table(
+            ("Stage", "ms", "Passages", ""),
+            (
+                (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
+                for stage in results.stages
+            ),
+            title=f"Stages, {results.milliseconds:.1f} ms in all",
+        )
+
+
+def _print_heading(origin: PassageSource) -> None:
+    about = " · ".join(filter(None, (origin.author, origin.language, origin.collection)))
+    title = Text(printable(origin.title), style="bold")
+    out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
+
+
+def _print_passage(passage: Passage, rank: int) -> None:
+    _print_text(Text(f"{rank:>2}. ") + Text(place(passage.locator), style="cyan"), passage)
+    for duplicate in passage.duplicates:
+        title, location = duplicate.origin.title, place(duplicate.locator)
+        say(f"    also said in “{title}” {location}  {absolute(duplicate.link)}", "dim")
+    say("")
+
+
+def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:
+    """Print heading, score, link, and the text with its marked spans."""
+    text = Text(printable(passage.text))
+    if len(text) == len(passage.text):  # else control characters were removed and spans shifted
+        for start, end in passage.spans:
+            text.stylize("bold yellow", start, end)
+    detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
+    out().print(heading + Text(detail, style="dim"), soft_wrap=True)
+    out().print(text, soft_wrap=not out().is_terminal)
+
+
+def _print_scores(passages: Sequence[Passage]) -> None:
+    columns = ("#", "Score", "Words", "BM25", "Meaning", "Cosine", "RRF", "Cross-encoder", "How")
+    explained = [
+        (rank, passage.score, passage.explanation)
+        for rank, passage in enumerate(passages, start=1)
+        if passage.explanation
+    ]
+    rows = [
+        (
+            str(rank),
+            _number(score, 3),
+            _rank(explanation.lexical_rank),
+            _number(explanation.bm25, 3),
+            _rank(explanation.vector_rank),
+            _number(explanation.cosine, 3),
+            _number(explanation.rrf, 5),
+            _number(explanation.rerank_score, 3),
+            explanation.formula,
+        )
+        for rank, score, explanation in explained
+    ]
+    table(columns, rows, title="How the scores came about")
+    for rank, _, explanation in explained:
+        if explanation.terms:
+            bm25 = f"BM25 {explanation.bm25 or 0:.3f}"
+            say(f"{rank:>2}. {bm25} = {_term_sum(explanation)}", "dim")
+
+
+def _term_sum(explanation: Explanation) -> str:
+    best = sorted(explanation.terms, key=lambda term: -term.score)
+    shown = " + ".join(f"{printable(term.term)} {term.score:.3f}" for term in best[:TERMS_SHOWN])
+    return f"{shown} + …" if len(best) > TERMS_SHOWN else shown
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _rank(value: int | None) -> str:
+    return "–" if value is None else f"#{value}"

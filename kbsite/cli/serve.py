@@ -1,30 +1,41 @@
-"""`kb serve`: the web server, a worker and the embedded database in one process group."""
+"""`kb serve`: the web server, the embedded database, and a worker restarted when it dies."""
 
 import contextlib
+import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
+import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 import uvicorn
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from rich.text import Text
 
+from citations import samples
 from citations.vectors import space as vector_space
-from kbsite.cli import db_contexts, first_start, server_lock
+from kbsite.cli import indexing, server_lock, users
 from kbsite.cli.database import open_database
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say
-from kbsite.cli.worker_supervisor import Worker
 from transcripts.errors import InvalidInput, Unavailable
 
 ALL_INTERFACES = ("0.0.0.0", "::")
 GRACE_SECONDS = 3
+MAX_PAUSE = 60.0  # seconds between two starts of a worker that keeps dying
+STEADY_SECONDS = 60.0  # a worker that lived this long is restarted without backing off
+STOP_SECONDS = 8.0
+
+logger = logging.getLogger(__name__)
 
 
 def serve(
@@ -54,23 +65,91 @@ def serve(
         settings.HOST = os.environ["HOST"] = host
     if port is not None:
         settings.PORT = port
-    _end_on_signals()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
     data_dir = Path(settings.DATA_DIR)
     with (
         contextlib.suppress(KeyboardInterrupt),
-        server_lock.only_server(data_dir) as lock,
+        server_lock.only_server(data_dir) as write_url,
         _listen(settings.HOST, settings.PORT) as listener,
     ):
         _publish(listener)
-        lock.write_url(settings.PUBLIC_URL)
+        write_url(settings.PUBLIC_URL)
         open_database()
         vector_space.check()
-        owner = first_start.prepare(sample=sample)
-        db_contexts.announce()
+        is_first_start = not get_user_model().objects.exists()
+        owner = users.owner()
+        if sample and is_first_start:
+            samples.load(owner=owner)
+        indexing.announce_contexts()
         with contextlib.nullcontext() if no_worker else Worker():
-            link = first_start.sign_in_link(owner)
+            link = users.sign_in_link(owner)
             _run(listener, lambda: _greet(link, data_dir, open_browser=open_browser))
     say("Cuebase has stopped.")
+
+
+class Worker:
+    """Keeps one worker alive while the block runs. A killed worker loses no work."""
+
+    def __init__(self) -> None:
+        self._ending = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(
+            target=self._supervise, name="worker-supervisor", daemon=True
+        )
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        with self._lock:
+            process = self._process
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if process is None or process.poll() is not None:
+                break
+            process.send_signal(number)
+            try:
+                process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                logger.info("The worker did not end in time.")
+        if process is not None and process.stdin:
+            process.stdin.close()
+        self._thread.join(STOP_SECONDS)
+
+    def _supervise(self) -> None:
+        pause = 0.0
+        while not self._ending.wait(pause):
+            started = time.monotonic()
+            process = self._start()
+            if process is None:
+                return
+            code = process.wait()
+            is_steady = time.monotonic() - started > STEADY_SECONDS
+            pause = 1.0 if is_steady else min(max(1.0, pause * 2), MAX_PAUSE)
+            if not self._ending.is_set():
+                cause = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+                logger.warning("The worker ended (%s); restarting it in %.0f s.", cause, pause)
+
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        with self._lock:
+            if self._ending.is_set():
+                return None
+            # The package need not be installed: the worker finds it where this process did.
+            root = str(Path(__file__).resolve().parents[2])
+            path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+            # Its standard input ends when this process does, however that happens. A session of
+            # its own shields it from Ctrl-C. Its log goes to the error output.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "kbsite.cli", "worker", "--with-parent"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+            return self._process
 
 
 class _Server(uvicorn.Server):
@@ -102,14 +181,10 @@ def _run(listener: socket.socket, on_ready: Callable[[], None]) -> None:
         raise Unavailable("The web server did not start.", hint="The lines above say why.")
 
 
-def _end_on_signals() -> None:
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
     # uvicorn raises the signal that stopped it again. By default, SIGTERM would then end this
     # process before its cleanup.
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -129,17 +204,13 @@ def _listen(host: str, port: int) -> Iterator[socket.socket]:
             ) from None
         except OSError as error:
             other = port + 1 if 0 < port < 65_535 else 8000
+            problem = f"Port {port} of {host} is in use or unavailable ({error.strerror})."
+            if isinstance(error, PermissionError):
+                problem = f"This user may not listen on port {port} of {host}."
             raise Unavailable(
-                _bind_problem(host, port, error),
-                hint=f"Choose another port: kb serve --port {other}",
+                problem, hint=f"Choose another port: kb serve --port {other}"
             ) from None
         yield listener
-
-
-def _bind_problem(host: str, port: int, error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return f"This user may not listen on port {port} of {host}."
-    return f"Port {port} of {host} is in use or unavailable ({error.strerror})."
 
 
 def _publish(listener: socket.socket) -> None:

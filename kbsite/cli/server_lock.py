@@ -4,7 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,21 +23,12 @@ class RunningServer:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerLock:
-    """The lock, held by this process."""
-
-    descriptor: int
-
-    def write_url(self, url: str) -> None:
-        """Write this process and its address into the locked file."""
-        os.ftruncate(self.descriptor, 0)
-        os.pwrite(self.descriptor, json.dumps({"pid": os.getpid(), "url": url}).encode(), 0)
-
-
 @contextlib.contextmanager
-def only_server(data_dir: Path) -> Iterator[ServerLock]:
-    """Hold the lock. Raises ``Conflict`` if another server does, ``Unavailable``."""
+def only_server(data_dir: Path) -> Iterator[Callable[[str], None]]:
+    """Hold the lock; yield a function that writes this server's address into the locked file.
+
+    Raises ``Conflict`` if another server holds the lock, ``Unavailable``.
+    """
     try:
         data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(data_dir / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -46,9 +37,23 @@ def only_server(data_dir: Path) -> Iterator[ServerLock]:
             f"The data directory {data_dir} is not usable: {error.strerror}.",
             hint="Set YOUTUBE_KB_DATA_DIR to another one.",
         ) from error
+
+    def write_url(url: str) -> None:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "url": url}).encode(), 0)
+
     try:
-        _acquire(descriptor, data_dir)
-        yield ServerLock(descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            other = _read(descriptor)
+            where = f" at {other.url} (process {other.pid})" if other else ""
+            raise Conflict(
+                f"Cuebase already runs on {data_dir}{where}.",
+                hint="`kb user link` makes a new sign-in link for it. To run a second server,"
+                " set YOUTUBE_KB_DATA_DIR to another directory, and --port.",
+            ) from None
+        yield write_url
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
@@ -75,19 +80,6 @@ def public_url() -> str:
         return str(settings.PUBLIC_URL).rstrip("/")
     server = find(Path(settings.DATA_DIR))
     return server.url if server else f"http://127.0.0.1:{settings.PORT}"
-
-
-def _acquire(descriptor: int, data_dir: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        other = _read(descriptor)
-        where = f" at {other.url} (process {other.pid})" if other else ""
-        raise Conflict(
-            f"Cuebase already runs on {data_dir}{where}.",
-            hint="`kb user link` makes a new sign-in link for it. To run a second server,"
-            " set YOUTUBE_KB_DATA_DIR to another directory, and --port.",
-        ) from None
 
 
 def _read(descriptor: int) -> RunningServer | None:

@@ -1,18 +1,20 @@
-"""`kb token`: create, list and revoke tokens."""
+"""`kb token` and `kb mcp-config`: tokens, and the configuration that MCP clients need."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 from django.db.models import Q
 from django.utils import timezone
 
-from kbsite.cli import completion, first_start
+from kbsite.cli import server_lock
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollections, Json, option
+from kbsite.cli.options import InCollections, Json, option, user_names
 from kbsite.cli.terminal import note, print_json, print_result, say, table
+from kbsite.cli.users import find_user
 from kbsite.models import ApiToken
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput, NotFound
@@ -20,6 +22,24 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens for REST and MCP.")
+
+
+class McpClient(StrEnum):
+    """Programs that speak MCP."""
+
+    CLAUDE_DESKTOP = "claude-desktop"
+    CLAUDE_CODE = "claude-code"
+    CURSOR = "cursor"
+    VSCODE = "vscode"
+
+
+_FILES = {
+    McpClient.CLAUDE_DESKTOP: "Claude Desktop: claude_desktop_config.json"
+    " (Settings → Developer → Edit Config). It starts mcp-remote, which needs Node.",
+    McpClient.CLAUDE_CODE: "Claude Code: .mcp.json in the project's folder.",
+    McpClient.CURSOR: "Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder.",
+    McpClient.VSCODE: "VS Code: .vscode/mcp.json in the project's folder.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +56,21 @@ class TokenSummary:
     last_used_at: str | None
     expires_at: str | None
 
-
-@dataclass(frozen=True, slots=True)
-class NewToken:
-    """A token with its secret, which is shown once."""
-
-    token: TokenSummary
-    text: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"token": self.text, **asdict(self.token)}
+    @classmethod
+    def of(cls, token: ApiToken) -> "TokenSummary":
+        is_expired = token.expires_at and token.expires_at <= timezone.now()
+        slugs = tuple(collection.slug for collection in token.collections.all())
+        return cls(
+            id=token.pk,
+            name=token.name,
+            hint=token.hint,
+            user=token.user.get_username(),
+            can_write=token.can_write,
+            collections=slugs if token.limited else None,
+            state="revoked" if token.revoked_at else "expired" if is_expired else "valid",
+            last_used_at=_minute(token.last_used_at),
+            expires_at=_minute(token.expires_at),
+        )
 
 
 @app.command("create")
@@ -57,7 +82,7 @@ def create_token(
             "--user",
             "-u",
             help="The user it acts for; unset: the owner.",
-            autocompletion=completion.user_names,
+            autocompletion=user_names,
         ),
     ] = "",
     write: Annotated[
@@ -70,13 +95,13 @@ def create_token(
     as_json: Json = False,
 ) -> None:
     """Create a token. Its secret is shown only here."""
-    token = issue(
+    token, text = _issue(
         open_library(), name, user=user, write=write, collections=collection or (), days=days
     )
     if as_json:
-        print_json(token.as_json())
+        print_json({"token": text, **asdict(TokenSummary.of(token))})
     else:
-        say(token.text)
+        say(text)
         note("Store it: it is not shown again. Send it as “Authorization: Bearer …”.")
 
 
@@ -85,7 +110,7 @@ def list_tokens(as_json: Json = False) -> None:
     """List the tokens, without their secrets."""
     open_library()
     rows = ApiToken.objects.select_related("user").prefetch_related("collections")
-    tokens = [_summary(token) for token in rows]
+    tokens = [TokenSummary.of(token) for token in rows]
     if as_json:
         print_json(tokens)
         return
@@ -118,11 +143,56 @@ def revoke_token(
     open_library()
     token = _find(reference)
     token.revoke()
-    summary = _summary(token)
+    summary = TokenSummary.of(token)
     print_result(f"Revoked {summary.name} ({summary.hint}…).", summary, as_json=as_json)
 
 
-def issue(
+def mcp_config(
+    client: Annotated[McpClient | None, option(help="The program; unset: all four.")] = None,
+    token: Annotated[
+        str, option(help="The token to use; unset: a new one that may only read.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Print the configuration of MCP clients.
+
+    It connects Claude Desktop, Claude Code, Cursor or VS Code to this library.
+    """
+    if token and not token.startswith("kb_"):
+        raise InvalidInput(
+            "This is not a token: tokens start with kb_.", hint="`kb token create NAME` makes one."
+        )
+    scope = open_library()
+    if not token:
+        _, token = _issue(scope, f"MCP {client or 'clients'}")
+    url = f"{server_lock.public_url()}/mcp"
+    clients = [client] if client else list(McpClient)
+    configurations = {client: configuration(client, url, token) for client in clients}
+    if as_json:
+        print_json(configurations[client] if client else configurations)
+        return
+    for name, content in configurations.items():
+        note(_FILES[name], "bold")
+        print_json(content)
+
+
+def configuration(client: str, url: str, token: str) -> dict[str, Any]:
+    """Return the configuration of one MCP client, with the address of the endpoint."""
+    server: dict[str, Any] = {"url": url, "headers": {"Authorization": f"Bearer {token}"}}
+    match client:
+        case McpClient.CLAUDE_DESKTOP:
+            # It can only start programs. The token is passed in the environment because Windows
+            # splits arguments at spaces.
+            plain = ["--allow-http"] if url.startswith("http://") else []
+            args = ["-y", "mcp-remote", url, *plain, "--header", "Authorization:${CUEBASE_AUTH}"]
+            env = {"CUEBASE_AUTH": f"Bearer {token}"}
+            server = {"command": "npx", "args": args, "env": env}
+        case McpClient.CLAUDE_CODE | McpClient.VSCODE:
+            server = {"type": "http", **server}
+    return {"servers" if client == McpClient.VSCODE else "mcpServers": {"cuebase": server}}
+
+
+def _issue(
     scope: Scope,
     name: str,
     *,
@@ -130,8 +200,8 @@ def issue(
     write: bool = False,
     collections: Sequence[str] = (),
     days: int | None = None,
-) -> NewToken:
-    """Issue a token. Raises ``InvalidInput`` without a name, ``NotFound``."""
+) -> tuple[ApiToken, str]:
+    """Issue a token; return it with its secret. Raises ``InvalidInput`` without a name."""
     name = clean(name, 80)
     if not name:
         raise InvalidInput(
@@ -139,10 +209,9 @@ def issue(
             hint="Name it after its purpose, such as “Claude on my laptop”.",
         )
     limits = tuple(library.find_collection(scope, collection) for collection in collections)
-    token, text = ApiToken.issue(
-        first_start.find_user(user), name=name, can_write=write, collections=limits, days=days
+    return ApiToken.issue(
+        find_user(user), name=name, can_write=write, collections=limits, days=days
     )
-    return NewToken(token=_summary(token), text=text)
 
 
 def _find(reference: str) -> ApiToken:
@@ -161,27 +230,6 @@ def _find(reference: str) -> ApiToken:
             f"Several tokens match “{shown}”.", hint="Give the number that `kb token list` shows."
         )
     return tokens[0]
-
-
-def _summary(token: ApiToken) -> TokenSummary:
-    slugs = tuple(collection.slug for collection in token.collections.all())
-    return TokenSummary(
-        id=token.pk,
-        name=token.name,
-        hint=token.hint,
-        user=token.user.get_username(),
-        can_write=token.can_write,
-        collections=slugs if token.limited else None,
-        state=_state(token),
-        last_used_at=_minute(token.last_used_at),
-        expires_at=_minute(token.expires_at),
-    )
-
-
-def _state(token: ApiToken) -> str:
-    if token.revoked_at:
-        return "revoked"
-    return "expired" if token.expires_at and token.expires_at <= timezone.now() else "valid"
 
 
 def _minute(moment: datetime | None) -> str | None:

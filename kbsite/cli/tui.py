@@ -1,9 +1,14 @@
 """`kb tui`: open the terminal interface on the library or one collection."""
 
 import contextlib
+import json
 import logging
+import signal
+import subprocess
+import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -20,22 +25,24 @@ from citations.notebook import answers, conversations, questions
 from citations.notebook.answers import AnswerRecord
 from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
-from kbsite.cli import output, server_lock, terminal
-from kbsite.cli.add_process import Adder
+from kbsite.cli import server_lock, terminal
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection
+from kbsite.cli.sources import state_of
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
 from kbsite.tui.quotes import QuoteInContext, cited, letter
 from kbsite.tui.turns import AnswerFooter, Turn
 from transcripts import library
 from transcripts.conf import absolute
-from transcripts.errors import InvalidUrl
+from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target, watch_url
 
 SOURCES_LIMIT: Final = 200
 CONVERSATIONS_LIMIT: Final = 50
+ADD_COMMAND: Final = (sys.executable, "-m", "kbsite.cli", "add", "--wait", "--json")
+STOP_SECONDS: Final = 5.0
 
 
 def tui(collection: InCollection = "") -> None:
@@ -48,6 +55,61 @@ def tui(collection: InCollection = "") -> None:
     notebook = LibraryNotebook(everything, collection=collection)
     logging.disable(logging.CRITICAL)  # log lines would be printed across the screen
     CuebaseApp(notebook).run()
+
+
+class Adder:
+    """Runs `kb add` for each target, concurrently if called so, until it is closed."""
+
+    def __init__(self, *, collection: str = "", command: tuple[str, ...] = ADD_COMMAND) -> None:
+        self._command = (*command, *(("--collection", collection) if collection else ()))
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def add(self, target: str) -> str:
+        """Add an address, a file or a folder, and wait until it is embedded; return a summary.
+
+        Raises ``KnowledgeBaseError`` if nothing was added.
+        """
+        if "\0" in target:
+            raise InvalidInput("This is neither an address nor a file.")
+        process = self._start(target)
+        try:
+            out, err = process.communicate()
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        return _summary(target, out, err)
+
+    def close(self) -> None:
+        """Interrupt the running processes; stored and embedded content stays."""
+        with self._lock:
+            self._is_closed = True
+            running = [*self._running]
+        for process in running:
+            process.send_signal(signal.SIGINT)  # `kb add` saves its state on this one
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
+                continue
+            process.kill()
+
+    def _start(self, target: str) -> subprocess.Popen[str]:
+        name = target if "://" in target else str(Path(target).expanduser())
+        with self._lock:
+            if self._is_closed:
+                raise KnowledgeBaseError("The program is closing: nothing more is added.")
+            process = subprocess.Popen(
+                [*self._command, "--", name],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,  # shields it from the terminal's Ctrl-C
+            )
+            self._running.add(process)
+        return process
 
 
 class LibraryNotebook:
@@ -71,8 +133,13 @@ class LibraryNotebook:
             page = library_sources.list_sources(
                 self._scope(), filter, words=words, limit=SOURCES_LIMIT
             )
+            titles = Counter(source.title for source in page.sources)
+            rows = (
+                _row(source, mark=source.language if titles[source.title] > 1 else "")
+                for source in page.sources
+            )
             return SourceList(
-                sources=_listed(page.sources), total=page.total, unfinished=page.counts.unfinished
+                sources=tuple(rows), total=page.total, unfinished=page.counts.unfinished
             )
 
     def add(self, target: str) -> str:
@@ -100,7 +167,15 @@ class LibraryNotebook:
             page = conversations.list_conversations(
                 self._scope(), None, collection=self._slug, limit=CONVERSATIONS_LIMIT
             )
-            return tuple(map(_earlier, filter(lambda item: item.title, page.conversations)))
+            return tuple(
+                EarlierConversation(
+                    id=str(conversation.uuid),
+                    title=conversation.title,
+                    updated_at=f"{timezone.localtime(conversation.updated_at):%d %b %H:%M}",
+                )
+                for conversation in page.conversations
+                if conversation.title
+            )
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
         with _released_connections():
@@ -149,16 +224,9 @@ def _nearest(passage: Mapping[str, Any], index: int) -> QuoteInContext:
     )
 
 
-def _listed(sources: Sequence[Source]) -> tuple[ListedSource, ...]:
-    titles = Counter(source.title for source in sources)
-    return tuple(
-        _row(source, mark=source.language if titles[source.title] > 1 else "") for source in sources
-    )
-
-
 def _row(source: Source, *, mark: str) -> ListedSource:
     is_busy = bool(source.step and source.total and not source.error)
-    about = (source.get_kind_display(), source.author, source.language, output.state(source))
+    about = (source.get_kind_display(), source.author, source.language, state_of(source))
     return ListedSource(
         id=str(source.uuid),
         title=source.title,
@@ -167,14 +235,6 @@ def _row(source: Source, *, mark: str) -> ListedSource:
         is_ready=source.state in (State.WORDS, State.READY),
         progress=f"{source.step} {source.percent} %" if is_busy else "",
         problem=f"{source.error} {source.hint}".strip() if source.error else "",
-    )
-
-
-def _earlier(conversation: Conversation) -> EarlierConversation:
-    return EarlierConversation(
-        id=str(conversation.uuid),
-        title=conversation.title,
-        updated_at=f"{timezone.localtime(conversation.updated_at):%d %b %H:%M}",
     )
 
 
@@ -202,3 +262,22 @@ def _released_connections() -> Iterator[None]:
         for connection in connections.all(initialized_only=True):
             if not connection.in_atomic_block:
                 connection.close()
+
+
+def _summary(target: str, out: str, err: str) -> str:
+    try:
+        report: dict[str, Any] = json.loads(out)
+    except ValueError:
+        lines = [line for line in err.strip().splitlines() if line]
+        message, *hints = lines or [f"“{target}” was not added."]
+        raise KnowledgeBaseError(
+            message.removeprefix("Error: "), hint=" ".join(hints)[:300]
+        ) from None
+    problems = report["problems"]
+    count = report["added"] + report["updated"] + report["unchanged"] + len(report["documents"])
+    if problems and not count:
+        raise KnowledgeBaseError(problems[0]["message"], hint=problems[0]["hint"])
+    if not count and not any(job["state"] == "done" for job in report["jobs"]):
+        raise KnowledgeBaseError("No captions and no documents found: nothing was added.")
+    failed = f", {len(problems)} not added: {problems[0]['message']}" if problems else ""
+    return f"Added {count or len(report['jobs'])}: {target}{failed}"

@@ -1,23 +1,26 @@
-"""`kb user`: add and list users, make a sign-in link."""
+"""`kb user`: add and list users, make a sign-in link; and the owner of the library."""
 
 import sys
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
+from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from kbsite.cli import first_start, server_lock
-from kbsite.cli.collections import find_collection
-from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollection, Json, UserName
+from kbsite.cli import server_lock
+from kbsite.cli.database import open_collection, open_library
+from kbsite.cli.options import InCollection, Json, argument, user_names
 from kbsite.cli.terminal import print_json, print_result, table
-from transcripts.errors import Conflict, InvalidInput
+from kbsite.models import SignInLink
+from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
+
+OWNER = "owner"
 
 app = typer.Typer(no_args_is_help=True, help="Add and list users, or make a sign-in link.")
 
@@ -31,6 +34,17 @@ class UserSummary:
     active: bool
     roles: dict[str, str]
     last_login: str | None
+
+    @classmethod
+    def of(cls, user: User) -> "UserSummary":
+        memberships = Membership.objects.filter(user=user).order_by("collection__slug")
+        return cls(
+            name=user.get_username(),
+            admin=user.is_superuser,
+            active=user.is_active,
+            roles=dict(memberships.values_list("collection__slug", "role")),
+            last_login=user.last_login.isoformat(timespec="minutes") if user.last_login else None,
+        )
 
     @property
     def permissions(self) -> str:
@@ -60,10 +74,18 @@ def add_user(
         if password_stdin
         else typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     )
-    member_of = find_collection(open_library(), collection)
+    member_of = open_collection(collection)
     user = User(username=name, is_superuser=admin, is_staff=admin)
     _set_password(user, password)
-    summary = _save(user, member_of, role)
+    try:
+        with transaction.atomic():
+            user.save()
+            Membership.objects.create(collection=member_of, user=user, role=role)
+    except IntegrityError:
+        raise Conflict(
+            f"There is already a user “{name}”.", hint="`kb user list` lists them."
+        ) from None
+    summary = UserSummary.of(user)
     print_result(f"Added {summary.name}: {summary.permissions}.", summary, as_json=as_json)
 
 
@@ -71,7 +93,7 @@ def add_user(
 def list_users(as_json: Json = False) -> None:
     """List the users and their permissions."""
     open_library()
-    users = [_summary(user) for user in get_user_model().objects.order_by("username")]
+    users = [UserSummary.of(user) for user in get_user_model().objects.order_by("username")]
     if as_json:
         print_json(users)
     else:
@@ -83,12 +105,60 @@ def list_users(as_json: Json = False) -> None:
 
 
 @app.command()
-def link(name: UserName = "", as_json: Json = False) -> None:
+def link(
+    name: Annotated[
+        str, argument("[NAME]", "The user's name; unset: the owner.", autocompletion=user_names)
+    ] = "",
+    as_json: Json = False,
+) -> None:
     """Make a link that signs a user in, once, within a day."""
     open_library()
-    user = first_start.find_user(name)
-    address = first_start.sign_in_link(user, base=server_lock.public_url())
+    user = find_user(name)
+    address = sign_in_link(user, base=server_lock.public_url())
     print_result(address, {"user": user.get_username(), "link": address}, as_json=as_json)
+
+
+def find_user(name: str) -> User:
+    """Return a user by name, or the owner if it is empty. Raises ``NotFound``."""
+    if not name:
+        return owner()
+    user = get_user_model().objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise NotFound(
+            f"There is no user “{name}”.",
+            hint="`kb user list` lists the users, `kb user add NAME` adds one.",
+        )
+    return user
+
+
+def owner() -> User:
+    """Return the library's owner, or create one: a superuser without a password."""
+    users = get_user_model().objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    return users.filter(username=OWNER).first() or users.first() or _create_owner()
+
+
+def sign_in_link(user: AbstractBaseUser, *, base: str = "") -> str:
+    """Return an address that signs this user in, once, within a day."""
+    return f"{(base or settings.PUBLIC_URL).rstrip('/')}/sign-in/{SignInLink.issue(user)}/"
+
+
+@transaction.atomic
+def _create_owner() -> User:
+    user, created = get_user_model().objects.get_or_create(
+        username=OWNER, defaults={"is_superuser": True, "is_staff": True}
+    )
+    if created:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    elif not (user.is_superuser and user.is_active):
+        raise Conflict(
+            f"The user “{OWNER}” is not an active superuser, and there is no other.",
+            hint="Add one: kb user add NAME --admin",
+        )
+    Membership.objects.get_or_create(
+        collection=Collection.objects.default(), user=user, defaults={"role": Role.OWNER}
+    )
+    return user
 
 
 def _set_password(user: User, password: str) -> None:
@@ -101,26 +171,3 @@ def _set_password(user: User, password: str) -> None:
             hint="A password has at least 8 characters and is not a common one.",
         ) from None
     user.set_password(password)
-
-
-def _save(user: User, collection: Collection, role: str) -> UserSummary:
-    try:
-        with transaction.atomic():
-            user.save()
-            Membership.objects.create(collection=collection, user=user, role=role)
-    except IntegrityError:
-        raise Conflict(
-            f"There is already a user “{user.username}”.", hint="`kb user list` lists them."
-        ) from None
-    return _summary(user)
-
-
-def _summary(user: User) -> UserSummary:
-    memberships = Membership.objects.filter(user=user).order_by("collection__slug")
-    return UserSummary(
-        name=user.get_username(),
-        admin=user.is_superuser,
-        active=user.is_active,
-        roles=dict(memberships.values_list("collection__slug", "role")),
-        last_login=user.last_login.isoformat(timespec="minutes") if user.last_login else None,
-    )

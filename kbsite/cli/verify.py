@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import typer
 from rich.text import Text
@@ -12,12 +12,11 @@ from citations.errors import InvalidFilter, SourceNotFound
 from citations.library.filters import Filter
 from citations.passages import place
 from citations.quotes import verification
-from citations.quotes.matching import Verdict, WordDifference
+from citations.quotes.matching import Verdict
 from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import QuoteCheckOut
-from kbsite.cli import completion
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollection, Json, argument, option
+from kbsite.cli.options import InCollection, Json, argument, option, video_ids
 from kbsite.cli.terminal import note, out, printable, say
 from transcripts.conf import absolute
 from transcripts.errors import InvalidInput
@@ -47,12 +46,7 @@ def verify(
     quote: Annotated[str, argument("[QUOTE]", "The quote, word for word.")] = "",
     inside: Annotated[
         str,
-        option(
-            "--in",
-            metavar="ID",
-            help="The claimed source or video.",
-            autocompletion=completion.video_ids,
-        ),
+        option("--in", metavar="ID", help="The claimed source or video.", autocompletion=video_ids),
     ] = "",
     file: Annotated[
         Path | None,
@@ -76,7 +70,13 @@ def verify(
             "There is nothing to check." if not quote else "A quote and a file exclude each other.",
             hint="Give a quote, or --file.",
         )
-    requests = _read_file(file, inside) if file else [QuoteRequest(quote, inside)]
+    requests: Iterable[QuoteRequest] = [QuoteRequest(quote, inside)]
+    if file:
+        requests = (
+            _parse(line, number, inside)
+            for number, line in enumerate(_lines(file), start=1)
+            if line.strip()
+        )
     if not _verify_all(open_library(), requests, collection=collection, as_json=as_json):
         raise typer.Exit(1)
 
@@ -125,19 +125,13 @@ def _check(scope: Scope, request: QuoteRequest, filter: Filter) -> VerifiedQuote
     return None
 
 
-def _read_file(path: Path, source: str) -> Iterator[QuoteRequest]:
+def _lines(path: Path) -> Iterator[bytes]:
+    """Yield a file's lines, each cut one byte beyond the limit."""
     with path.open("rb") as file:
-        for number, line in enumerate(_lines(file), start=1):
-            if line.strip():
-                yield _parse(line, number, source)
-
-
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines, each cut one byte beyond the limit."""
-    while line := file.readline(MAX_LINE + 1):
-        yield line
-        while len(line) > MAX_LINE and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE + 1)
+        while line := file.readline(MAX_LINE + 1):
+            yield line
+            while len(line) > MAX_LINE and not line.endswith(b"\n"):
+                line = file.readline(MAX_LINE + 1)
 
 
 def _parse(line: bytes, number: int, source: str) -> QuoteRequest:
@@ -171,15 +165,10 @@ def _print(result: VerifiedQuote, line: int) -> None:
         if result.verdict is Verdict.ALTERED:
             say(f"  in the source: {_short(result.text)}")
     for difference in result.differences:
-        say(f"  {difference.kind}: {_changed_words(difference)}")
+        sides = (" ".join(words.split()) for words in (difference.quoted, difference.actual))
+        say(f"  {difference.kind}: " + " → ".join(f"“{side}”" for side in sides if side))
 
 
 def _short(text: str) -> str:
     flat = " ".join(printable(text).split())
     return flat if len(flat) <= QUOTE_SHOWN else f"{flat[:QUOTE_SHOWN]}…"
-
-
-def _changed_words(difference: WordDifference) -> str:
-    """Return the words of the quote and of the source, or those that only one of them has."""
-    sides = (" ".join(words.split()) for words in (difference.quoted, difference.actual))
-    return " → ".join(f"“{side}”" for side in sides if side)

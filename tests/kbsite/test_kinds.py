@@ -3,7 +3,7 @@
 from typing import get_args
 
 from citations.models import SourceKind
-from kbsite.cli.search import Kinds
+from kbsite.cli.options import Kinds
 from kbsite.mcp.tool_inputs import SourceFilterInput
 
 

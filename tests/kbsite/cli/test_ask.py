@@ -9,8 +9,7 @@ import pytest
 from citations.answers.answer import FinalEvent
 from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
-from kbsite.cli.add_process import Adder
-from kbsite.cli.tui import LibraryNotebook
+from kbsite.cli.tui import Adder, LibraryNotebook
 from kbsite.tui.quotes import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbsite.cli import mcp_config
+from kbsite.cli.tokens import McpClient, configuration
 from kbsite.mcp.tools import all_tools
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
@@ -20,7 +20,7 @@ def test_the_page_names_every_argument(tool: str) -> None:
     assert set(re.findall(r"`(\w+)`", arguments)) == known
 
 
-@pytest.mark.parametrize("client", sorted(mcp_config.McpClient))
+@pytest.mark.parametrize("client", sorted(McpClient))
 def test_the_page_shows_the_configuration_that_is_printed(client: str) -> None:
     shown = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
-    assert mcp_config.configuration(client, "http://127.0.0.1:8000/mcp", "kb_your-token") in shown
+    assert configuration(client, "http://127.0.0.1:8000/mcp", "kb_your-token") in shown

@@ -1,17 +1,20 @@
-"""Index added sources in this process, with a progress bar."""
+"""Index added sources and write contexts of chunks in this process, with a progress bar."""
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from django.db.models import Q, QuerySet
 from rich.progress import Progress, TaskID
 
+from citations import conf
+from citations.ingest import contextual_costs
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.models import Source, State
-from kbsite.cli import db_contexts
-from kbsite.cli.terminal import bar_label, note, progress_bar
+from citations.providers import registry
+from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
+from transcripts.errors import Unavailable
 from transcripts.models import WorkerPulse
 
 PATIENCE_SECONDS = 15.0  # for embedding without --wait, where no worker runs
@@ -53,11 +56,15 @@ def index(
     added = Source.objects.filter(Q(video__in=[*videos]) | Q(pk__in=[*documents]))
     with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Indexing words", total=None)
-        _index_words(progress, bar)
+        done = 0
+        while count := ingest_pipeline.index_words(most=BATCH_SIZE):
+            done += count
+            total = done + Source.objects.filter(state=State.PENDING).count()
+            progress.update(bar, completed=done, total=total)
         try:
             _read_documents(added, progress, bar)
             if wait and not quiet:
-                db_contexts.announce()
+                announce_contexts()
             if wait or not WorkerPulse.is_alive():
                 deadline = None if wait else time.monotonic() + PATIENCE_SECONDS
                 _embed(added, progress, bar, deadline)
@@ -67,12 +74,34 @@ def index(
     return _counts(added)
 
 
-def _index_words(progress: Progress, bar: TaskID) -> None:
-    done = 0
-    while count := ingest_pipeline.index_words(most=BATCH_SIZE):
-        done += count
-        total = done + Source.objects.filter(state=State.PENDING).count()
-        progress.update(bar, completed=done, total=total)
+def write_contexts(*, yes: bool, only_estimate: bool, as_json: bool) -> None:
+    """Estimate, ask, and write. Raises ``Unavailable`` if the settings turn contexts off."""
+    if not conf.uses_context():
+        raise Unavailable(
+            "The settings turn contexts off.",
+            hint="Contexts need LLM_PROVIDER, and DISABLE_CONTEXTUAL_RETRIEVAL unset.",
+        )
+    plan = contextual_costs.plan()
+    is_written = bool(plan.pieces) and not only_estimate
+    if is_written:
+        confirm(f"{_summary(plan)} Write them?", yes=yes)
+        _write_missing(quiet=as_json)
+    left = plan.pieces if only_estimate else contextual_costs.plan().pieces
+    if as_json:
+        counts = {"sources": plan.sources, "pieces": plan.pieces, "left": left}
+        print_json({"model": plan.model, **counts, **asdict(plan.cost)})
+    elif not is_written:
+        say(_summary(plan))
+    else:
+        say(f"{plan.pieces - left:,} contexts were written.")
+        if left:
+            note(f"{left:,} are still missing; a later run tries again.", "yellow")
+
+
+def announce_contexts() -> None:
+    """Note the cost of missing contexts, if there are any."""
+    if conf.uses_context() and (plan := contextual_costs.plan()).pieces:
+        note(f"{_summary(plan)} DISABLE_CONTEXTUAL_RETRIEVAL=true turns contexts off.")
 
 
 def _read_documents(added: QuerySet[Source], progress: Progress, bar: TaskID) -> None:
@@ -114,3 +143,36 @@ def _counts(added: QuerySet[Source]) -> IndexingCounts:
         error=failed.error if failed else "",
         hint=failed.hint if failed else "",
     )
+
+
+def _summary(plan: contextual_costs.ContextPlan) -> str:
+    if not plan.pieces:
+        return "Every chunk has its context."
+    cost = plan.cost
+    cached = f" ({cost.cached:,} of them cached)" if cost.cached else ""
+    return (
+        f"{plan.pieces:,} chunks of {plan.sources:,} source{'s' * (plan.sources > 1)}"
+        f" get a context from {plan.model}: {cost.calls:,} calls,"
+        f" about {cost.asked:,} tokens of input{cached} and {cost.answered:,} of output."
+    )
+
+
+def _write_missing(*, quiet: bool) -> None:
+    registry.llm()  # raises an error of the settings before any work
+    ingest_pipeline.try_again()
+    sources = Source.objects.filter(
+        contextual_costs.WITHOUT_CONTEXTS, state__in=(State.WORDS, State.READY)
+    )
+    with progress_bar(quiet=quiet) as progress:
+        bar = progress.add_task("Writing contexts", total=sources.count())
+        for source in sources.order_by("pk"):
+            progress.update(bar, description=bar_label(f"Writing contexts: {source.title}"))
+            ingest_pipeline.ingest(source.pk)
+            while not _is_free(source):
+                time.sleep(POLL_SECONDS)
+            progress.advance(bar)
+
+
+def _is_free(source: Source) -> bool:
+    with source.hold() as is_mine:
+        return is_mine

@@ -17,7 +17,7 @@ from kbsite import boot, settings
 from kbsite.cli import server_lock
 from kbsite.postgres import programs as postgres_programs
 from transcripts.errors import Conflict, InvalidInput, Unavailable
-from transcripts.models import Video, WorkerPulse
+from transcripts.models import WorkerPulse
 
 LOCK_SECONDS = 10  # a restore waits this long for users of a table
 APPS = ("transcripts", "citations", "kbsite")
@@ -85,12 +85,17 @@ def back_up(path: Path) -> int:
 
 def check(path: Path) -> None:
     """Raise ``InvalidInput`` unless a file is a backup that this version can restore."""
+    options = ("--data-only", "--table=django_migrations", "--file=-")
     try:
-        migrations = _migrations_in(path)
+        text = _run("pg_restore", *options, str(path)).decode(errors="replace")
     except Unavailable as error:
         raise InvalidInput(
             f"{path} is not a backup of Cuebase, or damaged: {error.hint or error.message}"
         ) from error
+    rows = (line.split("\t") for line in text.splitlines())
+    migrations = {
+        (row[1], row[2]) for row in rows if len(row) == 4 and row[0].isdigit() and row[1] in APPS
+    }
     if not migrations:
         raise InvalidInput(f"{path} is a dump of another database, not of Cuebase.")
     if newer := migrations - set(MigrationLoader(connection).disk_migrations):
@@ -106,7 +111,12 @@ def restore(path: Path) -> None:
 
     Raises ``Conflict`` while a server or worker runs, ``InvalidInput`` for a damaged file.
     """
-    _refuse_while_used()
+    if server := server_lock.find(Path(settings.DATA_DIR)):
+        raise Conflict(
+            f"Cuebase runs at {server.url}.", hint="Stop it (Ctrl-C in its terminal), then restore."
+        )
+    if WorkerPulse.is_alive():
+        raise Conflict("A worker is running.", hint="Stop it, wait a minute, then restore.")
     connection.close()
     with tempfile.TemporaryDirectory() as folder:
         script = f"--file={Path(folder) / 'restore.sql'}"
@@ -127,32 +137,10 @@ def restore(path: Path) -> None:
     boot.migrate_now()
 
 
-def video_count() -> int:
-    """Count the videos of the library."""
-    return Video.objects.count()
-
-
-def _refuse_while_used() -> None:
-    if server := server_lock.find(Path(settings.DATA_DIR)):
-        raise Conflict(
-            f"Cuebase runs at {server.url}.", hint="Stop it (Ctrl-C in its terminal), then restore."
-        )
-    if WorkerPulse.is_alive():
-        raise Conflict("A worker is running.", hint="Stop it, wait a minute, then restore.")
-
-
-def _migrations_in(path: Path) -> set[tuple[str, str]]:
-    options = ("--data-only", "--table=django_migrations", "--file=-")
-    text = _run("pg_restore", *options, str(path)).decode(errors="replace")
-    rows = (line.split("\t") for line in text.splitlines())
-    return {
-        (row[1], row[2]) for row in rows if len(row) == 4 and row[0].isdigit() and row[1] in APPS
-    }
-
-
 def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
+    installed = None if boot.is_embedded() else shutil.which(program)
     done = subprocess.run(
-        [str(_find(program)), *arguments],
+        [installed or str(postgres_programs.program(program)), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=stdout,
@@ -163,11 +151,6 @@ def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
         reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
         raise Unavailable(f"{program} failed.", hint=reason)
     return done.stdout or b""
-
-
-def _find(program: str) -> Path:
-    installed = None if boot.is_embedded() else shutil.which(program)
-    return Path(installed) if installed else postgres_programs.program(program)
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""`kb sources`: the sources and their indexing state."""
+
+from typing import Annotated
+
+import typer
+
+from citations.library import sources
+from citations.library.filters import Filter
+from citations.library.sources import SourcePage
+from citations.models import Source, State
+from citations.schemas.search import SourceOut
+from kbsite.cli.database import open_library
+from kbsite.cli.options import InCollections, Json, Kinds, Many, Offset, argument, option
+from kbsite.cli.terminal import note, print_json, table
+from transcripts.schemas import Shape
+
+
+class StateCountsOut(Shape):
+    """The number of sources in each state."""
+
+    pending: int
+    words: int
+    ready: int
+    failed: int
+
+
+class SourcesOut(Shape):
+    """A page of sources, and how many there are in each state."""
+
+    sources: list[SourceOut]
+    total: int
+    counts: StateCountsOut
+    next: int | None
+
+
+def list_sources(
+    words: Annotated[Many, argument("[WORDS]…", "Words of the title, author or video id.")] = None,
+    state: Annotated[
+        str, option(metavar="STATE", help="Only pending, words, ready or failed.")
+    ] = "",
+    collection: InCollections = None,
+    kind: Kinds = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many sources.")
+    ] = 50,
+    offset: Offset = 0,
+    as_json: Json = False,
+) -> None:
+    """List the sources and their indexing state."""
+    filter = Filter(collections=tuple(collection or ()), kinds=tuple(kind or ()))
+    scope, text = open_library(), " ".join(words or ())
+    page = sources.list_sources(scope, filter, words=text, state=state, offset=offset, limit=limit)
+    if as_json:
+        print_json(SourcesOut.model_validate(page))
+    else:
+        _print_sources(page)
+
+
+def state_of(source: Source) -> str:
+    """Return a source's state and progress in words."""
+    label = str(State(source.state).label)
+    is_busy = source.step and source.total
+    return f"{label} ({source.step}, {source.percent} %)" if is_busy else label
+
+
+def _print_sources(page: SourcePage) -> None:
+    """Print a table of sources, then their problems and what is still being indexed."""
+    columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
+    rows = (
+        (
+            source.uuid,
+            source.title,
+            source.kind,
+            source.language,
+            state_of(source),
+            source.chunk_count,
+            source.collection.slug,
+        )
+        for source in page.sources
+    )
+    table(columns, rows, empty="No sources. Add one with `kb add`.")
+    if page.counts.unfinished:
+        note(f"{page.counts.unfinished} of {page.counts.total} are still being indexed.")
+    for source in page.sources:
+        if source.error:
+            note(f"{source.title}: {source.error} {source.hint}".rstrip(), "yellow")
+    if page.next is not None:
+        note(f"{page.total} in all; next page: --offset {page.next}")
