@@ -7,8 +7,7 @@ from mcp_types import CompleteRequestParams, CompleteResult, Completion
 
 from citations.library import sources
 from kbsite.auth import Caller
-from kbsite.mcp.auth import caller
-from kbsite.mcp.threads import in_thread
+from kbsite.mcp.calls import caller, in_thread
 from transcripts import library
 from transcripts.errors import NotFound
 from transcripts.models import Transcript

@@ -9,9 +9,8 @@ from mcp_types import INVALID_PARAMS
 from pydantic import Field
 
 from kbsite.auth import Caller
-from kbsite.mcp.auth import caller
+from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.errors import explained
-from kbsite.mcp.threads import in_thread
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError
 

@@ -1,20 +1,29 @@
-"""Renders answers to questions, and their citations, as tools' answers."""
+"""Renders answers to questions, their citations, and checked quotes as tools' answers."""
 
 from typing import Any
 
 from citations.answers.answer import Quote
-from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, ReplyOut
+from citations.quotes.verification import VerifiedQuote
+from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
 from kbsite.mcp.budget import LEAST, Row, costs, fitting, shorten, size, tokens
 from kbsite.mcp.render_transcript import joined
-from kbsite.mcp.tool_inputs import Arguments
+from kbsite.mcp.tool_inputs import Arguments, VerifyQuote
 from kbsite.mcp.tool_outputs import ReplyPage, clip, titled
 
+DIFFERENCES = 5  # that the answer on a quote names
 _ENDS = (".", "!", "?", "…", "”", ")")
 _CITE = (
     "Cite as [1](link). get_citation gives the text around a quote; conversationId asks a "
     "follow-up question."
 )
 _CUT = "The budget left something out: ask for more maxTokens, or a narrower question."
+_ADVICE = {
+    "verbatim": "Verbatim: you may cite it.",
+    "misattributed": "Misattributed: it is word for word in another source; cite that one.",
+    "altered": "Altered: do not cite it as it is. The source's words, and what differs:",
+    "not_found": "Not found: do not cite it. Next: search_knowledge_base for what it says.",
+}
+_TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
 
 
 def render_reply(reply: ReplyOut, asked: Arguments) -> tuple[str, ReplyPage]:
@@ -44,6 +53,22 @@ def render_citation(quote: Quote, asked: Arguments) -> tuple[str, QuotationOut]:
     about = (data.title, data.place, data.heading, data.channel)
     quoted = f"{data.prefix}«{data.quote}»{data.suffix}"
     return f"{' · '.join(part for part in about if part)}\n{quoted}\n{data.link}", data
+
+
+def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> tuple[str, QuoteCheckOut]:
+    """Return the verdict, the location, and the words that differ."""
+    whole = clip(QuoteCheckOut.model_validate(check))
+    differences = [clip(difference) for difference in whole.differences[:DIFFERENCES]]
+    data = whole.model_copy(update={"differences": differences, "text": ""})
+    advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
+    data.text = shorten(whole.text, room=asked.budget // 2 - size(data) - tokens(advice))
+    lines = [advice]
+    if data.title:
+        lines.append(f"{titled(data)} {data.link}: {data.text}")
+    for difference in differences:  # words that the quote adds or omits, or both sides
+        words = filter(None, (difference.quoted, difference.actual))
+        lines.append(f"- {difference.kind}: " + " → ".join(f"“{side}”" for side in words))
+    return "\n".join(lines), data
 
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:

@@ -3,8 +3,13 @@
 import asyncio
 from importlib.metadata import version
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.http.request import split_domain_port, validate_host
+from django.utils.http import is_same_domain
+from limits import RateLimitItemPerMinute
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -24,15 +29,11 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
-from kbsite.mcp import completions, prompts
-from kbsite.mcp.auth import ApiTokenVerifier, caller
+from kbsite.mcp import completions, prompts, resources
+from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
 from kbsite.mcp.errors import explained, failed, rejected
-from kbsite.mcp.origins import host_is_ours, origin_may_call
-from kbsite.mcp.rate_limit import count_call
-from kbsite.mcp.resources import outlines, sources
-from kbsite.mcp.resources import transcripts as resources_transcripts
-from kbsite.mcp.threads import in_thread
 from kbsite.mcp.tools import all_tools
 from transcripts.conf import public_url
 from transcripts.errors import KnowledgeBaseError
@@ -43,6 +44,7 @@ MAX_BODY = 1_000_000  # bytes
 COUNTED = frozenset(
     {"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"}
 )
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
 INSTRUCTIONS = (
     "A library of YouTube videos, recordings and documents. search_knowledge_base finds passages "
@@ -85,9 +87,7 @@ def build_server() -> MCPServer[Any]:
         subscriptions=False,
         middleware=[_limit_rate],
     )
-    resources_transcripts.register(server)
-    sources.register(server)
-    outlines.register(server)
+    resources.register(server)
     prompts.register(server)
     completions.register(server)
     return server
@@ -153,7 +153,7 @@ class Application:
         if scope["type"] == "lifespan":
             self._has_lifespan = True
             await self._mcp(scope, receive, send)
-        elif scope["type"] == "http" and _is_ours(scope["path"]):
+        elif scope["type"] == "http" and _is_mcp(scope["path"]):
             await self._serve(_tidied(scope), receive, send)
         else:
             await self._django(scope, receive, send)
@@ -161,11 +161,11 @@ class Application:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin", "")
-        if not host_is_ours(host):
+        if not _host_is_ours(host):
             await PlainTextResponse(
                 "This server does not answer to that name; see ALLOWED_HOSTS.", status_code=421
             )(scope, receive, send)
-        elif scope["path"] == PATH and not origin_may_call(origin, host=host):
+        elif scope["path"] == PATH and not _origin_may_call(origin, host=host):
             await PlainTextResponse(
                 "Pages of this origin may not call; see CSRF_TRUSTED_ORIGINS.", status_code=403
             )(scope, receive, send)
@@ -192,6 +192,18 @@ class Application:
             await asyncio.Event().wait()  # until the event loop ends and cancels this
 
 
+def count_call(token_id: int) -> None:
+    """Count one call of a token. Raises ``Throttled``, which says when to come back."""
+    calls = settings.MCP_CALLS_PER_MINUTE
+    if calls > 0:
+        rate_limits.count(
+            "mcp",
+            str(token_id),
+            allowed=RateLimitItemPerMinute(calls),
+            message=f"This token has made its {calls} calls of this minute.",
+        )
+
+
 async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Count the methods in ``COUNTED`` against the token's rate."""
     if ctx.method not in COUNTED or ctx.request_id is None:
@@ -207,7 +219,7 @@ async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
     return await call_next(ctx)
 
 
-def _is_ours(path: str) -> bool:
+def _is_mcp(path: str) -> bool:
     return path.rstrip("/") == PATH or path.startswith(METADATA_PATH)
 
 
@@ -216,3 +228,44 @@ def _tidied(scope: Scope) -> Scope:
     headers = [(name, value.strip()) for name, value in scope["headers"]]
     path = scope["path"].rstrip("/")
     return {**scope, "headers": headers, "path": path, "raw_path": path.encode()}
+
+
+# Host and Origin by Django's settings
+
+
+def _host_is_ours(host: str) -> bool:
+    """Return whether a Host header names this server: protection against DNS rebinding."""
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(
+        domain, [*settings.ALLOWED_HOSTS, _split(settings.PUBLIC_URL).hostname or ""]
+    )
+
+
+def _origin_may_call(origin: str, *, host: str) -> bool:
+    """Return whether a page of this origin may call; programs send no origin.
+
+    Allowed are this server's own pages, PUBLIC_URL, CSRF_TRUSTED_ORIGINS, and any port of this
+    machine if the server is called on this machine.
+    """
+    parts = _split(origin)
+    if not origin:
+        return True
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return False
+    own = _split(settings.PUBLIC_URL)
+    if parts.netloc == host or origin == f"{own.scheme}://{own.netloc}":
+        return True
+    if parts.hostname in LOOPBACK and split_domain_port(host)[0].strip("[]") in LOOPBACK:
+        return True
+    return any(
+        parts.scheme == trusted.scheme
+        and is_same_domain(parts.netloc, trusted.netloc.removeprefix("*"))
+        for trusted in map(_split, settings.CSRF_TRUSTED_ORIGINS)
+    )
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")

@@ -230,10 +230,6 @@ class VerifyQuote(Arguments):
     ] = ""
     collection: CollectionName = ""
 
-    @property
-    def filter(self) -> Filter:
-        return Filter(collections=_values(self.collection))
-
 
 class ListSources(SourceFilterInput):
     query: Annotated[Text, _text(1000, "Words that title, author or video id contain.")] = ""

@@ -1,7 +1,7 @@
-"""The tools: each parses, makes one call, renders. Models read their docstrings."""
+"""The tools: each makes one call and renders. Language models read their docstrings."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 from mcp.server.mcpserver import Context
@@ -11,16 +11,16 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
 from citations.library import sources
+from citations.library.filters import Filter
 from citations.notebook import answers, conversations, questions
-from citations.passages import Results, SearchMode
+from citations.passages import SearchMode
 from citations.quotes import verification
 from citations.schemas.answers import QuotationOut, QuoteCheckOut, ReplyOut
 from citations.search import pipeline
 from kbsite.auth import Caller
-from kbsite.mcp import render_answer, render_quote, render_search, transcript_request
+from kbsite.mcp import render_answer, render_search, transcript_request
 from kbsite.mcp import render_transcript as render
-from kbsite.mcp.auth import caller
-from kbsite.mcp.threads import in_thread
+from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.tool_inputs import (
     AddSource,
     Arguments,
@@ -64,13 +64,12 @@ _ADDS: Final = ToolAnnotations(
 )
 
 
-async def fetch_transcript(asked: FetchTranscript, ctx: Reporting) -> CallToolResult:
+async def fetch_transcript(by: Caller, asked: FetchTranscript, ctx: Reporting) -> Rendered:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
     Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
     long transcript you get a preview.
     """
-    by = caller()
     where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
     reading = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
     found = await in_thread(
@@ -83,136 +82,155 @@ async def fetch_transcript(asked: FetchTranscript, ctx: Reporting) -> CallToolRe
     if isinstance(found, Job):
         job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
-            return render.answer(*render.render_waiting(job, asked))
-    return await _run(lambda: render.render_fetched(_read(by, reading), reading))
+            return render.render_waiting(job, asked)
+    return await in_thread(lambda: render.render_fetched(_read(by, reading), reading))
 
 
-async def get_transcript(asked: GetTranscript, ctx: Reporting) -> CallToolResult:
+def get_transcript(by: Caller, asked: GetTranscript) -> Rendered:
     """Read a transcript of the library: a time range, a time chunk, or all of it.
 
     Without them you get a short transcript whole, or a preview that says how to go on. Times are
     seconds. startTime/endTime take precedence over chunkIndex, and that over
     includeFullTranscript.
     """
-    by = caller()
-    return await _run(lambda: render.render_transcript(_read(by, asked), asked))
+    return render.render_transcript(_read(by, asked), asked)
 
 
-async def search_transcript(asked: SearchTranscript, ctx: Reporting) -> CallToolResult:
+def search_transcript(by: Caller, asked: SearchTranscript) -> Rendered:
     """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
     """
-    by = caller()
-    return await _run(lambda: render.render_hits(_search_video(by, asked), asked))
+    video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
+    found = library.search(video, asked.query, language=asked.language, limit=library.MAX_HITS)
+    return render.render_hits(found, asked)
 
 
-async def search_knowledge_base(asked: SearchKnowledgeBase, ctx: Reporting) -> CallToolResult:
+def search_knowledge_base(by: Caller, asked: SearchKnowledgeBase) -> Rendered:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
     Each has a link to its second or page. Start here when you do not know where something is
     said. All filters that you give must match.
     """
-    by = caller()
-    return await _run(lambda: render_search.render_search(_search(by, asked), asked))
+    results = pipeline.search(
+        by.scope,
+        asked.query,
+        mode=SearchMode(asked.mode),
+        limit=pipeline.MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
+        filter=asked.filter,
+        explain=asked.explain,
+    )
+    return render_search.render_search(results, asked)
 
 
-async def ask_knowledge_base(asked: AskKnowledgeBase, ctx: Reporting) -> CallToolResult:
+def ask_knowledge_base(by: Caller, asked: AskKnowledgeBase) -> Rendered:
     """Answer a question from the library, with citations found word for word in their sources.
 
     Each citation has a link to its second or page. What the sources do not say is not answered;
     you get the nearest passages instead. For a follow-up question give conversationId.
     """
-    by = caller()
-    return await _run(lambda: render_answer.render_reply(_ask(by, asked), asked))
-
-
-async def get_citation(asked: GetCitation, ctx: Reporting) -> CallToolResult:
-    """Look up a citation of an answer: the quote, the text around it, and where it is."""
-    by = caller()
-    return await _run(
-        lambda: render_answer.render_citation(
-            answers.find_citation(by.scope, asked.citation_id), asked
+    scope, user = by.scope, by.user
+    if asked.conversation_id:
+        conversation = conversations.find(scope, user, asked.conversation_id)
+        answer = questions.ask(scope, user, conversation, asked.text)
+    else:
+        answer = questions.ask_first(
+            scope, user, asked.text, collection=asked.collection, sources=asked.source_ids
         )
-    )
+    for _ in questions.respond(scope, user, answer):
+        pass  # the answer is read from its row, as every door does
+    record = answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
+    return render_answer.render_reply(ReplyOut.model_validate(record), asked)
 
 
-async def verify_quote(asked: VerifyQuote, ctx: Reporting) -> CallToolResult:
+def get_citation(by: Caller, asked: GetCitation) -> Rendered:
+    """Look up a citation of an answer: the quote, the text around it, and where it is."""
+    citation = answers.find_citation(by.scope, asked.citation_id)
+    return render_answer.render_citation(citation, asked)
+
+
+def verify_quote(by: Caller, asked: VerifyQuote) -> Rendered:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
     If it is not, the answer says what differs.
     """
-    by = caller()
-    return await _run(lambda: render_quote.render_quote_check(_verify(by, asked), asked))
+    filter = Filter(collections=(asked.collection,) if asked.collection else ())
+    check = verification.verify(by.scope, asked.quote, source=asked.source_id, filter=filter)
+    return render_answer.render_quote_check(check, asked)
 
 
-async def list_sources(asked: ListSources, ctx: Reporting) -> CallToolResult:
+def list_sources(by: Caller, asked: ListSources) -> Rendered:
     """List the sources that can be searched and cited, newest first.
 
     Each has its id and how far it is indexed.
     """
-    by = caller()
-    return await _run(lambda: render_search.render_sources(_list_sources(by, asked), asked))
+    page = sources.list_sources(
+        by.scope,
+        asked.filter,
+        words=asked.query,
+        state=asked.state or "",
+        offset=asked.position[0],
+        limit=asked.max_results,
+    )
+    return render_search.render_sources(page, asked)
 
 
-async def list_transcripts(asked: ListTranscripts, ctx: Reporting) -> CallToolResult:
+def list_transcripts(by: Caller, asked: ListTranscripts) -> Rendered:
     """List the videos of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
     """
-    by = caller()
-    return await _run(lambda: render.render_videos(_list_videos(by, asked), asked))
+    filter = library.VideoFilter(
+        words=asked.query,
+        collection=asked.collection,
+        channel=asked.channel,
+        tag=asked.tag,
+        language=asked.language,
+    )
+    page = library.list_videos(by.scope, filter, offset=asked.position[0], limit=asked.max_results)
+    return render.render_videos(page, asked)
 
 
-async def add_source(asked: AddSource, ctx: Reporting) -> CallToolResult:
+def add_source(by: Caller, asked: AddSource) -> Rendered:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
     You get a job at once, for get_job.
     """
-    by = caller()
-    return await _run(lambda: render.render_job(_add(by, asked), asked))
+    collection = transcript_request.target_collection(by, asked.collection)
+    job = transcript_request.request(
+        by, collection, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
+    )
+    return render.render_job(job, asked)
 
 
-async def get_job(asked: GetJob, ctx: Reporting) -> CallToolResult:
+def get_job(by: Caller, asked: GetJob) -> Rendered:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
     It also says whether search_knowledge_base finds what the job added.
     """
-    by = caller()
-    return await _run(lambda: _job(by, asked))
+    job = activity.find_job(by.scope, asked.job_id)
+    added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
+    return render.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
 
 
 def all_tools() -> list[Tool]:
     """Return the tools, always in this order."""
     return [
-        _tool(run, arguments, output, title=title, annotations=annotations)
-        for run, arguments, output, title, annotations in (
-            (fetch_transcript, FetchTranscript, FetchedOut, "Fetch a YouTube transcript", _ADDS),
-            (get_transcript, GetTranscript, TranscriptPage, "Read a transcript", _READS),
-            (search_transcript, SearchTranscript, HitsPage, "Search within a transcript", _READS),
-            (
-                search_knowledge_base,
-                SearchKnowledgeBase,
-                PassagesPage,
-                "Search the library",
-                _READS,
-            ),
-            (ask_knowledge_base, AskKnowledgeBase, ReplyPage, "Ask the library", _ASKS),
-            (get_citation, GetCitation, QuotationOut, "Look up a citation", _READS),
-            (verify_quote, VerifyQuote, QuoteCheckOut, "Check a quote", _READS),
-            (list_sources, ListSources, SourcesPage, "List sources to search and cite", _READS),
-            (list_transcripts, ListTranscripts, VideosPage, "List transcripts", _READS),
-            (add_source, AddSource, JobProgress, "Add a video, playlist or channel", _ADDS),
-            (get_job, GetJob, JobProgress, "Follow a job", _READS),
+        _tool(run, output, title=title, annotations=annotations)
+        for run, output, title, annotations in (
+            (fetch_transcript, FetchedOut, "Fetch a YouTube transcript", _ADDS),
+            (get_transcript, TranscriptPage, "Read a transcript", _READS),
+            (search_transcript, HitsPage, "Search within a transcript", _READS),
+            (search_knowledge_base, PassagesPage, "Search the library", _READS),
+            (ask_knowledge_base, ReplyPage, "Ask the library", _ASKS),
+            (get_citation, QuotationOut, "Look up a citation", _READS),
+            (verify_quote, QuoteCheckOut, "Check a quote", _READS),
+            (list_sources, SourcesPage, "List sources to search and cite", _READS),
+            (list_transcripts, VideosPage, "List transcripts", _READS),
+            (add_source, JobProgress, "Add a video, playlist or channel", _ADDS),
+            (get_job, JobProgress, "Follow a job", _READS),
         )
     ]
-
-
-# Calls
-
-
-async def _run(work: Callable[[], Rendered]) -> CallToolResult:
-    return render.answer(*await in_thread(work))
 
 
 def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
@@ -227,91 +245,18 @@ def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
     )
 
 
-def _search_video(by: Caller, asked: SearchTranscript) -> library.VideoSearch:
-    video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
-    return library.search(video, asked.query, language=asked.language, limit=library.MAX_HITS)
-
-
-def _search(by: Caller, asked: SearchKnowledgeBase) -> Results:
-    # Pages are slices of one list, whatever the size of a page.
-    return pipeline.search(
-        by.scope,
-        asked.query,
-        mode=SearchMode(asked.mode),
-        limit=pipeline.MAX_LIMIT,
-        filter=asked.filter,
-        explain=asked.explain,
-    )
-
-
-def _ask(by: Caller, asked: AskKnowledgeBase) -> ReplyOut:
-    scope, user = by.scope, by.user
-    if asked.conversation_id:
-        conversation = conversations.find(scope, user, asked.conversation_id)
-        answer = questions.ask(scope, user, conversation, asked.text)
-    else:
-        answer = questions.ask_first(
-            scope, user, asked.text, collection=asked.collection, sources=asked.source_ids
-        )
-    for _ in questions.respond(scope, user, answer):
-        pass  # the answer is read from its row, as every door does
-    return ReplyOut.model_validate(
-        answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
-    )
-
-
-def _verify(by: Caller, asked: VerifyQuote) -> verification.VerifiedQuote:
-    return verification.verify(by.scope, asked.quote, source=asked.source_id, filter=asked.filter)
-
-
-def _list_sources(by: Caller, asked: ListSources) -> sources.SourcePage:
-    return sources.list_sources(
-        by.scope,
-        asked.filter,
-        words=asked.query,
-        state=asked.state or "",
-        offset=asked.position[0],
-        limit=asked.max_results,
-    )
-
-
-def _list_videos(by: Caller, asked: ListTranscripts) -> library.VideoPage:
-    filter = library.VideoFilter(
-        words=asked.query,
-        collection=asked.collection,
-        channel=asked.channel,
-        tag=asked.tag,
-        language=asked.language,
-    )
-    return library.list_videos(by.scope, filter, offset=asked.position[0], limit=asked.max_results)
-
-
-def _add(by: Caller, asked: AddSource) -> Job:
-    collection = transcript_request.target_collection(by, asked.collection)
-    return transcript_request.request(
-        by, collection, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
-    )
-
-
-def _job(by: Caller, asked: GetJob) -> Rendered:
-    job = activity.find_job(by.scope, asked.job_id)
-    added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
-    return render.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
-
-
-# Descriptions
-
-
 def _tool(
-    run: Callable[..., Awaitable[CallToolResult]],
-    arguments: type[Arguments],
-    output: type[BaseModel],
-    *,
-    title: str,
-    annotations: ToolAnnotations,
+    run: Callable[..., Any], output: type[BaseModel], *, title: str, annotations: ToolAnnotations
 ) -> Tool:
+    async def called(asked: Arguments, ctx: Reporting) -> CallToolResult:
+        by = caller()
+        if inspect.iscoroutinefunction(run):
+            return render.answer(*await run(by, asked, ctx))
+        return render.answer(*await in_thread(run, by, asked))
+
+    arguments = inspect.get_annotations(run)["asked"]
     return Tool(
-        fn=run,
+        fn=called,
         name=run.__name__,
         title=title,
         description=inspect.getdoc(run) or "",

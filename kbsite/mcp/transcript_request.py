@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from kbsite import celery
 from kbsite.auth import Caller
-from kbsite.mcp.threads import in_thread
+from kbsite.mcp.calls import in_thread
 from transcripts import acquisition, activity, library
 from transcripts.errors import InvalidUrl, KnowledgeBaseError, TranscriptNotFound, VideoNotFound
 from transcripts.models import Collection, Job, Video

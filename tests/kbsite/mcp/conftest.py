@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from kbsite import rate_limits
 from kbsite.celery import make_queue_folders
-from kbsite.mcp import rate_limit
 from kbsite.mcp.server import build_application
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
@@ -37,7 +37,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.fixture(autouse=True)
 def _clean(transactional_db: None) -> None:
-    rate_limit.forget()
+    rate_limits.forget()
     make_queue_folders()
 
 

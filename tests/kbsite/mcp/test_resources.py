@@ -12,8 +12,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from kbsite.mcp import resources
 from kbsite.mcp.budget import tokens
-from kbsite.mcp.resources import transcripts
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint
 from tests.makers import make_cues, make_video
@@ -66,7 +66,7 @@ def test_every_address_of_the_list_can_be_read(endpoint: Endpoint, shelf: Shelf,
 def test_the_list_is_paged(
     endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcripts, "PAGE", 3)
+    monkeypatch.setattr(resources, "PAGE", 3)
     for number in range(7):
         make_video(shelf.collection, key=f"video-{number}", cues=make_cues(1))
     assert _uris(endpoint, shelf.reading) == [
@@ -98,7 +98,7 @@ def test_completions_come_from_what_the_caller_may_see(
     make_video(shelf.collection, key="lecture-1", lang="en")
     make_video(shelf.collection, key="lecture-2", lang="de")
     make_video(other.collection, key="lecture-3", lang="fr")
-    template = ResourceTemplateReference(uri=transcripts.TEMPLATE)
+    template = ResourceTemplateReference(uri=resources.TRANSCRIPT)
     prompt = PromptReference(name="summarise_video")
     assert _completed(endpoint, shelf, template, "videoId", "lect") == ["lecture-2", "lecture-1"]
     assert _completed(endpoint, shelf, prompt, "videoId", "lecture-3") == []

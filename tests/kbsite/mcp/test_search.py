@@ -8,8 +8,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ResourceTemplateReference, TextResourceContents
 
 from citations.models import Chunk, Document, Source
+from kbsite.mcp import resources
 from kbsite.mcp.budget import tokens
-from kbsite.mcp.resources import sources
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_cues, make_document, make_source, make_video
@@ -422,7 +422,7 @@ def _read(endpoint: Endpoint, token: str, uri: str) -> str:
 def _completed(endpoint: Endpoint, shelf: Shelf, value: str) -> list[str]:
     async def complete(client: Any) -> Any:
         return await client.complete(
-            ResourceTemplateReference(uri=sources.TEMPLATE), {"name": "id", "value": value}
+            ResourceTemplateReference(uri=resources.SOURCE), {"name": "id", "value": value}
         )
 
     return list(endpoint.talk(shelf.reading, complete).completion.values)

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from kbsite.mcp import rate_limit
+from kbsite import rate_limits
+from kbsite.mcp import server
 from kbsite.mcp.server import MAX_BODY, build_application
 from kbsite.models import ApiToken
 from tests.instance import redis_server
@@ -266,14 +267,14 @@ def test_a_token_over_its_rate_is_told_when_to_come_back(
 def test_the_rate_can_be_switched_off(settings: Any) -> None:
     settings.MCP_CALLS_PER_MINUTE = 0
     for _ in range(300):
-        rate_limit.count_call(1)
+        server.count_call(1)
 
 
 def test_a_counter_out_of_reach_lets_calls_through(
     settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
-    rate_limit.count_call(1)
+    server.count_call(1)
     assert "counter cannot be reached" in caplog.text
 
 
@@ -305,10 +306,10 @@ def test_with_redis_all_processes_count_together(settings: Any, tmp_path: Path) 
     with redis_server(tmp_path) as (_, address):
         settings.CELERY_BROKER_URL = address
         settings.MCP_CALLS_PER_MINUTE = 2
-        rate_limit.count_call(1)
-        rate_limit.forget()  # as another process would begin
-        rate_limit.count_call(1)
+        server.count_call(1)
+        rate_limits.forget()  # as another process would begin
+        server.count_call(1)
         with pytest.raises(Throttled):
-            rate_limit.count_call(1)
-        rate_limit.count_call(2)
-        rate_limit.forget()
+            server.count_call(1)
+        server.count_call(2)
+        rate_limits.forget()

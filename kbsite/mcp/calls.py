@@ -1,0 +1,79 @@
+"""A call: its caller, by bearer token, and the threads in which its database code runs."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import cache, partial
+from typing import Any, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.db import connections
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+from pydantic import Field
+
+from kbsite.auth import Caller, caller_of_token
+from transcripts.errors import NotSignedIn
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class CallerToken(AccessToken):
+    """An access token with its caller."""
+
+    caller: Any = Field(exclude=True, repr=False)
+
+
+class ApiTokenVerifier:
+    """Verifies bearer tokens: API tokens of this server, without an audience to check."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return the access token; None if it is unknown, expired or revoked."""
+        try:
+            identity = await in_thread(caller_of_token, token)
+        except NotSignedIn:
+            return None
+        if identity.token is None:
+            raise NotSignedIn("Only a token may call over MCP.")
+        return CallerToken(
+            token=identity.token.hint,
+            client_id=f"token-{identity.token.pk}",
+            scopes=["read", "write"] if identity.token.can_write else ["read"],
+            subject=str(identity.user.pk),
+            caller=identity,
+        )
+
+
+def caller() -> Caller:
+    """Return the caller of the current call. Raises ``NotSignedIn`` outside of one."""
+    token = get_access_token()
+    if not isinstance(token, CallerToken):
+        raise NotSignedIn("No token came with this call.")
+    identity: Caller = token.caller
+    return identity
+
+
+async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run code that uses the database in one of the threads; its exceptions rise here."""
+    call = partial(_and_release, work, *args, **kwargs)
+    return await asyncio.get_running_loop().run_in_executor(_threads(), copy_context().run, call)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    # At most half of the connections: the pages need theirs, however many models call at once.
+    return ThreadPoolExecutor(
+        max_workers=max(1, min(8, settings.DB_POOL_SIZE // 2)), thread_name_prefix="mcp"
+    )
+
+
+def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    try:
+        return work(*args, **kwargs)
+    finally:
+        # Django returns connections to the pool after a request, and here there is none.
+        for connection in connections.all(initialized_only=True):
+            if not connection.in_atomic_block:
+                connection.close()

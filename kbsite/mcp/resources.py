@@ -1,0 +1,243 @@
+"""Resources: transcripts, sources and outlines as text, within the token budget."""
+# ruff: noqa: N803  the template's variable has the plugin's name
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    Annotations,
+    ListResourcesResult,
+    PaginatedRequestParams,
+    Resource,
+)
+from pydantic import Field
+
+from citations.library.filters import find_source
+from citations.models import Node, Source
+from citations.outline import storage as outline_storage
+from citations.passages import place
+from citations.readers import source_blocks
+from citations.text.blocks import Block
+from kbsite.auth import Caller
+from kbsite.errors import sentence
+from kbsite.mcp import cursors
+from kbsite.mcp.budget import MIN_TOKENS, fitting, longest, tokens
+from kbsite.mcp.calls import caller, in_thread
+from kbsite.mcp.render_transcript import CURSOR
+from kbsite.mcp.tool_outputs import NAME, TITLE
+from transcripts import library
+from transcripts.cues import group_by_time
+from transcripts.errors import InvalidCursor, InvalidInput, KnowledgeBaseError, NotFound
+from transcripts.models import Video
+from transcripts.reading import page_text
+from transcripts.timecodes import clock, seconds
+
+TRANSCRIPT = "transcript://{videoId}{?collection,language}"
+SOURCE = "source://{id}{?offset}"
+OUTLINE = "outline://{source}"
+PAGE = 50  # videos
+LINE_SECONDS = 30
+ADDRESS = 300  # characters of an address
+PART = 1_500  # characters of one section's summary
+MAX_DIGITS = 9
+_QUESTION = "resources"
+_VERBATIM = "The sentences are the source's own; abstracts are a language model's."
+
+
+def register(mcp: MCPServer[Any]) -> None:
+    """Add the templates, the list, and a prompt that gives an outline to a model.
+
+    Ids come from list_transcripts, list_sources, searches and completions.
+    """
+
+    def template(uri: str, title: str, description: str) -> Any:
+        return mcp.resource(
+            uri, name=title.lower(), title=title, description=description, mime_type="text/plain"
+        )
+
+    @template(TRANSCRIPT, "Transcript", "What is said in a video, with times.")
+    async def transcript(videoId: str, collection: str = "", language: str = "") -> str:
+        return await _read(lambda by: _transcript(by, videoId, collection, language))
+
+    @template(SOURCE, "Source", "The text of a source, with times or pages.")
+    async def source(id: str, offset: str = "") -> str:
+        return await _read(lambda by: _text(find_source(by.scope, id), _number(offset)))
+
+    @template(OUTLINE, "Outline", "A source's summary, section by section.")
+    async def outline(source: str) -> str:
+        return await _read(lambda by: _outline(by, source))
+
+    @mcp.prompt(
+        title="Summarise a source",
+        description="A summary of a video or document, from its outline, every claim checked.",
+    )
+    async def summarise_source(
+        source: Annotated[
+            str, Field(description="Id of the source, or of its video.", max_length=2048)
+        ],
+    ) -> str:
+        try:
+            text = await in_thread(_outline, caller(), source)
+        except KnowledgeBaseError as error:
+            raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
+        return (
+            "Summarise this source in a few paragraphs, broad lines first, with the time or page "
+            "of each point. Use only its outline; if that is not enough, call ask_knowledge_base "
+            "with its id in sourceIds. Check every quote with verify_quote before you give it."
+            f"\n\n{text}"
+        )
+
+    async def listed(_: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        offset = _offset((params and params.cursor) or "")
+        fixed = [] if offset else await mcp.list_resources()
+        found = await in_thread(_page, caller(), offset)
+        return found.model_copy(update={"resources": [*fixed, *found.resources]})
+
+    # The SDK lists only registered resources; its example of a paged list replaces the handler.
+    mcp._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, listed)
+
+
+async def _read(text: Callable[[Caller], str]) -> str:
+    try:
+        return await in_thread(text, caller())
+    except NotFound as error:
+        raise ResourceNotFoundError(sentence(error)) from error
+    except KnowledgeBaseError as error:
+        raise ResourceError(sentence(error)) from error
+
+
+def _room(*texts: str) -> int:
+    """Return the tokens that remain beside these texts."""
+    return max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - sum(map(tokens, texts))
+
+
+def _joined(parts: Iterable[str], by: str = "\n") -> str:
+    return by.join(part for part in parts if part)
+
+
+# Transcripts
+
+
+def _transcript(by: Caller, reference: str, collection: str, language: str) -> str:
+    video = library.find_video(
+        by.scope, reference.replace("\0", ""), collection=collection.replace("\0", "")
+    )
+    cues = library.cues_of(library.find_transcript(video, language=language))
+    groups = group_by_time(cues, LINE_SECONDS)
+    lines = [f"[{clock(group.start)}] {group.text}" for group in groups]
+    count = fitting((tokens(line) + 1 for line in lines), room=_room() - 200)
+    rest = (
+        f"(… to read on: get_transcript with videoId={video.key} "
+        f"and startTime={seconds(groups[count].start):g})"
+        if count < len(lines)
+        else ""
+    )
+    return _joined((f"{video}\n{library.link_at(video, 0)}\n", *lines[:count], rest))
+
+
+def _offset(cursor: str) -> int:
+    try:
+        return cursors.read(cursor, _QUESTION)[0] if cursor else 0
+    except InvalidCursor as error:
+        raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
+
+
+def _page(by: Caller, offset: int) -> ListResourcesResult:
+    found = library.list_videos(by.scope, offset=offset, limit=PAGE)
+    following = None if found.next is None else cursors.write(_QUESTION, offset=found.next)
+    return ListResourcesResult(
+        resources=[_resource(video, several=len(by.scope.readable) > 1) for video in found.videos],
+        next_cursor=following,
+    )
+
+
+def _resource(video: Video, *, several: bool) -> Resource:
+    # A video may be in several collections: only with one is the address unambiguous.
+    query = f"?{urlencode({'collection': video.collection.slug})}" if several else ""
+    return Resource(
+        uri=f"transcript://{quote(video.key, safe='')}{query}",
+        name=video.key,
+        title=str(video)[:200],
+        description=_joined((video.channel, clock(video.duration)), " · "),
+        mime_type="text/plain",
+        annotations=Annotations(last_modified=video.updated_at.isoformat()),
+    )
+
+
+# Sources
+
+
+def _text(source: Source, offset: int) -> str:
+    text = "\n".join(_lines(source_blocks.read(source)))
+    head = _joined((source.title[:TITLE], source.author[:NAME], source.url[:ADDRESS]))
+    if not text:
+        return f"{head}\n\n(Its text is not there.)"
+    if offset >= len(text):
+        raise InvalidInput(f"The text ends at {len(text)}.", hint="Begin anew without offset.")
+    room = _room(head) - CURSOR
+    shown, following = page_text(text, offset, longest(text, offset, room=room))
+    rest = f"(… the text goes on: source://{source.uuid}?offset={following})"
+    return _joined((head, shown, "" if following is None else rest), "\n\n")
+
+
+def _lines(blocks: Sequence[Block]) -> Iterator[str]:
+    """Yield a line for each half minute or page, and for each heading."""
+    heading = ""
+    for (_, page, title), inside in groupby(blocks, _place):
+        together = list(inside)
+        if title != heading:
+            heading = title
+            yield f"# {title}" if title else ""
+        mark = "" if page is None else f"[page {page}] "
+        if (start := together[0].start) is not None:
+            mark = f"[{clock(start)}] "
+        yield mark + " ".join(block.text for block in together)
+
+
+def _place(block: Block) -> tuple[int | None, int | None, str]:
+    part = None if block.start is None else block.start // (1000 * LINE_SECONDS)
+    return part, block.page, block.heading
+
+
+def _number(offset: str) -> int:
+    if not offset:
+        return 0
+    if not (offset.isascii() and offset.isdigit() and len(offset) <= MAX_DIGITS):
+        raise InvalidInput(
+            "offset is a number of characters.",
+            hint="Copy it from the page before, or leave it out.",
+        )
+    return int(offset)
+
+
+# Outlines
+
+
+def _outline(by: Caller, reference: str) -> str:
+    source = find_source(by.scope, reference.replace("\0", ""))
+    head = _joined((source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}"))
+    found = outline_storage.outline(source)
+    if found.whole is None:
+        return (
+            f"{head}\n\n(It has no outline yet: it is still being indexed. "
+            f"source://{source.uuid} has its text.)"
+        )
+    parts = [_part(node) for node in (found.whole, *found.parts)]
+    room = _room(head, _VERBATIM) - CURSOR
+    count = fitting((tokens(part) + 1 for part in parts), room=room)
+    left = found.more + len(parts) - count
+    rest = f"(… {left} parts more; source://{source.uuid} has the whole text.)" if left else ""
+    return _joined((f"{head}\n{_VERBATIM}", *parts[:count], rest), "\n\n")
+
+
+def _part(node: Node) -> str:
+    where = place(node)
+    title = f"## {node.title[:TITLE] or node.get_level_display()}{f' [{where}]' if where else ''}"
+    return _joined((title, node.abstract[:PART], node.text[:PART]))

@@ -1,1 +1,0 @@
-"""What MCP serves as resources."""
