@@ -57,7 +57,7 @@ def register(mcp: MCPServer[Any]) -> None:
     Ids come from list_transcripts, list_sources, searches and completions.
     """
 
-    def template(uri: str, title: str, description: str) -> Any:
+    def template(uri: str, title: str, description: str) -> Callable[[Any], Any]:
         return mcp.resource(
             uri, name=title.lower(), title=title, description=description, mime_type="text/plain"
         )
@@ -143,8 +143,10 @@ def _transcript(by: Caller, reference: str, collection: str, language: str) -> s
 
 
 def _offset(cursor: str) -> int:
+    if not cursor:
+        return 0
     try:
-        return cursors.read(cursor, _QUESTION)[0] if cursor else 0
+        return cursors.read(cursor, _QUESTION)[0]
     except InvalidCursor as error:
         raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
 
