@@ -24,15 +24,8 @@ admin.site.index_title = "Every collection: scopes do not apply here"
 
 _NEW_FIELDS = ("user", "name", "can_write", "collections", "days")
 _FIXED_FIELDS = (
-    "hint",
-    "user",
-    "can_write",
-    "limited",
-    "readable",
-    "created_at",
-    "last_used_at",
-    "revoked_at",
-)
+    "hint", "user", "can_write", "limited", "readable", "created_at", "last_used_at", "revoked_at",
+)  # fmt: skip
 
 
 class NewTokenForm(TokenForm):
@@ -71,21 +64,11 @@ class ApiTokenAdmin(Table):
     """Tokens are created, renamed, given an expiry and revoked."""
 
     list_display = (
-        "name",
-        "hint",
-        "user",
-        "can_write",
-        "limited",
-        "created_at",
-        "last_used_at",
-        "expires_at",
-        "revoked_at",
-    )
+        "name", "hint", "user", "can_write", "limited", "created_at", "last_used_at",
+        "expires_at", "revoked_at",
+    )  # fmt: skip
     list_filter = (
-        "can_write",
-        "limited",
-        "created_at",
-        "last_used_at",
+        *("can_write", "limited", "created_at", "last_used_at"),
         ("revoked_at", admin.EmptyFieldListFilter),
     )
     list_select_related = ("user",)

@@ -289,7 +289,7 @@ MCP_MAX_TOKENS = option(
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "kbsite.content.TokenAuthentication",
+        "kbsite.content.requests.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -298,7 +298,7 @@ REST_FRAMEWORK = {
         "rest_framework.filters.SearchFilter",
         "rest_framework.filters.OrderingFilter",
     ],
-    "DEFAULT_PAGINATION_CLASS": "kbsite.content.Pages",
+    "DEFAULT_PAGINATION_CLASS": "kbsite.content.requests.Pages",
     "EXCEPTION_HANDLER": "kbsite.errors.drf_exception_handler",
     "PAGE_SIZE": 25,
 }

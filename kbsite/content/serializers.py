@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from rest_framework import serializers
 
 from citations.models import Chunk, Source
-from kbsite.content.permissions import require_owner
+from kbsite.content.requests import require_owner
 from transcripts.models import Collection, Feed, Membership, Transcript, Video
 
 
@@ -72,18 +72,9 @@ class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
     class Meta:
         model = Transcript
         fields: tuple[str, ...] = (
-            "pk",
-            "video",
-            "collection",
-            "language",
-            "origin",
-            "digest",
-            "cue_count",
-            "characters",
-            "duration",
-            "created_at",
-            "updated_at",
-        )
+            "pk", "video", "collection", "language", "origin", "digest", "cue_count", "characters",
+            "duration", "created_at", "updated_at",
+        )  # fmt: skip
 
 
 class TranscriptDetail(TranscriptSerializer):
@@ -144,17 +135,9 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
     class Meta:
         model = Feed
         fields = (
-            "pk",
-            "collection",
-            "kind",
-            "youtube_id",
-            "title",
-            "newest",
-            "every_hours",
-            "last_synced_at",
-            "next_sync_at",
-            "created_at",
-        )
+            "pk", "collection", "kind", "youtube_id", "title", "newest", "every_hours",
+            "last_synced_at", "next_sync_at", "created_at",
+        )  # fmt: skip
         read_only_fields = tuple(name for name in fields if name not in ("newest", "every_hours"))
 
 
@@ -183,17 +166,6 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     class Meta:
         model = Chunk
         fields = (
-            "pk",
-            "source",
-            "collection",
-            "ordinal",
-            "text",
-            "context",
-            "heading",
-            "start",
-            "end",
-            "page",
-            "last_page",
-            "span_start",
-            "span_end",
-        )
+            "pk", "source", "collection", "ordinal", "text", "context", "heading", "start", "end",
+            "page", "last_page", "span_start", "span_end",
+        )  # fmt: skip

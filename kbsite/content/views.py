@@ -13,9 +13,7 @@ from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
-from kbsite.content import filters, serializers
-from kbsite.content.parsers import BoundedJSONParser, Search
-from kbsite.content.permissions import EditorsWrite, OwnersWrite
+from kbsite.content import requests, serializers
 from transcripts import collections
 from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
@@ -42,13 +40,13 @@ class StyledPages:
         return final
 
 
-class Resource(StyledPages, viewsets.GenericViewSet[Any]):
+class Resource(StyledPages, viewsets.ReadOnlyModelViewSet[Any]):
     """What all resources share: permissions, and bounds on queries and bodies."""
 
     renderer_classes = (JSONRenderer, BrowsablePage)
-    parser_classes = (BoundedJSONParser, FormParser, MultiPartParser)
-    permission_classes: Any = (IsAuthenticated, EditorsWrite)
-    filter_backends = (DjangoFilterBackend, Search, OrderingFilter)
+    parser_classes = (requests.BoundedJSONParser, FormParser, MultiPartParser)
+    permission_classes: Any = (IsAuthenticated, requests.EditorsWrite)
+    filter_backends = (DjangoFilterBackend, requests.Search, OrderingFilter)
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
@@ -58,17 +56,14 @@ class Resource(StyledPages, viewsets.GenericViewSet[Any]):
         return visible
 
 
-class Collections(
-    mixins.CreateModelMixin,
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    Resource,
-):
+class Changeable(mixins.UpdateModelMixin, mixins.DestroyModelMixin, Resource):
+    """A resource that can be changed and deleted."""
+
+
+class Collections(mixins.CreateModelMixin, Changeable):
     """Collections. Who creates one owns it; deleting one deletes its content."""
 
-    permission_classes = (IsAuthenticated, OwnersWrite)
+    permission_classes = (IsAuthenticated, requests.OwnersWrite)
     search_fields = ("name", "slug")
     ordering_fields = ("name", "slug", "created_at")
 
@@ -95,19 +90,12 @@ class Collections(
         collections.delete(instance)
 
 
-class Members(
-    mixins.CreateModelMixin,
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    Resource,
-):
+class Members(mixins.CreateModelMixin, Changeable):
     """Members and their roles. A collection keeps at least one owner."""
 
     serializer_class = serializers.MembershipSerializer
-    permission_classes = (IsAuthenticated, OwnersWrite)
-    filterset_class = filters.MembershipFilter
+    permission_classes = (IsAuthenticated, requests.OwnersWrite)
+    filterset_class = requests.MembershipFilter
     search_fields = ("user__username", "collection__name")
     ordering_fields = ("collection__name", "user__username", "role")
 
@@ -127,16 +115,10 @@ class Members(
             instance.delete()
 
 
-class Videos(
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    Resource,
-):
+class Videos(Changeable):
     """Videos, newest first. Add them under /api/v1/; here title and tags change."""
 
-    filterset_class = filters.VideoFilterSet
+    filterset_class = requests.VideoFilterSet
     search_fields = ("title", "channel", "key")
     ordering_fields = ("title", "channel", "duration", "published_at", "created_at")
 
@@ -153,10 +135,10 @@ class Videos(
         collections.delete_video(instance)
 
 
-class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Transcripts(Resource):
     """Transcripts, each in one language; a single one with its cues."""
 
-    filterset_class = filters.TranscriptFilter
+    filterset_class = requests.TranscriptFilter
     search_fields = ("video__title", "video__key")
     ordering_fields = ("language", "origin", "cue_count", "duration", "created_at", "updated_at")
 
@@ -171,17 +153,11 @@ class Transcripts(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
         return serializers.TranscriptSerializer if is_list else serializers.TranscriptDetail
 
 
-class Feeds(
-    mixins.UpdateModelMixin,
-    mixins.DestroyModelMixin,
-    mixins.ListModelMixin,
-    mixins.RetrieveModelMixin,
-    Resource,
-):
+class Feeds(Changeable):
     """Playlists and channels. Add them under /api/v1/; deleting one keeps its videos."""
 
     serializer_class = serializers.FeedSerializer
-    filterset_class = filters.FeedFilter
+    filterset_class = requests.FeedFilter
     search_fields = ("title", "youtube_id")
     ordering_fields = ("title", "last_synced_at", "next_sync_at", "created_at")
 
@@ -193,26 +169,19 @@ class Feeds(
         serializer.save().plan()
 
 
-class Sources(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Sources(Resource):
     """Sources of citations, newest first: documents, and videos in one language.
 
     Search in them under /api/v1/.
     """
 
     serializer_class = serializers.SourceSerializer
-    filterset_class = filters.SourceFilter
+    filterset_class = requests.SourceFilter
     search_fields = ("title", "author", "video__key")
     ordering_fields = (
-        "title",
-        "author",
-        "kind",
-        "state",
-        "characters",
-        "chunk_count",
-        "published_at",
-        "created_at",
-        "updated_at",
-    )
+        "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
+        "created_at", "updated_at",
+    )  # fmt: skip
     lookup_field = "uuid"
     lookup_value_regex = "[0-9a-f-]{36}"
 
@@ -221,11 +190,11 @@ class Sources(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
         return sources.defer("video__description", "video__chapters", "video__languages")
 
 
-class Chunks(mixins.ListModelMixin, mixins.RetrieveModelMixin, Resource):
+class Chunks(Resource):
     """Chunks, which searches find, in the order of their sources; replaced when a text changes."""
 
     serializer_class = serializers.ChunkSerializer
-    filterset_class = filters.ChunkFilter
+    filterset_class = requests.ChunkFilter
     search_fields = ("heading",)
     ordering_fields = ("ordinal", "start", "page")
 

@@ -115,7 +115,7 @@ async def _read(text: Callable[[Caller], str]) -> str:
 
 def _room(*texts: str) -> int:
     """Return the tokens that remain beside these texts."""
-    return max(settings.MCP_MAX_TOKENS, MIN_TOKENS) - sum(map(tokens, texts))
+    return int(max(settings.MCP_MAX_TOKENS, MIN_TOKENS)) - sum(map(tokens, texts))
 
 
 def _joined(parts: Iterable[str], by: str = "\n") -> str:
