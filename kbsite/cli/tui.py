@@ -31,8 +31,7 @@ from kbsite.cli.options import InCollection
 from kbsite.cli.sources import state_of
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
-from kbsite.tui.quotes import QuoteInContext, cited, letter
-from kbsite.tui.turns import AnswerFooter, Turn
+from kbsite.tui.turns import AnswerFooter, QuoteInContext, Turn, cited, letter
 from transcripts import library
 from transcripts.conf import absolute
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError

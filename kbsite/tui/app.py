@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import work
@@ -11,13 +12,14 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Key
+from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
+from citations.answers.answer import Event
 from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
-from kbsite.tui.messages import AnswerUpdate, CallFinished, SourcesLoaded, describe
 from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
 from kbsite.tui.panels import (
     NO_SOURCES,
@@ -28,12 +30,36 @@ from kbsite.tui.panels import (
     SourcesPanel,
     TurnView,
 )
-from kbsite.tui.quotes import QuoteInContext
-from kbsite.tui.turns import Turn, printable, trace_content
+from kbsite.tui.turns import QuoteInContext, Turn, printable, trace_content
 from transcripts.errors import KnowledgeBaseError
 
 BUSY_SECONDS, IDLE_SECONDS = 1.0, 5.0  # between two updates of the sources
 MAX_QUESTION = 1_000  # characters
+
+
+@dataclass
+class SourcesLoaded(Message):
+    """The sources, or the problem with loading them."""
+
+    sources: SourceList
+    problem: str = ""
+
+
+@dataclass
+class AnswerUpdate(Message):
+    """An event of an answer, or the error that ends it. Neither: no more events follow."""
+
+    view: TurnView
+    event: Event | None = None
+    error: KnowledgeBaseError | None = None
+
+
+@dataclass
+class CallFinished(Message):
+    """The result of a call, as a sentence."""
+
+    text: str
+    is_problem: bool = False
 
 
 class CuebaseApp(App[None]):
@@ -161,7 +187,7 @@ class CuebaseApp(App[None]):
         try:
             message = SourcesLoaded(self._notebook.list_sources(self._words))
         except KnowledgeBaseError as error:
-            message = SourcesLoaded(SourceList(), problem=describe(error))
+            message = SourcesLoaded(SourceList(), problem=_described(error))
         self.post_message(message)
 
     def on_sources_loaded(self, message: SourcesLoaded) -> None:
@@ -210,7 +236,7 @@ class CuebaseApp(App[None]):
         try:
             message = CallFinished(self._notebook.add(target))
         except KnowledgeBaseError as error:
-            message = CallFinished(describe(error), is_problem=True)
+            message = CallFinished(_described(error), is_problem=True)
         self._adding.remove(target)
         self.post_message(message)
 
@@ -248,7 +274,7 @@ class CuebaseApp(App[None]):
         try:
             conversations = self._notebook.earlier_conversations()
         except KnowledgeBaseError as error:
-            self.post_message(CallFinished(describe(error), is_problem=True))
+            self.post_message(CallFinished(_described(error), is_problem=True))
             return
         self.call_from_thread(self._offer, conversations)
 
@@ -268,7 +294,7 @@ class CuebaseApp(App[None]):
         try:
             turns = self._notebook.resume(conversation)
         except KnowledgeBaseError as error:
-            self.post_message(CallFinished(describe(error), is_problem=True))
+            self.post_message(CallFinished(_described(error), is_problem=True))
             return
         self.call_from_thread(self._conversation.replace, turns)
 
@@ -315,6 +341,10 @@ class CuebaseApp(App[None]):
         if self._adding:
             title += f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …"
         self._title.update(printable(title))
+
+
+def _described(error: KnowledgeBaseError) -> str:
+    return f"{error.message} {error.hint}".strip()
 
 
 def _has_browser() -> bool:

@@ -49,7 +49,12 @@ class ConversationDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog tall") as box:
             box.border_title = "Earlier conversations"
-            yield OptionList(*map(_option, self._conversations))
+            options = []
+            for conversation in self._conversations:
+                time = Content.styled(f"{conversation.updated_at}  ", "dim")
+                label = time + Content(printable(conversation.title))
+                options.append(Option(label, id=conversation.id))
+            yield OptionList(*options)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -69,8 +74,3 @@ class TextDialog(ModalScreen[None]):
         with VerticalScroll(classes="dialog tall") as box:
             box.border_title, box.border_subtitle = self._title, "Esc closes"
             yield Static(self._text)
-
-
-def _option(conversation: EarlierConversation) -> Option:
-    time = Content.styled(f"{conversation.updated_at}  ", "dim")
-    return Option(time + Content(printable(conversation.title)), id=conversation.id)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citations.answers.answer import Event
-from kbsite.tui.quotes import QuoteInContext
-from kbsite.tui.turns import Turn
+from kbsite.tui.turns import QuoteInContext, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,7 @@ from textual.widgets.option_list import Option
 
 from citations.passages import place
 from kbsite.tui.notebook import Link, ListedSource, SourceList
-from kbsite.tui.quotes import QuoteInContext
-from kbsite.tui.turns import Turn, printable, turn_content
+from kbsite.tui.turns import QuoteInContext, Turn, printable, turn_content
 
 WELCOME = """\
 Ask a question below. Answers are made of your sources, and every quote in them was found there \

@@ -1,7 +1,8 @@
-"""A question and its answer so far, and their text on the screen."""
+"""A question, its answer so far and its quotes, and their text on the screen."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 from typing import Any
 
 from textual.content import Content
@@ -12,14 +13,60 @@ from citations.answers.answer import (
     Claim,
     ClaimEvent,
     Event,
+    Evidence,
     FinalEvent,
     Progress,
+    Quote,
     Reply,
 )
-from citations.passages import place
-from kbsite.tui.quotes import QuoteInContext, cited, nearest
+from citations.passages import Locator, PassageSource, place
 
 NEAREST_SHOWN = 140  # characters of a nearest passage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteInContext:
+    """A quote and the text around it. ``label``: its number, or a letter for a nearest passage."""
+
+    label: str
+    origin: PassageSource
+    locator: Locator
+    text: str
+    prefix: str = ""
+    suffix: str = ""
+    heading: str = ""
+    link: str = ""
+
+
+def cited(quote: Quote) -> QuoteInContext:
+    """Return a citation's quote."""
+    return QuoteInContext(
+        label=str(quote.number),
+        origin=quote.origin,
+        locator=quote.locator,
+        text=quote.text,
+        prefix=quote.prefix,
+        suffix=quote.suffix,
+        heading=quote.heading,
+        link=quote.link,
+    )
+
+
+def nearest(evidence: Evidence, index: int) -> QuoteInContext:
+    """Return a nearest passage; the first is labelled “a”."""
+    return QuoteInContext(
+        label=letter(index),
+        origin=evidence.origin,
+        locator=evidence.locator,
+        text=evidence.text,
+        heading=evidence.heading,
+        link=evidence.link,
+    )
+
+
+def letter(index: int) -> str:
+    """Return the label of a nearest passage."""
+    return ascii_lowercase[index % len(ascii_lowercase)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +154,29 @@ def trace_content(footer: AnswerFooter) -> Content:
     trace = footer.trace
     questions = [f"· {part['text']} ({part['breadth']})" for part in trace.get("parts", ())]
     tokens = ", ".join(f"{name} {count:,}" for name, count in trace.get("tokens", {}).items())
+    stages = [
+        f"{stage['name']:<12} {stage['milliseconds']:8.1f} ms  {stage['count'] or '':>4}"
+        f"  {stage['note']}".rstrip()
+        for stage in trace.get("stages", ())
+    ]
+    passages = [
+        f"{item['number']:>3}. level {item['level']}  {item['score']:.2f}  {item['title']}"
+        for item in trace.get("evidence", ())
+    ]
+    checks = [
+        f"{check['verdict']:<13} {f'[{number}]' if (number := check['number']) else '–':<5}"
+        f" {check['quote']}"
+        for check in trace.get("checks", ())
+    ]
     parts = [
         _heading("Questions", f"decided by {trace.get('by', 'rules')}"),
         *_lines(questions),
         _heading("Stages", f"{footer.milliseconds:.0f} ms in all"),
-        *_lines(map(_stage, trace.get("stages", ()))),
+        *_lines(stages),
         _heading("Passages", "level 0 a chunk, 1 paragraphs, 2 a section, 3 a document"),
-        *_lines(map(_passage, trace.get("evidence", ()))),
+        *_lines(passages),
         _heading("Quotes", "checked word for word"),
-        *_lines(map(_check, trace.get("checks", ()))),
+        *_lines(checks),
         *([_heading("Tokens", tokens)] if tokens else []),
         *(Content.styled(printable(note), "dim") for note in trace.get("notes", ())),
     ]
@@ -124,21 +185,6 @@ def trace_content(footer: AnswerFooter) -> Content:
 
 def _lines(texts: Iterable[str]) -> list[Content]:
     return [Content(printable(text)) for text in texts]
-
-
-def _stage(stage: Mapping[str, Any]) -> str:
-    time = f"{stage['name']:<12} {stage['milliseconds']:8.1f} ms"
-    return f"{time}  {stage['count'] or '':>4}  {stage['note']}".rstrip()
-
-
-def _passage(passage: Mapping[str, Any]) -> str:
-    level = f"{passage['number']:>3}. level {passage['level']}"
-    return f"{level}  {passage['score']:.2f}  {passage['title']}"
-
-
-def _check(check: Mapping[str, Any]) -> str:
-    label = f"[{check['number']}]" if check["number"] else "–"
-    return f"{check['verdict']:<13} {label:<5} {check['quote']}"
 
 
 def _claim(
@@ -155,6 +201,13 @@ def _claim(
 
 
 def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> list[Content]:
+    count, seconds = len(turn.quotes), f"{footer.milliseconds / 1000:.1f} s"
+    citations = f"{count} citation{'' if count == 1 else 's'}" if count else "no citations"
+    confidence = "" if footer.confidence is None else f"confidence {footer.confidence:.0%}"
+    writer = printable(footer.model) or "the sources’ own words"
+    facts = [citations, writer, confidence, seconds]
+    if footer.is_refusal:
+        facts = ["no citations", "nothing was made up", seconds]
     parts = []
     if footer.note:
         style = "$warning" if footer.is_refusal else "dim"
@@ -162,7 +215,7 @@ def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> 
     if footer.is_refusal and turn.quotes:
         parts.append(Content.styled("What comes nearest:", "dim"))
         parts += [_nearest(quote, is_chosen=quote == chosen) for quote in turn.quotes]
-    return [*parts, Content.styled(_facts(turn, footer), "dim")]
+    return [*parts, Content.styled(" · ".join(filter(None, facts)), "dim")]
 
 
 def _nearest(quote: QuoteInContext, *, is_chosen: bool) -> Content:
@@ -170,17 +223,6 @@ def _nearest(quote: QuoteInContext, *, is_chosen: bool) -> Content:
     shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
     source = f" {printable(quote.origin.title)} {place(quote.locator)}: "
     return _label(quote.label, is_chosen=is_chosen) + Content.styled(source, "dim") + Content(shown)
-
-
-def _facts(turn: Turn, footer: AnswerFooter) -> str:
-    seconds = f"{footer.milliseconds / 1000:.1f} s"
-    if footer.is_refusal:
-        return f"no citations · nothing was made up · {seconds}"
-    count = len(turn.quotes)
-    citations = f"{count} citation{'' if count == 1 else 's'}" if count else "no citations"
-    confidence = "" if footer.confidence is None else f"confidence {footer.confidence:.0%}"
-    writer = printable(footer.model) or "the sources’ own words"
-    return " · ".join(filter(None, (citations, writer, confidence, seconds)))
 
 
 def _label(label: str, *, is_chosen: bool) -> Content:

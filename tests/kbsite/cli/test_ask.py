@@ -10,7 +10,7 @@ from citations.answers.answer import FinalEvent
 from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
 from kbsite.cli.tui import Adder, LibraryNotebook
-from kbsite.tui.quotes import QuoteInContext
+from kbsite.tui.turns import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document
 from transcripts.errors import KnowledgeBaseError

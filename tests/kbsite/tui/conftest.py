@@ -29,8 +29,7 @@ from citations.passages import Locator, PassageSource, Stage
 from kbsite.tui import app
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
-from kbsite.tui.quotes import QuoteInContext
-from kbsite.tui.turns import Turn
+from kbsite.tui.turns import QuoteInContext, Turn
 
 TALK = PassageSource(id=UUID(int=1), kind="video", title="When a service says no", author="Ada")
 BOOK = PassageSource(id=UUID(int=2), kind="pdf", title="Counting, Waiting, Keeping Time")
