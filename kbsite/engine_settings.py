@@ -16,7 +16,7 @@ MAX_FULL_TRANSCRIPT_LENGTH = option(
 SEARCH_SEGMENT_SECONDS = option(
     "SEARCH_SEGMENT_SECONDS",
     30,
-    "Length of the segments that a search within a transcript ranks.",
+    "Length of the segments that a search in a video ranks.",
     least=1,
     most=86_400,
 )
@@ -33,10 +33,7 @@ EMBEDDING_MODEL = option(
     "EMBEDDING_MODEL", "", "A model of that provider, by name or folder; empty: its default."
 )
 EMBEDDING_DIMENSIONS = option(
-    "EMBEDDING_DIMENSIONS",
-    0,
-    "Vector length of a remote model that is not a provider's default; 0: known.",
-    most=4_000,
+    "EMBEDDING_DIMENSIONS", 0, "Vector length of an unknown remote model; 0: known.", most=4_000
 )
 MODEL_THREADS = option(
     "MODEL_THREADS",
@@ -88,19 +85,14 @@ UNSUPPORTED_CLAIMS = option(
 )
 VOYAGE_API_KEY = option("VOYAGE_API_KEY", "", "Key of Voyage AI.", secret=True)
 OPENAI_API_KEY = option(
-    "OPENAI_API_KEY",
-    "",
-    "Key of OpenAI, or of the server at LLM_BASE_URL or OPENAI_BASE_URL.",
-    secret=True,
+    "OPENAI_API_KEY", "", "Key of OpenAI, or of another server that speaks its API.", secret=True
 )
 ANTHROPIC_API_KEY = option("ANTHROPIC_API_KEY", "", "Key of Anthropic.", secret=True)
 VOYAGE_BASE_URL = option(
     "VOYAGE_BASE_URL", "https://api.voyageai.com/v1", "Address of Voyage AI's API."
 )
 OPENAI_BASE_URL = option(
-    "OPENAI_BASE_URL",
-    "https://api.openai.com/v1",
-    "Address of OpenAI's API, or of another server that speaks it.",
+    "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAI's API, or a server that speaks it."
 )
 OLLAMA_BASE_URL = option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Address of Ollama.")
 MODEL_TIMEOUT_SECONDS = option(
@@ -127,10 +119,7 @@ LIVE_RELEVANCE_THRESHOLD = option(
     most=1,
 )
 LIVE_OFF_TOPIC_CONFIDENCE = option(
-    "LIVE_OFF_TOPIC_CONFIDENCE",
-    0.8,
-    "Confidence (0 to 1) from which speech counts as off-topic; 1: never.",
-    most=1,
+    "LIVE_OFF_TOPIC_CONFIDENCE", 0.8, "Confidence from which speech is off-topic; 1: never.", most=1
 )
 LIVE_KEYWORDS = option(
     "LIVE_KEYWORDS",

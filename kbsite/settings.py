@@ -34,9 +34,7 @@ MODELS_DIR = Path(
     or DATA_DIR / "models"
 )
 PUBLIC_URL = option(
-    "PUBLIC_URL",
-    "http://127.0.0.1:8000",
-    "Public address of this server, used in links and for MCP.",
+    "PUBLIC_URL", "http://127.0.0.1:8000", "Public address of this server, for links and MCP."
 )
 HOST = option("HOST", "127.0.0.1", "Address that `kb serve` listens on.")
 PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
@@ -69,10 +67,7 @@ def _make_secret_key(path: Path) -> str:
 
 
 _secret_key = option(
-    "SECRET_KEY",
-    "",
-    "Signs sessions and links; empty: created once in the data directory.",
-    secret=True,
+    "SECRET_KEY", "", "Signs sessions and links; empty: one in the data directory.", secret=True
 )
 SECRET_KEY = _secret_key or _stored_secret_key()
 DEBUG = option("DEBUG", False, "Django's debug pages; never on a server that others can reach.")
@@ -80,14 +75,10 @@ ALLOWED_HOSTS = option(
     "ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"], "Host names that this server answers to."
 )
 CSRF_TRUSTED_ORIGINS = option(
-    "CSRF_TRUSTED_ORIGINS",
-    [],
-    "Origins, such as https://kb.example.org, that may send forms and MCP calls.",
+    "CSRF_TRUSTED_ORIGINS", [], "Origins (https://kb.example.org) that may send forms or call MCP."
 )
 SECURE = option(
-    "SECURE",
-    False,
-    "Served over HTTPS by a proxy that sets X-Forwarded-Proto: secure cookies, HSTS, redirect.",
+    "SECURE", False, "An HTTPS proxy sets X-Forwarded-Proto: secure cookies, HSTS, redirect."
 )
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
@@ -233,15 +224,10 @@ LOGGING: dict[str, Any] = {
 
 # Jobs
 
-CELERY_BROKER_URL = (
-    option(
-        "CELERY_BROKER_URL",
-        "",
-        "Redis or RabbitMQ; empty: a queue of files in the data directory.",
-        secret=True,
-    )
-    or "filesystem://"
+_broker = option(
+    "CELERY_BROKER_URL", "", "Redis or RabbitMQ; empty: files in the data directory.", secret=True
 )
+CELERY_BROKER_URL = _broker or "filesystem://"
 WORKER_CONCURRENCY = option(
     "WORKER_CONCURRENCY", 2, "Jobs that one worker runs concurrently.", least=1
 )
@@ -280,9 +266,7 @@ CELERY_BEAT_SCHEDULE = {
 
 MCP_CALLS_PER_MINUTE = option("MCP_CALLS_PER_MINUTE", 120, "Calls per minute and token.")
 MCP_MAX_TOKENS = option(
-    "MCP_MAX_TOKENS",
-    20_000,
-    "Tokens in one tool's result, at most, unless the call sets its own limit.",
+    "MCP_MAX_TOKENS", 20_000, "Tokens in one tool's result, at most, unless the call sets a limit."
 )
 
 # The content API

@@ -53,6 +53,7 @@ class Serving:
         self.home = home
         self.environment = environment(home, **more)
         self.log = home.with_name(f"{home.name}.log")
+        greetings = self.output().count("Ctrl-C")  # of earlier starts
         with self.log.open("ab") as log:
             command = [*KB, "serve", "--port", "0", *arguments]
             self.process = subprocess.Popen(
@@ -63,13 +64,13 @@ class Serving:
                 stderr=log,
                 start_new_session=True,
             )
-        until(lambda: "Ctrl-C" in self.output() or self.process.poll() is not None)
+        until(lambda: self.output().count("Ctrl-C") > greetings or self.process.poll() is not None)
         assert self.process.poll() is None, self.output()
         self.link = LINK.findall(self.output())[-1]
         self.url = "http://" + urlsplit(self.link).netloc
 
     def output(self) -> str:
-        return self.log.read_text()
+        return self.log.read_text() if self.log.exists() else ""
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
