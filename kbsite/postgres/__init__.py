@@ -27,31 +27,12 @@ from kbsite.postgres.errors import (
     DiskFull,
     EmbeddedPostgresError,
     NotWritable,
-    OtherVersion,
-    OwnedByAnother,
     PathUnusable,
-    ProgramsMissing,
-    StartFailed,
     StartTimeout,
 )
 from kbsite.postgres.home import PORT, Home, home_of, prepare
 from kbsite.postgres.process import DATABASE, ROLE, STOP_SECONDS, bring_up, is_running, stop
 from kbsite.postgres.programs import START_SECONDS
-
-__all__ = [
-    "DiskFull",
-    "EmbeddedPostgresError",
-    "NotWritable",
-    "OtherVersion",
-    "OwnedByAnother",
-    "PathUnusable",
-    "ProgramsMissing",
-    "ServerLease",
-    "StartFailed",
-    "StartTimeout",
-    "database_settings",
-    "start",
-]
 
 logger = logging.getLogger(__name__)
 
@@ -170,10 +151,9 @@ class ServerLease:
     def _leave(self) -> None:
         if self._user_lock is None:
             return
-        try:
-            fcntl.flock(self._user_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _take(self._user_lock):
             stop(self.home)
-        except BlockingIOError:
+        else:
             logger.debug("Other processes still use PostgreSQL.")
         self._drop_user_lock()
 
@@ -201,16 +181,13 @@ def _explained(home: Home) -> Iterator[None]:
     except subprocess.TimeoutExpired as error:
         raise StartTimeout(f"A program of PostgreSQL did not end in time: {error}.") from error
     except (ValueError, OSError) as error:
-        raise _explanation(error, home.root) from error
-
-
-def _explanation(error: ValueError | OSError, path: Path) -> EmbeddedPostgresError:
-    number = error.errno if isinstance(error, OSError) else None
-    if number in (errno.ENOSPC, errno.EDQUOT):
-        return DiskFull(f"No space is left on the disk for the database in {path}.")
-    if isinstance(error, PermissionError) or number == errno.EROFS:
-        return NotWritable(f"The database directory {path} cannot be used: {error}.")
-    return PathUnusable(f"The database directory {path} cannot be used: {error}.")
+        number = error.errno if isinstance(error, OSError) else None
+        if number in (errno.ENOSPC, errno.EDQUOT):
+            text = f"No space is left on the disk for the database in {home.root}."
+            raise DiskFull(text) from error
+        is_closed = isinstance(error, PermissionError) or number == errno.EROFS
+        text = f"The database directory {home.root} cannot be used: {error}."
+        raise (NotWritable if is_closed else PathUnusable)(text) from error
 
 
 # Locks
@@ -223,22 +200,23 @@ def _open_lock(path: Path) -> int:
 @contextlib.contextmanager
 def _locked(path: Path, seconds: float) -> Iterator[None]:
     lock = _open_lock(path)
+    deadline = time.monotonic() + seconds
     try:
-        _wait_for_lock(lock, path, seconds)
+        while not _take(lock):
+            if time.monotonic() > deadline:
+                raise StartTimeout(
+                    "Another process has been starting or stopping PostgreSQL for "
+                    f"{seconds:.0f} s ({path})."
+                )
+            time.sleep(0.02)
         yield
     finally:
         os.close(lock)
 
 
-def _wait_for_lock(lock: int, path: Path, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise StartTimeout(
-                    "Another process has been starting or stopping PostgreSQL for "
-                    f"{seconds:.0f} s ({path})."
-                ) from None
-        time.sleep(0.02)
+def _take(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -6,6 +6,7 @@ that is created on first use. Access control lists let this account alone pass, 
 closed parent directories. Modes never change: root's home stays closed to everyone else.
 """
 
+import contextlib
 import logging
 import os
 import pwd
@@ -13,7 +14,6 @@ import shutil
 import stat
 import struct
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -55,7 +55,12 @@ def account_for(*directories: Path) -> Account:
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid(), switch=False)
     owner = next((path.stat().st_uid for path in directories if path.exists()), 0)
-    entry = _account_of(owner) if owner else _own_account()
+    try:
+        entry = pwd.getpwuid(owner) if owner else _own_account()
+    except KeyError:
+        raise LookupError(
+            f"The data directory belongs to the user id {owner}, which has no account here."
+        ) from None
     return Account(entry.pw_uid, entry.pw_gid, switch=True)
 
 
@@ -66,28 +71,19 @@ def open_way(path: Path, account: Account) -> None:
     """
     if not account.switch or _reaches(path, account):
         return
-    for parent in _closed(path):
-        _let_pass(parent, account)
+    for parent in reversed(path.parents):
+        if not parent.stat().st_mode & stat.S_IXOTH:
+            _let_pass(parent, account)
     if not _reaches(path, account):
         raise PermissionError(
             f"The account {pwd.getpwuid(account.uid).pw_name} cannot reach {path}."
         )
 
 
-def _account_of(uid: int) -> pwd.struct_passwd:
-    try:
-        return pwd.getpwuid(uid)
-    except KeyError:
-        raise LookupError(
-            f"The data directory belongs to the user id {uid}, which has no account here."
-        ) from None
-
-
 def _own_account() -> pwd.struct_passwd:
-    try:
+    with contextlib.suppress(KeyError):
         return pwd.getpwnam(NAME)
-    except KeyError:
-        _make_account()
+    _make_account()
     return pwd.getpwnam(NAME)
 
 
@@ -97,19 +93,11 @@ def _make_account() -> None:
         raise LookupError(
             "PostgreSQL does not run as root, and there is no useradd to create an account."
         )
-    command = [
-        program,
-        "--system",
-        "--user-group",
-        "--no-create-home",
-        "--home-dir",
-        "/nonexistent",
-        "--shell",
-        "/usr/sbin/nologin",
-        NAME,
-    ]
+    kind = ("--system", "--user-group", "--no-create-home")
+    places = ("--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin")
+    command = [program, *kind, *places, NAME]
     made = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
-    if made.returncode != 0 and not _exists():
+    if made.returncode != 0 and not any(entry.pw_name == NAME for entry in pwd.getpwall()):
         raise LookupError(
             "PostgreSQL does not run as root, and no account could be created for it: "
             f"{made.stderr.strip()}"
@@ -117,21 +105,11 @@ def _make_account() -> None:
     logger.info("Created the system account %s for PostgreSQL, which does not run as root.", NAME)
 
 
-def _exists() -> bool:
-    return any(entry.pw_name == NAME for entry in pwd.getpwall())
-
-
 def _reaches(path: Path, account: Account) -> bool:
     command = ["/bin/sh", "-c", 'test -r "$1" && test -x "$1"', "sh", str(path)]
     return (
         subprocess.run(command, check=False, cwd="/", timeout=30, **account.options).returncode == 0
     )
-
-
-def _closed(path: Path) -> Iterator[Path]:
-    for parent in reversed(path.parents):
-        if not parent.stat().st_mode & stat.S_IXOTH:
-            yield parent
 
 
 def _let_pass(directory: Path, account: Account) -> None:

@@ -39,23 +39,18 @@ class Home:
 def home_of(data_dir: Path) -> Home:
     """Derive the directories from the path alone, the same in every process."""
     root = data_dir.expanduser().resolve() / "postgres"
-    return Home(root, root if _fits_socket(root) else _short_directory(root))
+    is_short = len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT
+    # libpq takes a comma for the end of a host name.
+    if is_short and "," not in str(root) and str(root).isprintable():
+        return Home(root, root)
+    # Not TMPDIR or XDG_RUNTIME_DIR: they differ between a service and a login shell.
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()
+    return Home(root, Path("/tmp") / f"cuebase-{digest[:16]}")
 
 
 def socket_path(directory: Path) -> Path:
     """Return the file in a socket directory that clients connect to."""
     return directory / f".s.PGSQL.{PORT}"
-
-
-def _fits_socket(root: Path) -> bool:
-    # libpq takes a comma for the end of a host name.
-    is_short = len(os.fsencode(socket_path(root))) <= _SOCKET_PATH_LIMIT
-    return is_short and "," not in str(root) and str(root).isprintable()
-
-
-def _short_directory(root: Path) -> Path:
-    # Not TMPDIR or XDG_RUNTIME_DIR: they differ between a service and a login shell.
-    return Path("/tmp") / f"cuebase-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}"
 
 
 # Preparation
@@ -77,7 +72,12 @@ def prepare(home: Home) -> Account:
     if home.sockets != home.root:
         _make_directory(home.sockets, account)
         _check_owner(home.sockets, account)
-        _check_closed(home.sockets)
+        mode = home.sockets.lstat().st_mode
+        if not stat.S_ISDIR(mode) or mode & 0o077:
+            raise PathUnusable(
+                f"{home.sockets} must be a directory that is closed to other users.",
+                hint=f"Remove {home.sockets} and start again.",
+            )
     return account
 
 
@@ -99,15 +99,6 @@ def _user_name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
-
-
-def _check_closed(path: Path) -> None:
-    mode = path.lstat().st_mode
-    if not stat.S_ISDIR(mode) or mode & 0o077:
-        raise PathUnusable(
-            f"{path} must be a directory that is closed to other users.",
-            hint=f"Remove {path} and start again.",
-        )
 
 
 def _check_version(home: Home) -> None:

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from kbsite import postgres
+from kbsite.postgres import errors as postgres_errors
 from kbsite.postgres import home as postgres_home
 from kbsite.postgres import process as postgres_process
 from kbsite.postgres import programs as postgres_programs
@@ -412,7 +413,9 @@ def test_a_first_start_that_is_interrupted_leaves_nothing_that_harms_the_next(
 def test_a_directory_of_another_major_version_is_told_with_both_versions(made_dir: Path) -> None:
     (made_dir / "postgres/data/PG_VERSION").write_text("16\n")
 
-    with pytest.raises(postgres.OtherVersion, match=r"PostgreSQL 16; PostgreSQL 18") as caught:
+    with pytest.raises(
+        postgres_errors.OtherVersion, match=r"PostgreSQL 16; PostgreSQL 18"
+    ) as caught:
         postgres.start(made_dir)
     assert "pg_dump" in caught.value.hint
 
@@ -420,7 +423,7 @@ def test_a_directory_of_another_major_version_is_told_with_both_versions(made_di
 def test_a_directory_of_other_files_is_left_alone(made_dir: Path) -> None:
     (made_dir / "postgres/data/PG_VERSION").unlink()
 
-    with pytest.raises(postgres.PathUnusable, match="no PostgreSQL database"):
+    with pytest.raises(postgres_errors.PathUnusable, match="no PostgreSQL database"):
         postgres.start(made_dir)
 
 
@@ -428,7 +431,7 @@ def test_a_directory_of_other_files_is_left_alone(made_dir: Path) -> None:
 def test_a_directory_of_another_user_is_told(made_dir: Path) -> None:
     os.chown(made_dir / "postgres/data", 1, 1)
 
-    with pytest.raises(postgres.OwnedByAnother, match="belongs to the user"):
+    with pytest.raises(postgres_errors.OwnedByAnother, match="belongs to the user"):
         postgres.start(made_dir)
 
 
@@ -437,25 +440,25 @@ def test_a_read_only_directory_is_told(tmp_path: Path) -> None:
     with mounted(directory, "ro,size=1m") if AS_ROOT else contextlib.nullcontext():
         if not AS_ROOT:
             directory.mkdir(mode=0o500)
-        with pytest.raises(postgres.NotWritable):
+        with pytest.raises(postgres_errors.NotWritable):
             postgres.start(directory)
 
 
 def test_a_file_in_the_directorys_place_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(postgres.PathUnusable):
+    with pytest.raises(postgres_errors.PathUnusable):
         postgres.start(tmp_path / "file")
 
 
 def test_a_path_with_a_line_break_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(postgres.PathUnusable, match="control characters"):
+    with pytest.raises(postgres_errors.PathUnusable, match="control characters"):
         postgres.start(tmp_path / "a\nb")
 
 
 def test_a_disk_too_small_for_a_new_database_is_told(tmp_path: Path) -> None:
     with mounted(tmp_path / "small", "size=20m,mode=755"):
-        with pytest.raises(postgres.DiskFull):
+        with pytest.raises(postgres_errors.DiskFull):
             postgres.start(tmp_path / "small/kb")
         assert not (tmp_path / "small/kb/postgres/data").exists()
 
@@ -468,7 +471,7 @@ def test_a_disk_that_is_full_at_the_next_start_is_told_and_can_be_mended(tmp_pat
         with contextlib.suppress(OSError), ballast.open("wb") as stream:
             while True:
                 stream.write(bytes(65536))
-        with pytest.raises(postgres.DiskFull):
+        with pytest.raises(postgres_errors.DiskFull):
             postgres.start(directory, fast=True)
         ballast.unlink()
         with postgres.start(directory, fast=True) as server:
@@ -498,7 +501,7 @@ def test_a_socket_directory_that_others_can_enter_is_refused(tmp_path: Path) -> 
     host.mkdir()
     host.chmod(0o777)
     try:
-        with pytest.raises(postgres.PathUnusable, match="closed to other users"):
+        with pytest.raises(postgres_errors.PathUnusable, match="closed to other users"):
             postgres.start(directory)
     finally:
         host.rmdir()
@@ -547,7 +550,7 @@ def test_a_server_that_cannot_start_is_told_with_its_log(made_dir: Path) -> None
     with (made_dir / "postgres/data/postgresql.conf").open("a") as stream:
         stream.write("no_such_setting = on\n")
 
-    with pytest.raises(postgres.StartFailed, match="no_such_setting"):
+    with pytest.raises(postgres_errors.StartFailed, match="no_such_setting"):
         postgres.start(made_dir)
 
 
@@ -557,7 +560,7 @@ def test_waiting_for_another_start_has_an_end(
     monkeypatch.setattr(postgres, "START_SECONDS", 0.1)
     with (made_dir / "postgres/start.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(postgres.StartTimeout, match="Another process"):
+        with pytest.raises(postgres_errors.StartTimeout, match="Another process"):
             postgres.start(made_dir)
 
 
@@ -589,7 +592,7 @@ def test_a_persons_postgres_variables_do_not_lead_astray(
 def test_missing_programs_are_told(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_programs, "MAJOR_VERSION", 99)
 
-    with pytest.raises(postgres.ProgramsMissing, match="PostgreSQL 99") as caught:
+    with pytest.raises(postgres_errors.ProgramsMissing, match="PostgreSQL 99") as caught:
         postgres.start(data_dir)
     assert "DATABASE_URL" in caught.value.hint
 
@@ -617,7 +620,10 @@ def test_roots_closed_directories_stay_closed_to_others(quick_path: Path) -> Non
 
 
 def test_every_error_has_a_code_of_its_own_and_a_hint() -> None:
-    family = [postgres.EmbeddedPostgresError, *postgres.EmbeddedPostgresError.__subclasses__()]
+    family = [
+        postgres_errors.EmbeddedPostgresError,
+        *postgres_errors.EmbeddedPostgresError.__subclasses__(),
+    ]
 
     assert len({kind.code for kind in family}) == len(family)
-    assert all(kind.default_hint for kind in family if kind is not postgres.OtherVersion)
+    assert all(kind.default_hint for kind in family if kind is not postgres_errors.OtherVersion)
