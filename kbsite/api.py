@@ -81,7 +81,10 @@ class Api(NinjaAPI):
         schema = super().get_openapi_schema(**options)
         for path in schema["paths"].values():
             for operation in path.values():
-                _describe_problems(operation["responses"])
+                for status, response in operation["responses"].items():
+                    if status >= 400 and "application/json" in response.get("content", {}):
+                        content = response["content"].pop("application/json")
+                        response["content"] = {errors.PROBLEM: content}
         return schema
 
 
@@ -166,9 +169,3 @@ def _sentence(error: dict[str, Any]) -> str:
     )
     complaint = errors.complaint(error)
     return f"{location[:100]}: {complaint}" if location else complaint
-
-
-def _describe_problems(responses: dict[int, Any]) -> None:
-    for status, response in responses.items():
-        if status >= 400 and "application/json" in response.get("content", {}):
-            response["content"] = {errors.PROBLEM: response["content"].pop("application/json")}

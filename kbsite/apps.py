@@ -67,21 +67,13 @@ def _vector_state(alias: str) -> list[CheckMessage]:
         )
         may_create = cursor.fetchone()[0]
     if creatable is None:
-        return [_MISSING]
-    return [] if may_create else [_not_allowed(str(connections[alias].settings_dict["NAME"]))]
-
-
-_MISSING = Error(
-    "This PostgreSQL server does not have the pgvector extension.",
-    hint="Install it on the server, for example with `apt install postgresql-18-pgvector`; "
-    "managed services let you enable it in their console.",
-    id="kbsite.E002",
-)
-
-
-def _not_allowed(database: str) -> CheckMessage:
-    return Error(
-        "The database does not have the vector extension, and its user may not create it.",
-        hint=f'As a superuser: psql -d {database} -c "CREATE EXTENSION vector"',
-        id="kbsite.E003",
-    )
+        text = "This PostgreSQL server does not have the pgvector extension."
+        hint = "Install it on the server, for example with `apt install postgresql-18-pgvector`; "
+        hint += "managed services let you enable it in their console."
+        return [Error(text, hint=hint, id="kbsite.E002")]
+    if may_create:
+        return []
+    name = connections[alias].settings_dict["NAME"]
+    text = "The database does not have the vector extension, and its user may not create it."
+    hint = f'As a superuser: psql -d {name} -c "CREATE EXTENSION vector"'
+    return [Error(text, hint=hint, id="kbsite.E003")]

@@ -52,8 +52,16 @@ def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope
     """Return what a user may see and change, at most what a given token allows."""
     if not user.is_authenticated or not user.is_active:
         return NOTHING
-    scope = everything() if user.is_superuser else _as_member(user)
-    return scope if token is None else _narrowed(scope, token)
+    if user.is_superuser:
+        readable = writable = everything().readable
+    else:
+        roles = dict(Membership.objects.filter(user=user).values_list("collection_id", "role"))
+        readable = frozenset(roles)
+        writable = frozenset(pk for pk, role in roles.items() if role in WRITING_ROLES)
+    if token is not None and token.limited:
+        readable &= frozenset(token.collections.values_list("pk", flat=True))
+    may_write = token is None or token.can_write
+    return Scope(readable=readable, writable=writable & readable if may_write else frozenset())
 
 
 def caller_of_token(text: str) -> Caller:
@@ -81,7 +89,10 @@ class CallerMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: Any) -> None:
-        _forget_impossible_session(request)
+        session = getattr(request, "session", None)
+        # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
+        if session is not None and "\0" in (session.session_key or ""):
+            request.session = type(session)()
         request.caller = SimpleLazyObject(lambda: caller_of_request(request))
         request.access = SimpleLazyObject(
             lambda: request.caller.scope if request.caller else NOTHING
@@ -102,27 +113,3 @@ class SignInRequiredMiddleware(LoginRequiredMiddleware):
         if getattr(request, "htmx", False):
             return HttpResponse(status=204, headers={"HX-Redirect": reverse("sign-in")})
         return super().handle_no_permission(request, view_func)
-
-
-def _forget_impossible_session(request: Any) -> None:
-    session = getattr(request, "session", None)
-    # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
-    if session is not None and "\0" in (session.session_key or ""):
-        request.session = type(session)()
-
-
-def _as_member(user: User) -> Scope:
-    rows = list(Membership.objects.filter(user=user).values_list("collection_id", "role"))
-    return Scope(
-        readable=frozenset(collection for collection, _ in rows),
-        writable=frozenset(collection for collection, role in rows if role in WRITING_ROLES),
-    )
-
-
-def _narrowed(scope: Scope, token: ApiToken) -> Scope:
-    readable = scope.readable
-    if token.limited:
-        readable &= frozenset(token.collections.values_list("pk", flat=True))
-    return Scope(
-        readable=readable, writable=scope.writable & readable if token.can_write else frozenset()
-    )

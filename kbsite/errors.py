@@ -83,11 +83,8 @@ def complaint(found: Mapping[str, Any]) -> str:
         return message
     if "max_length" in about:
         return f"has more than {about['max_length']:,} characters"
-    return (
-        f"has fewer than {about['min_length']:,} characters"
-        if about["actual_length"]
-        else "is empty"
-    )
+    least = about["min_length"]
+    return f"has fewer than {least:,} characters" if about["actual_length"] else "is empty"
 
 
 # Failures before any use case is called, by status: code and message. They have no error class.
@@ -128,11 +125,8 @@ def protocol_response(status: int, detail: str = "") -> JsonResponse:
 
 def status_of_refusal(exception: SuspiciousOperation) -> int:
     """Return the status of a request that Django refuses: 413 if too large, else 400."""
-    return (
-        413
-        if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent))
-        else 400
-    )
+    too_large = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
+    return 413 if isinstance(exception, too_large) else 400
 
 
 def sentence(error: KnowledgeBaseError) -> str:
@@ -148,19 +142,15 @@ class ErrorMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         """Refuse a NUL character in an address: PostgreSQL can neither store nor compare it."""
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return self.process_exception(
-                request,
-                InvalidInput("The address has a NUL character in it.", hint="Leave %00 out."),
-            )
+            error = InvalidInput("The address has a NUL character in it.", hint="Leave %00 out.")
+            return self.process_exception(request, error)
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Turn Django's own refusals and crashes under the API into problem details."""
-        if (
-            response.status_code < 400
-            or not request.path_info.startswith(API)
-            or _is_ours(response)
-        ):
+        kind = response.get("Content-Type", "")
+        is_ours = isinstance(response, Response) or kind.startswith((PROBLEM, "application/json"))
+        if response.status_code < 400 or not request.path_info.startswith(API) or is_ours:
             return response
         answer = protocol_response(response.status_code)
         if "Allow" in response:
@@ -188,12 +178,6 @@ def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Resp
     headers = {"WWW-Authenticate": CHALLENGE} if data["status"] == 401 else {}
     return Response(
         data, status=data["status"], content_type=None if as_page else PROBLEM, headers=headers
-    )
-
-
-def _is_ours(response: HttpResponse) -> bool:
-    return isinstance(response, Response) or response.get("Content-Type", "").startswith(
-        (PROBLEM, "application/json")
     )
 
 

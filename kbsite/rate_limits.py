@@ -20,7 +20,7 @@ def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
 
     If the counter cannot be reached, everything passes.
     """
-    limiter = _limiter(_address(settings.CELERY_BROKER_URL))
+    limiter = _limiter(settings.CELERY_BROKER_URL)
     try:
         if limiter.hit(allowed, what, who):
             return
@@ -36,16 +36,13 @@ def forget() -> None:
     _limiter.cache_clear()
 
 
-def _address(broker: str) -> str:
-    return broker if broker.startswith(("redis://", "rediss://")) else "memory://"
-
-
 @cache
-def _limiter(address: str) -> MovingWindowRateLimiter:
+def _limiter(broker: str) -> MovingWindowRateLimiter:
+    is_redis = broker.startswith(("redis://", "rediss://"))
     storage = (
-        storage_from_string(address, socket_timeout=2)
-        if address.startswith("redis")
-        else storage_from_string(address)
+        storage_from_string(broker, socket_timeout=2)
+        if is_redis
+        else storage_from_string("memory://")
     )
     if not isinstance(storage, Storage):
         raise TypeError(f"not a storage for counts: {storage!r}")

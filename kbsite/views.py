@@ -139,7 +139,9 @@ def create_token(request: Any) -> HttpResponse:
         collections=tuple(values["collections"]),
         days=values["days"],
     )
-    config = _config(_mcp_url(request), text)
+    headers = {"Authorization": f"Bearer {text}"}
+    server = {"type": "http", "url": _mcp_url(request), "headers": headers}
+    config = json.dumps({"mcpServers": {"cuebase": server}}, indent=2)
     new = {"new_token": token, "text": text, "config": config}
     return render(request, "kbsite/tokens.html", {**_tokens(request), **new})
 
@@ -156,12 +158,8 @@ def revoke_token(request: Any, pk: int) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _error_page(
-        request,
-        400,
-        "This request cannot be read.",
-        "Go back and try again; a very large upload may have to be sent in parts.",
-    )
+    hint = "Go back and try again; a very large upload may have to be sent in parts."
+    return _error_page(request, 400, "This request cannot be read.", hint)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -171,21 +169,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 @csrf_exempt
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Report that a form's CSRF token is not valid."""
-    return _error_page(
-        request,
-        403,
-        "This form has expired.",
-        "Reload the page, and send it again. Cookies have to be allowed.",
-    )
+    hint = "Reload the page, and send it again. Cookies have to be allowed."
+    return _error_page(request, 403, "This form has expired.", hint)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _error_page(
-        request,
-        404,
-        "There is nothing at this address.",
-        "It may have been deleted or mistyped. The library lists all videos.",
-    )
+    hint = "It may have been deleted or mistyped. The library lists all videos."
+    return _error_page(request, 404, "There is nothing at this address.", hint)
 
 
 def broken(request: HttpRequest) -> HttpResponse:
@@ -224,8 +214,3 @@ def _tokens(request: Any) -> dict[str, Any]:
 
 def _mcp_url(request: HttpRequest) -> str:
     return request.build_absolute_uri("/mcp")
-
-
-def _config(url: str, text: str) -> str:
-    server = {"type": "http", "url": url, "headers": {"Authorization": f"Bearer {text}"}}
-    return json.dumps({"mcpServers": {"cuebase": server}}, indent=2)

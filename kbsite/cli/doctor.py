@@ -147,24 +147,10 @@ def _embeddings() -> Result:
     return True, f"locked to {space}", ""
 
 
-def _reranker() -> Result:
-    return _reranker_result(
-        "RERANKER",
-        conf.reranker(),
-        registry.reranker,
-        "passages keep the order of words and meaning",
-    )
-
-
-def _live_reranker() -> Result:
-    return _reranker_result(
-        "LIVE_RERANKER", conf.live_reranker(), registry.live_reranker, "lectures cite by similarity"
-    )
-
-
-def _reranker_result(
-    setting: str, name: str, find: Callable[[], object | None], without: str
+def _reranker(
+    setting: str, configured: Callable[[], str], find: Callable[[], object | None], without: str
 ) -> Result:
+    name = configured()
     if name == conf.NO_RERANKER:
         return None, "switched off", f"{setting} names one; without it, {without}."
     if find() is None:
@@ -232,8 +218,12 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "pgvector": _pgvector,
     "Migrations": _migrations,
     "Embeddings": _embeddings,
-    "Cross-encoder": _reranker,
-    "Cross-encoder of lectures": _live_reranker,
+    "Cross-encoder": lambda: _reranker(
+        "RERANKER", conf.reranker, registry.reranker, "passages keep the order of words and meaning"
+    ),
+    "Cross-encoder of lectures": lambda: _reranker(
+        "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by similarity"
+    ),
     "Sources": _sources,
     "Queue": _queue,
     "Worker": _worker,

@@ -191,7 +191,19 @@ def render_job(
     data = clip(JobProgress.model_validate(job))
     rows = [clip(problem) for problem in data.problems[offset:]]
     data.problem_count, data.problems = len(job.problems), []
-    data.sources = [_indexed(source) for source in sources[:SOURCES]]
+    data.sources = [
+        clip(
+            IndexedOut(
+                source_id=str(source.uuid),
+                language=source.language,
+                found_by_words=source.chunk_count > 0,
+                found_by_meaning=source.state == State.READY,
+                error=source.error,
+                hint=source.hint,
+            )
+        )
+        for source in sources[:SOURCES]
+    ]
     state = _state(data).removesuffix(".")
     head = "\n".join(
         [
@@ -219,19 +231,6 @@ def render_waiting(job: Job, asked: Arguments) -> tuple[str, FetchedOut]:
 
 def _problem_line(_: int, problem: JobProblem) -> str:
     return f"- {problem.name}: {problem.message}"
-
-
-def _indexed(source: Source) -> IndexedOut:
-    return clip(
-        IndexedOut(
-            source_id=str(source.uuid),
-            language=source.language,
-            found_by_words=source.chunk_count > 0,
-            found_by_meaning=source.state == State.READY,
-            error=source.error,
-            hint=source.hint,
-        )
-    )
 
 
 def _indexed_line(row: IndexedOut) -> str:

@@ -92,7 +92,12 @@ def bring_up(home: Home, account: Account, *, fast: bool) -> None:
     pid = _written_pid(home.pid_file)
     if not _lives(pid, home) or not _await_ready(pid, home, deadline):
         _launch_until_ready(home, account, deadline, fast=fast)
-    _make_database(home)
+    if _answers(home):
+        return
+    place = (*_address(home), f"--username={ROLE}", "--maintenance-db=postgres")
+    made = run("createdb", *place, DATABASE)
+    if made.returncode != 0:
+        raise _failure(home, made.stderr)
 
 
 def is_running(home: Home) -> bool:
@@ -216,16 +221,6 @@ def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
             )
         time.sleep(0.03)
     return True
-
-
-def _make_database(home: Home) -> None:
-    if _answers(home):
-        return
-    made = run(
-        "createdb", *_address(home), f"--username={ROLE}", "--maintenance-db=postgres", DATABASE
-    )
-    if made.returncode != 0:
-        raise _failure(home, made.stderr)
 
 
 def _failure(home: Home, output: str) -> EmbeddedPostgresError:
