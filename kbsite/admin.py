@@ -97,7 +97,6 @@ class ApiTokenAdmin(Table):
 
     @admin.display(description="collections")
     def readable(self, token: Any) -> str:
-        """Name the collections that the token is limited to."""
         collections = Collection.objects.filter(pk__in=token.collections.values("pk"))
         names = ", ".join(collections.values_list("name", flat=True))
         return names or ("none that is left" if token.limited else "all that the user may see")

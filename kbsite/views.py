@@ -116,7 +116,6 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def tokens(request: Any) -> HttpResponse:
-    """List the caller's API tokens, with a form for a new one."""
     return render(request, "kbsite/tokens.html", _tokens(request))
 
 
@@ -148,7 +147,6 @@ def create_token(request: Any) -> HttpResponse:
 
 @require_POST
 def revoke_token(request: Any, pk: int) -> HttpResponse:
-    """Revoke one of the caller's tokens."""
     token = ApiToken.objects.filter(user=request.user, pk=pk, revoked_at=None).first()
     if token is None:
         raise NotFound("There is no such token.", hint="It may have been revoked already.")

@@ -33,8 +33,6 @@ DOCUMENTS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class AddOptions:
-    """How to add."""
-
     tags: tuple[str, ...] = ()
     language: str = ""
     newest: int | None = None
@@ -63,7 +61,6 @@ class AddReport:
         self.exit_code = self.exit_code or exit_code_of(error)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of transcripts by change, and of skipped files."""
         changes = [str(transcript.change) for transcript in self.stored]
         counts = {str(change): changes.count(change) for change in storage.StorageChange}
         return {**counts, "skipped": self.skipped}

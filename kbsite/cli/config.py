@@ -59,7 +59,6 @@ def config(as_json: Json = False) -> None:
 
 
 def settings_in_use() -> list[SettingInUse]:
-    """Return every setting."""
     _File.ENVIRON.clear()
     _File.read_env(BASE_DIR / ".env")
     return [

@@ -33,7 +33,6 @@ class IndexingCounts:
     hint: str = ""
 
     def print(self) -> None:
-        """Print the first error and what is still to be embedded."""
         if self.error:
             note(f"{self.error} {self.hint}".rstrip(), "yellow")
         if self.words:

@@ -185,7 +185,6 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
 
 
 def _print_figures(lecture: LectureSession) -> None:
-    """Print the outcomes of a lecture's windows and the stage times."""
     statistics = lecture_report.statistics(lecture)
     say(
         f"{statistics.windows:,} windows, {statistics.citations:,} citations;"

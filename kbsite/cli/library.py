@@ -27,8 +27,6 @@ from transcripts.timecodes import clock, parse_clock
 
 
 class CaptionFormat(StrEnum):
-    """Formats of an exported transcript."""
-
     VTT = "vtt"
     SRT = "srt"
     TXT = "txt"

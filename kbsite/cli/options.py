@@ -31,7 +31,6 @@ def video_ids(incomplete: str) -> list[tuple[str, str]]:
 
 
 def user_names(incomplete: str) -> list[str]:
-    """Complete a user's name."""
     return _complete(get_user_model(), incomplete, "username")
 
 

@@ -16,8 +16,6 @@ from transcripts.schemas import Shape
 
 
 class StateCountsOut(Shape):
-    """The number of sources in each state."""
-
     pending: int
     words: int
     ready: int
@@ -25,8 +23,6 @@ class StateCountsOut(Shape):
 
 
 class SourcesOut(Shape):
-    """A page of sources, and how many there are in each state."""
-
     sources: list[SourceOut]
     total: int
     counts: StateCountsOut

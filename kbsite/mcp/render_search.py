@@ -29,7 +29,6 @@ _STATES = {
 
 
 def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, PassagesPage]:
-    """Return a page of passages."""
     offset, _ = asked.position
     data = PassagesPage.model_validate(results)
     data.notes = [note[:NOTE] for note in data.notes[:NOTES]]
@@ -49,7 +48,6 @@ def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, Pa
 
 
 def render_sources(page: SourcePage, asked: ListSources) -> tuple[str, SourcesPage]:
-    """Return a page of sources."""
     offset, _ = asked.position
     counts = page.counts
     data = SourcesPage(total=page.total, indexing=counts.unfinished, failed=counts.failed)

@@ -46,14 +46,12 @@ _NO_HITS = (
 
 
 def answer(text: str, data: BaseModel) -> CallToolResult:
-    """Return a tool's answer."""
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=dump(data)
     )
 
 
 def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
-    """Join the parts of an answer's text."""
     more = f"{MORE}{cursor}" if cursor else ""
     return "\n".join(part for part in (head, *lines, more, tail) if part)
 
@@ -89,7 +87,6 @@ def render_transcript(
 
 
 def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> tuple[str, HitsPage]:
-    """Return a page of hits."""
     offset, _ = asked.position
     data = HitsPage.model_validate(found)
     rows, data.hits = data.hits[offset : offset + asked.max_results], []
@@ -110,7 +107,6 @@ def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> tuple[st
 
 
 def render_videos(page: library.VideoPage, asked: ListTranscripts) -> tuple[str, VideosPage]:
-    """Return a page of videos."""
     offset, _ = asked.position
     data = VideosPage(total=page.total)
     head = "No video matches. Next: list_transcripts without filters, or add_source."
@@ -222,7 +218,6 @@ def render_job(
 
 
 def render_waiting(job: Job, asked: Arguments) -> tuple[str, FetchedOut]:
-    """Return the job that fetches a transcript."""
     text, data = render_job(job, asked)
     return text, FetchedOut(
         status="running" if job.state == Job.State.RUNNING else "queued", job=data

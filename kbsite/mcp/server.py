@@ -149,7 +149,6 @@ class Application:
         self._ready = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Dispatch to MCP or Django."""
         if scope["type"] == "lifespan":
             self._has_lifespan = True
             await self._mcp(scope, receive, send)

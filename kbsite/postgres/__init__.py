@@ -80,7 +80,6 @@ class ServerLease:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return Django's database settings."""
         return database_settings(self.home.root.parent)
 
     @property

@@ -191,7 +191,6 @@ class CuebaseApp(App[None]):
         self.post_message(message)
 
     def on_sources_loaded(self, message: SourcesLoaded) -> None:
-        """Show the sources, and schedule the next update."""
         listed = message.sources
         if not self._sources.is_attached:  # the program is closing
             return

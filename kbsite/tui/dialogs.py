@@ -62,8 +62,6 @@ class ConversationDialog(ModalScreen[str | None]):
 
 
 class TextDialog(ModalScreen[None]):
-    """Shows a text that scrolls."""
-
     BINDINGS: ClassVar[list[BindingType]] = [_ESCAPE, Binding("q", "dismiss", "Close", show=False)]
 
     def __init__(self, title: str, text: Content) -> None:

@@ -64,7 +64,6 @@ class SourcesPanel(OptionList):
         return tuple(self._ticked)
 
     def toggle(self, key: str) -> None:
-        """Tick or untick a source."""
         if key in self._ticked:
             del self._ticked[key]
         else:
@@ -88,8 +87,6 @@ class SourcesPanel(OptionList):
 
 
 class TurnView(Static):
-    """A question and its answer."""
-
     def __init__(self, turn: Turn) -> None:
         super().__init__(turn_content(turn))
         self.turn = turn
@@ -113,7 +110,6 @@ class ConversationPanel(VerticalScroll):
         self._chosen: tuple[TurnView, int] | None = None
 
     def replace(self, turns: Sequence[Turn] = ()) -> None:
-        """Show these turns instead."""
         self._chosen = None
         self.remove_children(TurnView)
         self.query_one("#welcome").display = not turns
@@ -121,7 +117,6 @@ class ConversationPanel(VerticalScroll):
         self.scroll_end(animate=False)
 
     def add(self, turn: Turn) -> TurnView:
-        """Append a turn."""
         self.query_one("#welcome").display = False
         view = TurnView(turn)
         self.mount(view)
@@ -137,7 +132,6 @@ class ConversationPanel(VerticalScroll):
 
     @property
     def chosen(self) -> QuoteInContext | None:
-        """The chosen quote."""
         if self._chosen is None:
             return None
         view, index = self._chosen
@@ -182,15 +176,11 @@ class ConversationPanel(VerticalScroll):
 
 
 class QuestionPanel(Vertical):
-    """The conversation, with the question below."""
-
     BORDER_TITLE = "Conversation"
     ALLOW_MAXIMIZE = True
 
 
 class DetailsPanel(VerticalScroll):
-    """A citation or a source in full."""
-
     BORDER_TITLE = "Details"
     ALLOW_MAXIMIZE = True
 
@@ -198,7 +188,6 @@ class DetailsPanel(VerticalScroll):
         super().__init__(Static(NOTHING_CHOSEN, markup=False), id="details")
 
     def show_quote(self, quote: QuoteInContext, links: Sequence[Link]) -> None:
-        """Show a quote, the text around it, its location and links."""
         title = f"[{quote.label}] {_one_line(quote.origin.title)}"
         prefix = f"… {_from_word(_one_line(quote.prefix))}" if quote.prefix else ""
         suffix = f"{_to_word(_one_line(quote.suffix))} …" if quote.suffix else ""
@@ -214,7 +203,6 @@ class DetailsPanel(VerticalScroll):
         )
 
     def show_source(self, source: ListedSource) -> None:
-        """Show a source's full title, state and problem."""
         self._show(
             Content.styled(printable(source.title), "bold $primary"),
             Content.styled(printable(source.about), "dim"),

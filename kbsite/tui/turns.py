@@ -39,7 +39,6 @@ class QuoteInContext:
 
 
 def cited(quote: Quote) -> QuoteInContext:
-    """Return a citation's quote."""
     return QuoteInContext(
         label=str(quote.number),
         origin=quote.origin,
@@ -109,7 +108,6 @@ class Turn:
         return self.footer is None and not self.problem
 
     def apply(self, event: Event) -> None:
-        """Add an event to the answer."""
         match event:
             case Progress(stage=stage):
                 self.stage = stage
@@ -124,7 +122,6 @@ class Turn:
                 ]
 
     def fail(self, problem: str, hint: str = "") -> None:
-        """End the answer with an error."""
         self.problem, self.hint = problem, hint
 
 
