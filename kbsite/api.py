@@ -25,6 +25,8 @@ from kbsite.auth import Caller
 from transcripts.api import router as transcripts
 from transcripts.errors import InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn
 
+_PLACES = ("body", "query", "path", "form", "file")  # of parameters
+
 
 class Bearer(HttpBearer):
     """A token made with `kb token create`, or in the admin."""
@@ -131,9 +133,13 @@ def _on_expected(request: HttpRequest, error: KnowledgeBaseError) -> HttpRespons
 
 @api.exception_handler(ValidationError)
 def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    message = "; ".join(_sentence(problem) for problem in error.errors[:10])
+    sentences = []
+    for problem in error.errors[:10]:
+        parts = (part for part in problem["loc"] if part not in _PLACES)
+        location, complaint = ".".join(map(str, parts))[:100], errors.complaint(problem)
+        sentences.append(f"{location}: {complaint}" if location else complaint)
     return errors.problem_response(
-        InvalidInput(message, hint="The parameters are described at /api/v1/docs.")
+        InvalidInput("; ".join(sentences), hint="The parameters are described at /api/v1/docs.")
     )
 
 
@@ -161,11 +167,3 @@ def _on_suspicious(request: HttpRequest, error: SuspiciousOperation) -> HttpResp
 @api.exception_handler(UnreadablePostError)
 def _on_unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
     return errors.protocol_response(400)
-
-
-def _sentence(error: dict[str, Any]) -> str:
-    location = ".".join(
-        str(part) for part in error["loc"] if part not in ("body", "query", "path", "form", "file")
-    )
-    complaint = errors.complaint(error)
-    return f"{location[:100]}: {complaint}" if location else complaint

@@ -6,6 +6,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -23,6 +24,7 @@ warnings.filterwarnings(
     "ignore", message="StreamingHttpResponse must consume synchronous iterators"
 )
 
+Handler = Callable[[int, FrameType | None], Any]
 _application = build_application()
 
 
@@ -36,27 +38,16 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
     # The web server has set its handlers by now; the lifespan protocol announces the end only
     # after all responses.
-    def end_streams() -> None:
-        events.end_all()
-        event_stream.end_all()
+    def ending(handler: Handler, number: int, frame: FrameType | None) -> Any:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(events.end_all)
+            loop.call_soon_threadsafe(event_stream.end_all)
+        return handler(number, frame)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         handler = signal.getsignal(number)
         if callable(handler):
-            signal.signal(number, _after(loop, end_streams, handler))
-
-
-def _after(
-    loop: asyncio.AbstractEventLoop,
-    call: Callable[[], None],
-    handler: Callable[[int, FrameType | None], Any],
-) -> Callable[[int, FrameType | None], Any]:
-    def both(number: int, frame: FrameType | None) -> Any:
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(call)
-        return handler(number, frame)
-
-    return both
+            signal.signal(number, partial(ending, handler))
 
 
 # Load the models before the first search.

@@ -40,7 +40,9 @@ class BodyLimit:
         headers = dict(scope["headers"])
         is_stranger = not any(name in headers for name in CREDENTIALS)
         body = _Body(receive, send, most_bytes(is_stranger=is_stranger))
-        if _number(headers.get(b"content-length", b"")) > body.most:
+        length = headers.get(b"content-length", b"")
+        # The web server refuses any other text, or its bytes are counted.
+        if length.isdigit() and len(length) < 20 and int(length) > body.most:
             await _refuse(scope["path"], send, body.most)
             return
         await self._application(scope, body.receive, body.send)
@@ -70,11 +72,6 @@ class _Body:
     async def send(self, event: Any) -> None:
         self.is_answered = True
         await self._send(event)
-
-
-def _number(header: bytes) -> int:
-    # The web server refuses any other text, or its bytes are counted.
-    return int(header) if header.isdigit() and len(header) < 20 else 0
 
 
 async def _refuse(path: str, send: Any, most: int) -> None:

@@ -33,7 +33,9 @@ def boot(*, migrate: bool = True) -> None:
     join_database()
     # WhiteNoise warns if the directory is missing; it may stay empty.
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
-    if migrate and _stamp() != _current_stamp():
+    path = _stamp_path()
+    stamp = path.read_text() if is_embedded() and path.is_file() else ""
+    if migrate and stamp != _current_stamp():
         migrate_now()
 
 
@@ -61,11 +63,6 @@ def migrate_now() -> None:
 def _stamp_path() -> Path:
     # Beside the data: whoever deletes the database deletes the stamp, too.
     return Path(settings.DATA_DIR) / "postgres" / "schema"
-
-
-def _stamp() -> str:
-    path = _stamp_path()
-    return path.read_text() if is_embedded() and path.is_file() else ""
 
 
 def _current_stamp() -> str:

@@ -98,7 +98,14 @@ class AddReport:
         elif not self.jobs and not self.documents:
             note("No captions and no documents found: nothing was added.", "yellow")
         self._print_jobs()
-        self._print_problems()
+        shown = self.problems[:PROBLEMS_SHOWN]
+        if shown:
+            rows = [(problem.name, problem.code, problem.message) for problem in shown]
+            table(("Not added", "Code", "Reason"), rows)
+        for hint in dict.fromkeys(problem.hint for problem in shown if problem.hint):
+            note(hint)
+        if len(self.problems) > len(shown):
+            note(f"… and {len(self.problems) - len(shown)} more; --json lists all of them.")
         self.indexed.print()
 
     def _print_jobs(self) -> None:
@@ -112,16 +119,6 @@ class AddReport:
                 " Start one with `kb serve`, or add with --wait.",
                 "yellow",
             )
-
-    def _print_problems(self) -> None:
-        shown = self.problems[:PROBLEMS_SHOWN]
-        if shown:
-            rows = [(problem.name, problem.code, problem.message) for problem in shown]
-            table(("Not added", "Code", "Reason"), rows)
-        for hint in dict.fromkeys(problem.hint for problem in shown if problem.hint):
-            note(hint)
-        if len(self.problems) > len(shown):
-            note(f"… and {len(self.problems) - len(shown)} more; --json lists all of them.")
 
 
 def add(

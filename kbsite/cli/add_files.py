@@ -1,11 +1,12 @@
 """Find caption files and documents among files and folders, and store them in the library."""
 
+import contextlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from django.db import transaction
 
@@ -126,15 +127,12 @@ def add_documents(
     """Store documents, unread, with a progress bar; yield the result for each."""
     for file in _tracked(documents, quiet=quiet):
         try:
-            _check_regular(file.path)
-            with file.path.open("rb") as stream:
+            with _opened(file.path) as stream:
                 result: AddedDocument | KnowledgeBaseError = document_storage.add(
                     collection, stream, name=file.name, **metadata._asdict()
                 )
         except KnowledgeBaseError as error:
             result = error
-        except OSError as error:
-            result = _unreadable(file.path, error)
         yield file, result
 
 
@@ -173,24 +171,22 @@ def _store(
 
 
 def _read(path: Path) -> bytes:
+    with _opened(path) as stream:
+        return stream.read(conf.max_upload_bytes() + 1)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file. Raises ``InvalidInput`` if there is none, or reading fails."""
+    name = _stored_name(path.name)
     try:
-        _check_regular(path)
+        if not path.is_file():
+            raise InvalidInput(f"“{name}” is not a regular file.")
         with path.open("rb") as stream:
-            return stream.read(conf.max_upload_bytes() + 1)
+            yield stream
     except OSError as error:
-        raise _unreadable(path, error) from error
-
-
-def _check_regular(path: Path) -> None:
-    if not path.is_file():
-        raise InvalidInput(f"“{_stored_name(path.name)}” is not a regular file.")
-
-
-def _unreadable(path: Path, error: OSError) -> InvalidInput:
-    return InvalidInput(
-        f"“{_stored_name(path.name)}” cannot be read: {error.strerror}.",
-        hint="Check the file's permissions.",
-    )
+        text = f"“{name}” cannot be read: {error.strerror}."
+        raise InvalidInput(text, hint="Check the file's permissions.") from error
 
 
 def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
@@ -260,11 +256,9 @@ def _named_file(path: Path, alternatives: tuple[CaptionFile, ...] = ()) -> Capti
 def _is_document(path: Path) -> bool:
     """Say whether a file's content is a document; reading reports an unreadable one later."""
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as stream:
+        with _opened(path) as stream:
             return document_storage.is_document(stream, path.name)
-    except OSError:
+    except InvalidInput:
         return False
 
 

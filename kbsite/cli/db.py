@@ -129,7 +129,12 @@ def migrate_embeddings(
         raise InvalidInput("Give either --to PROVIDER or --cancel.")
     open_library()
     if cancel:
-        _cancel_migration()
+        if (space := migration.under_way()) is None:
+            hint = "`kb db status` shows the active model."
+            raise NotFound("No migration is under way.", hint=hint)
+        migration.cancel(space)
+        migration.delete_leftovers(seconds=SWEEP_SECONDS)
+        say(f"The migration to {space} is cancelled; the library is searched as before.")
         return
     choice = EmbeddingChoice(provider=to, model=model, dimensions=dimensions)
     confirm(_question(migration.plan(choice)), yes=yes)
@@ -212,15 +217,6 @@ def _print_space(space: dict[str, Any]) -> None:
         say(f"{prefix} {name}: {space['vectors']:,} vectors")
     if space["error"]:
         say(f"    {space['error']} {space['hint']}".rstrip(), "yellow")
-
-
-def _cancel_migration() -> None:
-    space = migration.under_way()
-    if space is None:
-        raise NotFound("No migration is under way.", hint="`kb db status` shows the active model.")
-    migration.cancel(space)
-    migration.delete_leftovers(seconds=SWEEP_SECONDS)
-    say(f"The migration to {space} is cancelled; the library is searched as before.")
 
 
 def _space_json(space: EmbeddingSpace) -> dict[str, Any]:

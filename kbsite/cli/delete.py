@@ -9,7 +9,6 @@ from kbsite.cli.options import InCollection, Json, VideoId, Yes
 from kbsite.cli.terminal import confirm, print_result
 from transcripts import collections, library
 from transcripts.sanitize import is_uuid
-from transcripts.scope import Scope
 
 
 def delete(
@@ -26,16 +25,12 @@ def delete(
         ingest_pipeline.remove(document)
         print_result(f"Deleted “{document.title}”.", {"deleted": reference}, as_json=as_json)
         return
-    video = library.find_video(scope, _video_key(scope, reference), collection=collection)
+    key = reference
+    if is_uuid(reference):  # of a source, which may belong to a video
+        videos = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False)
+        key = videos.values_list("video__key", flat=True).first() or reference
+    video = library.find_video(scope, key, collection=collection)
     contents, key = deleted_with(video), video.key
     confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
     collections.delete_video(video)
     print_result(f"Deleted {key}: {contents}.", {"deleted": key}, as_json=as_json)
-
-
-def _video_key(scope: Scope, reference: str) -> str:
-    """Return the id of the video that a source's id belongs to; another reference unchanged."""
-    if not is_uuid(reference):
-        return reference
-    videos = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False)
-    return videos.values_list("video__key", flat=True).first() or reference

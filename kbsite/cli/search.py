@@ -12,7 +12,7 @@ from rich.text import Text
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import Explanation, Passage, PassageSource, Results, SearchMode, place
+from citations.passages import Passage, Results, SearchMode, place
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli.database import open_library
@@ -183,9 +183,17 @@ def _print_results(results: Results, *, explain: bool) -> None:
     for rank, passage in enumerate(results.passages, start=1):
         by_source.setdefault(passage.origin.id, []).append((rank, passage))
     for ranked in by_source.values():
-        _print_heading(ranked[0][1].origin)
+        origin = ranked[0][1].origin
+        about = " · ".join(filter(None, (origin.author, origin.language, origin.collection)))
+        title = Text(printable(origin.title), style="bold")
+        out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
         for rank, passage in ranked:
-            _print_passage(passage, rank)
+            span = Text(place(passage.locator), style="cyan")
+            _print_text(Text(f"{rank:>2}. ") + span, passage)
+            for duplicate in passage.duplicates:
+                name, location = duplicate.origin.title, place(duplicate.locator)
+                say(f"    also said in “{name}” {location}  {absolute(duplicate.link)}", "dim")
+            say("")
     if explain and results.passages:
         _print_scores(results.passages)
         table(
@@ -196,20 +204,6 @@ def _print_results(results: Results, *, explain: bool) -> None:
             ),
             title=f"Stages, {results.milliseconds:.1f} ms in all",
         )
-
-
-def _print_heading(origin: PassageSource) -> None:
-    about = " · ".join(filter(None, (origin.author, origin.language, origin.collection)))
-    title = Text(printable(origin.title), style="bold")
-    out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
-
-
-def _print_passage(passage: Passage, rank: int) -> None:
-    _print_text(Text(f"{rank:>2}. ") + Text(place(passage.locator), style="cyan"), passage)
-    for duplicate in passage.duplicates:
-        title, location = duplicate.origin.title, place(duplicate.locator)
-        say(f"    also said in “{title}” {location}  {absolute(duplicate.link)}", "dim")
-    say("")
 
 
 def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:
@@ -247,14 +241,10 @@ def _print_scores(passages: Sequence[Passage]) -> None:
     table(columns, rows, title="How the scores came about")
     for rank, _, explanation in explained:
         if explanation.terms:
-            bm25 = f"BM25 {explanation.bm25 or 0:.3f}"
-            say(f"{rank:>2}. {bm25} = {_term_sum(explanation)}", "dim")
-
-
-def _term_sum(explanation: Explanation) -> str:
-    best = sorted(explanation.terms, key=lambda term: -term.score)
-    shown = " + ".join(f"{printable(term.term)} {term.score:.3f}" for term in best[:TERMS_SHOWN])
-    return f"{shown} + …" if len(best) > TERMS_SHOWN else shown
+            best = sorted(explanation.terms, key=lambda term: -term.score)
+            parts = [f"{printable(term.term)} {term.score:.3f}" for term in best[:TERMS_SHOWN]]
+            parts += ["…"] if len(best) > TERMS_SHOWN else []
+            say(f"{rank:>2}. BM25 {explanation.bm25 or 0:.3f} = {' + '.join(parts)}", "dim")
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -36,7 +36,9 @@ def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, Pa
         data.stages = []
     rows = data.passages[offset : offset + asked.max_results]
     data.passages = []
-    head = "\n".join([_summary(results), *data.notes])
+    order = ", ordered by the cross-encoder" if results.reranked else ""
+    count = f"{len(results.passages)} passages, best first{order}."
+    head = "\n".join([count if results.passages else _NO_PASSAGES, *data.notes])
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_READ_ON), size(data))
     data.passages = take([_fit(row, room=room) for row in rows], _passage_line, room=room)
     shown = offset + len(data.passages)
@@ -51,7 +53,11 @@ def render_sources(page: SourcePage, asked: ListSources) -> tuple[str, SourcesPa
     offset, _ = asked.position
     counts = page.counts
     data = SourcesPage(total=page.total, indexing=counts.unfinished, failed=counts.failed)
-    head = _count(page) if page.total else _NO_SOURCES
+    progress = f"; {counts.unfinished} still being indexed" if counts.unfinished else ""
+    failures = f"; {counts.failed} failed" if counts.failed else ""
+    head = f"{page.total} sources, newest first{progress}{failures}."
+    if not page.total:
+        head = _NO_SOURCES
     rows = [clip(SourceOut.model_validate(source)) for source in page.sources]
     room = asked.budget - CURSOR - tokens(head) - size(data)
     data.sources = take(rows, _source_line, room=room)
@@ -61,13 +67,6 @@ def render_sources(page: SourcePage, asked: ListSources) -> tuple[str, SourcesPa
 
 
 # Passages
-
-
-def _summary(results: Results) -> str:
-    if not results.passages:
-        return _NO_PASSAGES
-    order = ", ordered by the cross-encoder" if results.reranked else ""
-    return f"{len(results.passages)} passages, best first{order}."
 
 
 def _fit(passage: PassageOut, *, room: int) -> PassageOut:
@@ -112,15 +111,6 @@ def _reasons(how: ExplanationOut) -> str:
 
 
 # Sources
-
-
-def _count(page: SourcePage) -> str:
-    parts = [f"{page.total} sources, newest first"]
-    if page.counts.unfinished:
-        parts.append(f"{page.counts.unfinished} still being indexed")
-    if page.counts.failed:
-        parts.append(f"{page.counts.failed} failed")
-    return f"{'; '.join(parts)}."
 
 
 def _source_line(_: int, row: SourceOut) -> str:

@@ -152,7 +152,9 @@ class Application:
         if scope["type"] == "lifespan":
             self._has_lifespan = True
             await self._mcp(scope, receive, send)
-        elif scope["type"] == "http" and _is_mcp(scope["path"]):
+        elif scope["type"] == "http" and (
+            scope["path"].rstrip("/") == PATH or scope["path"].startswith(METADATA_PATH)
+        ):
             await self._serve(_tidied(scope), receive, send)
         else:
             await self._django(scope, receive, send)
@@ -216,10 +218,6 @@ async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) 
             return failed(explained(error))
         raise MCPError(code=INVALID_REQUEST, message=explained(error)) from error
     return await call_next(ctx)
-
-
-def _is_mcp(path: str) -> bool:
-    return path.rstrip("/") == PATH or path.startswith(METADATA_PATH)
 
 
 def _tidied(scope: Scope) -> Scope:

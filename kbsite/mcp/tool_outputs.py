@@ -169,13 +169,13 @@ class OutputSchema(GenerateJsonSchema):
             for name, part in described.get("properties", {}).items()
             if name not in left_out
         }
-        described["required"] = [name for name, part in properties.items() if _is_never_empty(part)]
+        described["required"] = [
+            name
+            for name, part in properties.items()
+            if "$ref" in part or "enum" in part or part.get("type") not in (None, "string")
+        ]
         return described
 
 
 def _left_out(shape: type[BaseModel]) -> frozenset[str]:
     return frozenset[str]().union(*(LEFT_OUT.get(base, ()) for base in shape.__mro__))
-
-
-def _is_never_empty(schema: dict[str, Any]) -> bool:
-    return "$ref" in schema or "enum" in schema or schema.get("type") not in (None, "string")

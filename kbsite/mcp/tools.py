@@ -283,14 +283,10 @@ def _lean(schema: Any) -> Any:
     kept = {
         name: part if name == "properties" else _lean(part)
         for name, part in schema.items()
-        if not _is_idle(name, part)
+        if not (name == "title" or (name == "default" and part in (None, "", [])))
     }
     if "properties" in kept:
         kept["properties"] = {name: _lean(part) for name, part in kept["properties"].items()}
         kept.pop("description", None)
     given = [part for part in kept.get("anyOf", []) if part != {"type": "null"}]
     return kept | given[0] if len(given) == 1 and kept.pop("anyOf") else kept
-
-
-def _is_idle(name: str, part: Any) -> bool:
-    return name == "title" or (name == "default" and part in (None, "", []))
