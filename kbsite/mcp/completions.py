@@ -1,5 +1,7 @@
 """Completes arguments of resource templates and prompts from what the caller may see."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -30,52 +32,35 @@ def register(mcp: MCPServer[Any]) -> None:
 
 
 def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Completion:
+    """Complete an argument; a source's id by its prefix or by words of its title."""
     match name:
         case "videoId":
-            return _videos(by, typed, given.get("collection", ""))
+            filter = library.VideoFilter(words=typed, collection=given.get("collection", ""))
+            with suppress(NotFound):
+                videos = library.list_videos(by.scope, filter, limit=MAX_VALUES)
+                keys = dict.fromkeys(video.key for video in videos.videos)
+                return _completion(keys, videos.total, has_more=videos.next is not None)
         case "id" | "source":
-            return _sources(by, typed)
+            page = sources.list_sources(by.scope, words=typed, limit=MAX_VALUES)
+            ids = (str(source.uuid) for source in page.sources)
+            return _completion(ids, page.total, has_more=page.next is not None)
         case "language":
             return _starting(_languages(by, given.get("videoId", "")), typed)
         case "collection":
-            return _starting(
-                [collection.slug for collection in library.collections(by.scope)], typed
-            )
-    return Completion(values=[], total=0, has_more=False)
+            slugs = [collection.slug for collection in library.collections(by.scope)]
+            return _starting(slugs, typed)
+    return _completion((), 0)
 
 
-def _videos(by: Caller, typed: str, collection: str) -> Completion:
-    try:
-        found = library.list_videos(
-            by.scope, library.VideoFilter(words=typed, collection=collection), limit=MAX_VALUES
-        )
-    except NotFound:
-        return Completion(values=[], total=0, has_more=False)
-    return Completion(
-        values=list(dict.fromkeys(video.key for video in found.videos)),
-        total=found.total,
-        has_more=found.next is not None,
-    )
-
-
-def _sources(by: Caller, typed: str) -> Completion:
-    """Complete a source's id by its prefix or by words of its title."""
-    found = sources.list_sources(by.scope, words=typed, limit=MAX_VALUES)
-    return Completion(
-        values=[str(source.uuid) for source in found.sources],
-        total=found.total,
-        has_more=found.next is not None,
-    )
+def _completion(values: Iterable[str], total: int, *, has_more: bool = False) -> Completion:
+    return Completion(values=[*values], total=total, has_more=has_more)
 
 
 def _languages(by: Caller, reference: str) -> list[str]:
     if not reference:
-        found = (
-            Transcript.objects.visible(by.scope)
-            .order_by("language")
-            .values_list("language", flat=True)
-        )
-        return [language for language in found.distinct() if language]
+        found = Transcript.objects.visible(by.scope).order_by("language")
+        languages = found.values_list("language", flat=True).distinct()
+        return [language for language in languages if language]
     try:
         return library.tracks(library.find_video(by.scope, reference.replace("\0", "")))
     except NotFound:
@@ -84,6 +69,5 @@ def _languages(by: Caller, reference: str) -> list[str]:
 
 def _starting(values: list[str], typed: str) -> Completion:
     fitting = [value for value in values if value.casefold().startswith(typed.casefold())]
-    return Completion(
-        values=fitting[:MAX_VALUES], total=len(fitting), has_more=len(fitting) > MAX_VALUES
-    )
+    count = len(fitting)
+    return _completion(fitting[:MAX_VALUES], count, has_more=count > MAX_VALUES)
