@@ -11,27 +11,22 @@ from kbsite.cli import terminal
 
 
 class CommandEntry(NamedTuple):
-    """A command: ``module:attribute`` of its function or its `typer.Typer`, and its help.
-
-    The log lines of a service carry time and logger; other commands log the message alone.
-    """
+    """A command: ``module:attribute`` of its function or its `typer.Typer`, and its help."""
 
     target: str
     help: str
-    is_service: bool = False
 
 
+SERVICES = ("serve", "worker")  # their log lines carry time and logger, others the message alone
 # The order of `kb --help`.
 COMMANDS = {
     "serve": CommandEntry(
         "serve:serve",
         "Start Cuebase: database, web, API, MCP and a worker. Ctrl-C stops all of it.",
-        is_service=True,
     ),
     "worker": CommandEntry(
         "worker:worker",
         "Start a worker on its own, for a team's server; `kb serve` starts one itself.",
-        is_service=True,
     ),
     "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
     "list": CommandEntry("library:list_videos", "List the videos, newest first."),
@@ -98,7 +93,7 @@ class RootGroup(TyperGroup):
 def load(name: str) -> Any:
     """Set Django up, which needs no database, and import a command of ``COMMANDS``."""
     module, _, attribute = COMMANDS[name].target.partition(":")
-    import_module("kbsite.boot").set_up(plain_log=not COMMANDS[name].is_service)
+    import_module("kbsite.boot").set_up(plain_log=name not in SERVICES)
     target = getattr(import_module(f"kbsite.cli.{module}"), attribute)
     if not isinstance(target, typer.Typer):
         function, target = target, typer.Typer(add_completion=False)

@@ -21,30 +21,20 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from transcripts.errors import (
-    Conflict,
-    Forbidden,
-    InvalidInput,
-    KnowledgeBaseError,
-    NotFound,
-    NotSignedIn,
-    Throttled,
-    TooLarge,
-    Unavailable,
-    YouTubeError,
-)
+from transcripts import errors
+from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 PIPE_WIDTH = 200  # columns of a table outside a terminal, so that no cell is cut
 # The first class that fits counts.
 EXIT_CODES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
-    (NotSignedIn, 4),
-    (Forbidden, 4),
-    (NotFound, 3),
-    (Conflict, 5),
-    (TooLarge, 2),
+    (errors.NotSignedIn, 4),
+    (errors.Forbidden, 4),
+    (errors.NotFound, 3),
+    (errors.Conflict, 5),
+    (errors.TooLarge, 2),
     (InvalidInput, 2),
-    (Throttled, 6),
-    (YouTubeError, 7),
+    (errors.Throttled, 6),
+    (errors.YouTubeError, 7),
     (Unavailable, 8),
     (KnowledgeBaseError, 1),
 )

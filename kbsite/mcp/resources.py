@@ -27,10 +27,10 @@ from citations.readers import source_blocks
 from citations.text.blocks import Block
 from kbsite.auth import Caller
 from kbsite.errors import sentence
-from kbsite.mcp import cursors
 from kbsite.mcp.budget import MIN_TOKENS, fitting, longest, tokens
 from kbsite.mcp.calls import caller, in_thread
 from kbsite.mcp.render_transcript import CURSOR
+from kbsite.mcp.tool_inputs import read_cursor, write_cursor
 from kbsite.mcp.tool_outputs import NAME, TITLE
 from transcripts import library
 from transcripts.cues import group_by_time
@@ -146,14 +146,14 @@ def _offset(cursor: str) -> int:
     if not cursor:
         return 0
     try:
-        return cursors.read(cursor, _QUESTION)[0]
+        return read_cursor(cursor, _QUESTION)[0]
     except InvalidCursor as error:
         raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
 
 
 def _page(by: Caller, offset: int) -> ListResourcesResult:
     found = library.list_videos(by.scope, offset=offset, limit=PAGE)
-    following = None if found.next is None else cursors.write(_QUESTION, offset=found.next)
+    following = None if found.next is None else write_cursor(_QUESTION, offset=found.next)
     return ListResourcesResult(
         resources=[_resource(video, several=len(by.scope.readable) > 1) for video in found.videos],
         next_cursor=following,

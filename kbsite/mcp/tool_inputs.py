@@ -1,4 +1,7 @@
-"""The tools' arguments: bounded, with the plugin's names, and no others."""
+"""The tools' arguments: bounded, with the plugin's names, and no others; and signed cursors.
+
+A cursor belongs to one question and grants no access.
+"""
 
 import hashlib
 from dataclasses import replace
@@ -6,14 +9,18 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from django.conf import settings
+from django.core import signing
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from citations.library.filters import Filter
-from kbsite.mcp import cursors
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
+from transcripts.errors import InvalidCursor
 from transcripts.timecodes import milliseconds
+
+MAX_CURSOR = 500  # characters
+_SALT = "kbsite.mcp.cursor"
 
 
 def _storable(text: str) -> str:
@@ -82,18 +89,17 @@ class PagedInput(Arguments):
     """Arguments of a tool whose answer may need several pages."""
 
     cursor: Annotated[
-        Text,
-        _text(cursors.MAX_LENGTH, "next_cursor of the page before; repeat the other arguments."),
+        Text, _text(MAX_CURSOR, "next_cursor of the page before; repeat the other arguments.")
     ] = ""
 
     @property
     def position(self) -> tuple[int, str]:
         """The page's offset, and the version of what was read. Raises ``InvalidCursor``."""
-        return cursors.read(self.cursor, self.digest()) if self.cursor else (0, "")
+        return read_cursor(self.cursor, self.digest()) if self.cursor else (0, "")
 
     def cursor_at(self, offset: int | None, *, of: str = "") -> str | None:
         """Return the cursor of the next page; None at the end."""
-        return None if offset is None else cursors.write(self.digest(), offset=offset, of=of)
+        return None if offset is None else write_cursor(self.digest(), offset=offset, of=of)
 
 
 class FetchTranscript(Arguments):
@@ -264,6 +270,28 @@ class GetJob(PagedInput):
     job_id: Annotated[
         int, Field(ge=1, lt=2**63, description="Id that fetch_transcript or add_source gave.")
     ]
+
+
+def write_cursor(question: str, *, offset: int, of: str = "") -> str:
+    """Return the cursor for ``question`` at ``offset``; ``of`` is the version of what is read."""
+    return signing.dumps([question, offset, of], salt=_SALT)
+
+
+def read_cursor(cursor: str, question: str) -> tuple[int, str]:
+    """Return offset and version. Raises ``InvalidCursor`` if forged or of another question."""
+    try:
+        asked, offset, of = signing.loads(cursor, salt=_SALT)
+    except (signing.BadSignature, ValueError, TypeError):
+        raise InvalidCursor(
+            "This cursor was not made by this server.",
+            hint="Copy next_cursor unchanged, or leave the cursor out to start again.",
+        ) from None
+    if asked != question:
+        raise InvalidCursor(
+            "This cursor belongs to another question.",
+            hint="Repeat the call that returned it with the same arguments and the cursor.",
+        )
+    return offset, of
 
 
 def _values(value: str | None) -> tuple[str, ...]:

@@ -18,35 +18,9 @@ from citations.quotes import verification
 from citations.schemas.answers import QuotationOut, QuoteCheckOut, ReplyOut
 from citations.search import pipeline
 from kbsite.auth import Caller
-from kbsite.mcp import render_answer, render_search, transcript_request
+from kbsite.mcp import render_answer, render_search, tool_inputs, tool_outputs, transcript_request
 from kbsite.mcp import render_transcript as render
 from kbsite.mcp.calls import caller, in_thread
-from kbsite.mcp.tool_inputs import (
-    AddSource,
-    Arguments,
-    AskKnowledgeBase,
-    FetchTranscript,
-    GetCitation,
-    GetJob,
-    GetTranscript,
-    ListSources,
-    ListTranscripts,
-    SearchKnowledgeBase,
-    SearchTranscript,
-    VerifyQuote,
-)
-from kbsite.mcp.tool_outputs import (
-    FetchedOut,
-    HitsPage,
-    JobProgress,
-    OutputSchema,
-    PassagesPage,
-    ReplyPage,
-    SourcesPage,
-    Structured,
-    TranscriptPage,
-    VideosPage,
-)
 from transcripts import activity, library
 from transcripts.models import Job
 
@@ -64,14 +38,16 @@ _ADDS: Final = ToolAnnotations(
 )
 
 
-async def fetch_transcript(by: Caller, asked: FetchTranscript, ctx: Reporting) -> Rendered:
+async def fetch_transcript(
+    by: Caller, asked: tool_inputs.FetchTranscript, ctx: Reporting
+) -> Rendered:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
     Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
     long transcript you get a preview.
     """
     where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
-    reading = GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
+    reading = tool_inputs.GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
     found = await in_thread(
         transcript_request.find_or_request,
         by,
@@ -86,7 +62,7 @@ async def fetch_transcript(by: Caller, asked: FetchTranscript, ctx: Reporting) -
     return await in_thread(lambda: render.render_fetched(_read(by, reading), reading))
 
 
-def get_transcript(by: Caller, asked: GetTranscript) -> Rendered:
+def get_transcript(by: Caller, asked: tool_inputs.GetTranscript) -> Rendered:
     """Read a transcript of the library: a time range, a time chunk, or all of it.
 
     Without them you get a short transcript whole, or a preview that says how to go on. Times are
@@ -96,7 +72,7 @@ def get_transcript(by: Caller, asked: GetTranscript) -> Rendered:
     return render.render_transcript(_read(by, asked), asked)
 
 
-def search_transcript(by: Caller, asked: SearchTranscript) -> Rendered:
+def search_transcript(by: Caller, asked: tool_inputs.SearchTranscript) -> Rendered:
     """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
@@ -106,7 +82,7 @@ def search_transcript(by: Caller, asked: SearchTranscript) -> Rendered:
     return render.render_hits(found, asked)
 
 
-def search_knowledge_base(by: Caller, asked: SearchKnowledgeBase) -> Rendered:
+def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) -> Rendered:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
     Each has a link to its second or page. Start here when you do not know where something is
@@ -123,7 +99,7 @@ def search_knowledge_base(by: Caller, asked: SearchKnowledgeBase) -> Rendered:
     return render_search.render_search(results, asked)
 
 
-def ask_knowledge_base(by: Caller, asked: AskKnowledgeBase) -> Rendered:
+def ask_knowledge_base(by: Caller, asked: tool_inputs.AskKnowledgeBase) -> Rendered:
     """Answer a question from the library, with citations found word for word in their sources.
 
     Each citation has a link to its second or page. What the sources do not say is not answered;
@@ -143,13 +119,13 @@ def ask_knowledge_base(by: Caller, asked: AskKnowledgeBase) -> Rendered:
     return render_answer.render_reply(ReplyOut.model_validate(record), asked)
 
 
-def get_citation(by: Caller, asked: GetCitation) -> Rendered:
+def get_citation(by: Caller, asked: tool_inputs.GetCitation) -> Rendered:
     """Look up a citation of an answer: the quote, the text around it, and where it is."""
     citation = answers.find_citation(by.scope, asked.citation_id)
     return render_answer.render_citation(citation, asked)
 
 
-def verify_quote(by: Caller, asked: VerifyQuote) -> Rendered:
+def verify_quote(by: Caller, asked: tool_inputs.VerifyQuote) -> Rendered:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
     If it is not, the answer says what differs.
@@ -159,7 +135,7 @@ def verify_quote(by: Caller, asked: VerifyQuote) -> Rendered:
     return render_answer.render_quote_check(check, asked)
 
 
-def list_sources(by: Caller, asked: ListSources) -> Rendered:
+def list_sources(by: Caller, asked: tool_inputs.ListSources) -> Rendered:
     """List the sources that can be searched and cited, newest first.
 
     Each has its id and how far it is indexed.
@@ -175,7 +151,7 @@ def list_sources(by: Caller, asked: ListSources) -> Rendered:
     return render_search.render_sources(page, asked)
 
 
-def list_transcripts(by: Caller, asked: ListTranscripts) -> Rendered:
+def list_transcripts(by: Caller, asked: tool_inputs.ListTranscripts) -> Rendered:
     """List the videos of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
@@ -191,7 +167,7 @@ def list_transcripts(by: Caller, asked: ListTranscripts) -> Rendered:
     return render.render_videos(page, asked)
 
 
-def add_source(by: Caller, asked: AddSource) -> Rendered:
+def add_source(by: Caller, asked: tool_inputs.AddSource) -> Rendered:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
     You get a job at once, for get_job.
@@ -203,7 +179,7 @@ def add_source(by: Caller, asked: AddSource) -> Rendered:
     return render.render_job(job, asked)
 
 
-def get_job(by: Caller, asked: GetJob) -> Rendered:
+def get_job(by: Caller, asked: tool_inputs.GetJob) -> Rendered:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
     It also says whether search_knowledge_base finds what the job added.
@@ -218,22 +194,22 @@ def all_tools() -> list[Tool]:
     return [
         _tool(run, output, title=title, annotations=annotations)
         for run, output, title, annotations in (
-            (fetch_transcript, FetchedOut, "Fetch a YouTube transcript", _ADDS),
-            (get_transcript, TranscriptPage, "Read a transcript", _READS),
-            (search_transcript, HitsPage, "Search within a transcript", _READS),
-            (search_knowledge_base, PassagesPage, "Search the library", _READS),
-            (ask_knowledge_base, ReplyPage, "Ask the library", _ASKS),
+            (fetch_transcript, tool_outputs.FetchedOut, "Fetch a YouTube transcript", _ADDS),
+            (get_transcript, tool_outputs.TranscriptPage, "Read a transcript", _READS),
+            (search_transcript, tool_outputs.HitsPage, "Search within a transcript", _READS),
+            (search_knowledge_base, tool_outputs.PassagesPage, "Search the library", _READS),
+            (ask_knowledge_base, tool_outputs.ReplyPage, "Ask the library", _ASKS),
             (get_citation, QuotationOut, "Look up a citation", _READS),
             (verify_quote, QuoteCheckOut, "Check a quote", _READS),
-            (list_sources, SourcesPage, "List sources to search and cite", _READS),
-            (list_transcripts, VideosPage, "List transcripts", _READS),
-            (add_source, JobProgress, "Add a video, playlist or channel", _ADDS),
-            (get_job, JobProgress, "Follow a job", _READS),
+            (list_sources, tool_outputs.SourcesPage, "List sources to search and cite", _READS),
+            (list_transcripts, tool_outputs.VideosPage, "List transcripts", _READS),
+            (add_source, tool_outputs.JobProgress, "Add a video, playlist or channel", _ADDS),
+            (get_job, tool_outputs.JobProgress, "Follow a job", _READS),
         )
     ]
 
 
-def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
+def _read(by: Caller, asked: tool_inputs.GetTranscript) -> library.VideoReading:
     return library.read(
         library.find_video(by.scope, asked.video_id, collection=asked.collection),
         language=asked.language,
@@ -248,7 +224,7 @@ def _read(by: Caller, asked: GetTranscript) -> library.VideoReading:
 def _tool(
     run: Callable[..., Any], output: type[BaseModel], *, title: str, annotations: ToolAnnotations
 ) -> Tool:
-    async def called(asked: Arguments, ctx: Reporting) -> CallToolResult:
+    async def called(asked: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
         by = caller()
         if inspect.iscoroutinefunction(run):
             return render.answer(*await run(by, asked, ctx))
@@ -263,9 +239,11 @@ def _tool(
         parameters=_lean(arguments.model_json_schema(by_alias=True)),
         fn_metadata=FuncMetadata(
             arg_model=arguments,
-            output_model=Structured,
+            output_model=tool_outputs.Structured,
             output_schema=_lean(
-                output.model_json_schema(mode="serialization", schema_generator=OutputSchema)
+                output.model_json_schema(
+                    mode="serialization", schema_generator=tool_outputs.OutputSchema
+                )
             ),
         ),
         is_async=True,
