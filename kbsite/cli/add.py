@@ -14,7 +14,7 @@ from citations.documents.storage import AddedDocument
 from citations.schemas.search import SourceOut
 from kbsite import celery
 from kbsite.cli import add_files, indexing, jobs
-from kbsite.cli.add_files import CaptionFile, DocumentFile, FileProblem
+from kbsite.cli.add_files import FileProblem
 from kbsite.cli.database import open_collection
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
@@ -233,7 +233,7 @@ def _add_paths(
     report.skipped += gathered.skipped
     report.problems += gathered.problems
     metadata = add_files.SidecarMetadata(options.tags, options.language, options.title)
-    results: Iterable[tuple[CaptionFile | DocumentFile, add_files.Result]] = chain(
+    results = chain(
         add_files.add_captions(collection, gathered.captions, metadata, quiet=options.quiet),
         add_files.add_documents(collection, gathered.documents, metadata, quiet=options.quiet),
     )

@@ -4,9 +4,9 @@ import contextlib
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple
 
 from django.db import transaction
 
@@ -18,8 +18,6 @@ from transcripts import conf, files, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.storage import StoredTranscript
-
-File = TypeVar("File")
 
 BATCH_SIZE = 25  # files of one transaction, because each commit waits for the disk
 
@@ -39,35 +37,26 @@ class FileProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class CaptionFile:
-    """A caption file, its name as stored, and yt-dlp's metadata beside it.
+class FoundFile:
+    """A file, its name as stored, and whether it stands on the command line or was in a folder.
 
-    ``named`` files stand on the command line, others were found in a folder. ``alternatives`` are
-    the same recording in other formats, best first, for when this one is not readable.
+    Captions may have yt-dlp's metadata beside them (``info``), and ``alternatives``: the same
+    recording in other formats, best first, for when this one is not readable.
     """
 
     path: Path
     name: str
+    named: bool = False
     info: Path | None = None
-    named: bool = False
-    alternatives: "tuple[CaptionFile, ...]" = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFile:
-    """A document, its name as stored, and whether it stands on the command line."""
-
-    path: Path
-    name: str
-    named: bool = False
+    alternatives: "tuple[FoundFile, ...]" = ()
 
 
 @dataclass(slots=True)
 class FilesToAdd:
     """The files to import, the number of other files, and the unreadable folders."""
 
-    captions: list[CaptionFile] = field(default_factory=list)
-    documents: list[DocumentFile] = field(default_factory=list)
+    captions: list[FoundFile] = field(default_factory=list)
+    documents: list[FoundFile] = field(default_factory=list)
     skipped: int = 0
     problems: list[FileProblem] = field(default_factory=list)
 
@@ -80,7 +69,7 @@ class SidecarMetadata(NamedTuple):
     title: str
 
 
-Result = StoredTranscript | AddedDocument | KnowledgeBaseError
+Result = tuple[FoundFile, StoredTranscript | AddedDocument | KnowledgeBaseError]
 
 
 def is_file_name(name: str) -> bool:
@@ -102,12 +91,8 @@ def gather(paths: Sequence[Path]) -> FilesToAdd:
 
 
 def add_captions(
-    collection: Collection,
-    captions: Sequence[CaptionFile],
-    metadata: SidecarMetadata,
-    *,
-    quiet: bool,
-) -> Iterator[tuple[CaptionFile, StoredTranscript | KnowledgeBaseError]]:
+    collection: Collection, captions: Sequence[FoundFile], metadata: SidecarMetadata, *, quiet: bool
+) -> Iterator[Result]:
     """Store caption files with a progress bar; yield the result for each."""
     written: set[int] = set()
     remaining = _tracked(captions, quiet=quiet)
@@ -119,11 +104,11 @@ def add_captions(
 
 def add_documents(
     collection: Collection,
-    documents: Sequence[DocumentFile],
+    documents: Sequence[FoundFile],
     metadata: SidecarMetadata,
     *,
     quiet: bool,
-) -> Iterator[tuple[DocumentFile, AddedDocument | KnowledgeBaseError]]:
+) -> Iterator[Result]:
     """Store documents, unread, with a progress bar; yield the result for each."""
     for file in _tracked(documents, quiet=quiet):
         try:
@@ -136,13 +121,13 @@ def add_documents(
         yield file, result
 
 
-def _tracked(found: Sequence[File], *, quiet: bool) -> Iterator[File]:
+def _tracked(found: Sequence[FoundFile], *, quiet: bool) -> Iterator[FoundFile]:
     with progress_bar(quiet=quiet or len(found) < 2) as progress:
         yield from progress.track(found, total=len(found), description="Importing")
 
 
 def _store_best(
-    collection: Collection, file: CaptionFile, metadata: SidecarMetadata, written: set[int]
+    collection: Collection, file: FoundFile, metadata: SidecarMetadata, written: set[int]
 ) -> StoredTranscript | KnowledgeBaseError:
     result = _store(collection, file, metadata, written)
     if not isinstance(result, CaptionError):
@@ -152,7 +137,7 @@ def _store_best(
 
 
 def _store(
-    collection: Collection, file: CaptionFile, metadata: SidecarMetadata, written: set[int]
+    collection: Collection, file: FoundFile, metadata: SidecarMetadata, written: set[int]
 ) -> StoredTranscript | KnowledgeBaseError:
     try:
         info = _read(file.info) if file.info else None
@@ -198,7 +183,7 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
         *(file.name for file in chosen if _is_document(folder / file.name)),
     }
     gathered.documents += (
-        DocumentFile(path=folder / name, name=_stored_name(name)) for name in sorted(documents)
+        FoundFile(path=folder / name, name=_stored_name(name)) for name in sorted(documents)
     )
     taken = documents | {name for file in chosen for name in (file.name, file.info_name)} - {""}
     gathered.skipped += len(names) - len(taken)
@@ -206,12 +191,10 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
         if file.name not in documents:
             info = folder / file.info_name if file.info_name else None
             best, *others = (
-                CaptionFile(path=folder / name, name=_stored_name(name), info=info)
+                FoundFile(path=folder / name, name=_stored_name(name), info=info)
                 for name in (file.name, *file.instead)
             )
-            gathered.captions.append(
-                CaptionFile(best.path, best.name, info, alternatives=tuple(others))
-            )
+            gathered.captions.append(replace(best, alternatives=tuple(others)))
 
 
 def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
@@ -242,15 +225,15 @@ def _gather_named(paths: Sequence[Path], gathered: FilesToAdd) -> None:
         if path not in chosen and files.is_candidate(path.name):
             gathered.skipped += path not in used_infos
         elif _is_document(path):
-            gathered.documents.append(DocumentFile(path, _stored_name(path.name), named=True))
+            gathered.documents.append(FoundFile(path, _stored_name(path.name), named=True))
         else:
             others = chosen[path].instead if path in chosen else ()
             alternatives = tuple(_named_file(Path(name)) for name in others)
             gathered.captions.append(_named_file(path, alternatives))
 
 
-def _named_file(path: Path, alternatives: tuple[CaptionFile, ...] = ()) -> CaptionFile:
-    return CaptionFile(path, _stored_name(path.name), _info_beside(path), True, alternatives)
+def _named_file(path: Path, alternatives: tuple[FoundFile, ...] = ()) -> FoundFile:
+    return FoundFile(path, _stored_name(path.name), True, _info_beside(path), alternatives)
 
 
 def _is_document(path: Path) -> bool:
