@@ -126,7 +126,6 @@ class LibraryNotebook:
         self.name = chosen.name if chosen else "the whole library"
 
     def list_sources(self, words: str = "") -> SourceList:
-        """Return the newest sources whose title, author or id contains all of the words."""
         with _released_connections():
             filter = Filter(collections=(self._slug,) if self._slug else ())
             page = library_sources.list_sources(
@@ -161,7 +160,6 @@ class LibraryNotebook:
         self._conversation = None
 
     def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
-        """Return the latest conversations that have a question."""
         with _released_connections():
             page = conversations.list_conversations(
                 self._scope(), None, collection=self._slug, limit=CONVERSATIONS_LIMIT
