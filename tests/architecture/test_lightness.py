@@ -33,6 +33,12 @@ import django
 django.setup()
 import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.acquisition
 """
+A_LISTING = """
+import sys
+from kbsite import boot
+boot.set_up()
+import kbsite.cli.library
+"""
 
 
 @pytest.mark.parametrize(
@@ -40,8 +46,9 @@ import kbsite.urls, kbsite.mcp.server, kbsite.cli.app, transcripts.acquisition
     [
         (READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")),
         (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api")),
+        (A_LISTING, (*HEAVY, "yt_dlp", "celery", "ninja", "django.test")),
     ],
-    ids=["reading and searching", "the whole site"],
+    ids=["reading and searching", "the whole site", "kb list"],
 )
 def test_no_model_and_no_youtube_library_is_loaded(
     code: str, absent: tuple[str, ...], tmp_path: Path

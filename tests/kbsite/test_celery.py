@@ -1,11 +1,13 @@
 """The Celery application, and its queue of files."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 from kombu import Connection
 
+import kbsite
 from kbsite.celery import Transport, app
 
 
@@ -37,3 +39,10 @@ def test_a_message_is_never_there_before_it_is_written(
 def test_the_application_uses_it() -> None:
     with app.connection_for_write("filesystem://") as connection:
         assert isinstance(connection.transport, Transport)
+
+
+def test_kb_and_mcp_send_by_the_application_that_has_the_settings() -> None:
+    tasks = re.compile(r"^from (transcripts|citations)[.\w]* import .*\btasks\b", re.MULTILINE)
+    files = Path(kbsite.__path__[0]).rglob("*.py")
+    importers = {path.name for path in files if tasks.search(path.read_text())}
+    assert importers == {"celery.py", "worker.py"}
