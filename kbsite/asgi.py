@@ -16,7 +16,7 @@ boot.boot(migrate=False)
 
 from citations.lectures import event_stream
 from citations.providers import registry
-from kbsite.mcp.server import build_application
+from kbsite.mcp.server import Application
 from transcripts.views import events
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
@@ -25,7 +25,7 @@ warnings.filterwarnings(
 )
 
 Handler = Callable[[int, FrameType | None], Any]
-_application = build_application()
+_application = Application()
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

@@ -149,15 +149,6 @@ def confirm(question: str, *, yes: bool) -> None:
         typer.confirm(printable(question), abort=True, err=True)
 
 
-def check_terminal() -> None:
-    """Raise ``InvalidInput`` unless input and error output are a terminal."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise InvalidInput(
-            "This command needs a terminal.",
-            hint="Run it without redirections; `kb ask` works anywhere.",
-        )
-
-
 def printable(text: str) -> str:
     """Return text without control characters, except line breaks and tabs."""
     if text.isprintable():

@@ -49,7 +49,11 @@ def tui(collection: InCollection = "") -> None:
 
     It shows sources, a conversation and its citations, and works over SSH.
     """
-    terminal.check_terminal()
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InvalidInput(
+            "This command needs a terminal.",
+            hint="Run it without redirections; `kb ask` works anywhere.",
+        )
     open_library()
     notebook = LibraryNotebook(everything, collection=collection)
     logging.disable(logging.CRITICAL)  # log lines would be printed across the screen

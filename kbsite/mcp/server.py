@@ -57,17 +57,6 @@ INSTRUCTIONS = (
 )
 
 
-def build_application(
-    server: MCPServer[Any] | None = None, *, stateless: bool = True
-) -> "Application":
-    """Return a new ASGI application, which serves one event loop.
-
-    With sessions (not ``stateless``) a tool may ask its client something during a call, but all
-    calls of a client must reach one process.
-    """
-    return Application(server or build_server(), stateless=stateless)
-
-
 def build_server() -> MCPServer[Any]:
     """Return the MCP server with its tools, resources, completions and prompts."""
     server = McpServer(
@@ -129,9 +118,14 @@ class McpServer(MCPServer[Any]):
 
 
 class Application:
-    """Django, and the MCP endpoint at /mcp. Works with and without the lifespan protocol."""
+    """Django, and the MCP endpoint at /mcp, for a single event loop; with or without lifespan.
 
-    def __init__(self, server: MCPServer[Any], *, stateless: bool) -> None:
+    With sessions (not ``stateless``) a tool may ask its client something during a call, but all
+    calls of a client must reach one process.
+    """
+
+    def __init__(self, server: MCPServer[Any] | None = None, *, stateless: bool = True) -> None:
+        server = server or build_server()
         self._django = BodyLimit(get_asgi_application())
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)

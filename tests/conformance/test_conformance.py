@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 
-from kbsite.mcp.server import build_application, build_server
+from kbsite.mcp.server import Application, build_server
 from tests.conformance import fixtures, suite
 from tests.kbsite.mcp.conftest import Shelf, make_shelf
 from tests.kbsite.mcp.endpoint import Endpoint, served
@@ -113,7 +113,7 @@ def test_what_is_asked_of_any_server_passes_without_fixtures(
 
 
 def test_the_inspector_finds_nothing_wrong_with_the_tools(shelf: Shelf) -> None:
-    with served(build_application()) as endpoint:
+    with served(Application()) as endpoint:
         done = suite.inspect_tools(endpoint.url, shelf.reading)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "get_transcript" in [tool["name"] for tool in json.loads(done.stdout)["tools"]]
@@ -124,9 +124,7 @@ def _served(shelf: Shelf, *, with_fixtures: bool, stateless: bool = True) -> Ite
     server = build_server()
     if with_fixtures:
         fixtures.register(server)
-    with served(
-        suite.Bearing(build_application(server, stateless=stateless), shelf.token)
-    ) as endpoint:
+    with served(suite.Bearing(Application(server, stateless=stateless), shelf.token)) as endpoint:
         yield endpoint
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from kbsite import rate_limits
 from kbsite.celery import make_queue_folders
-from kbsite.mcp.server import build_application
+from kbsite.mcp.server import Application
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
 from tests.makers import make_user
@@ -31,7 +31,7 @@ class Shelf:
 def endpoint() -> Iterator[Endpoint]:
     """The whole application, served for all tests."""
     Path(settings.STATIC_ROOT).mkdir(exist_ok=True)  # WhiteNoise warns otherwise
-    with served(build_application()) as running:
+    with served(Application()) as running:
         yield running
 
 

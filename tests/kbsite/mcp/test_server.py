@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from kbsite import rate_limits
 from kbsite.mcp import server
-from kbsite.mcp.server import MAX_BODY, build_application
+from kbsite.mcp.server import MAX_BODY, Application
 from kbsite.models import ApiToken
 from tests.instance import redis_server
 from tests.kbsite.mcp.conftest import Shelf
@@ -240,7 +240,7 @@ def test_django_takes_in_no_body_that_is_too_large(
 
 def test_it_serves_without_the_lifespan_protocol_too(shelf: Shelf) -> None:
     make_video(shelf.collection)
-    with served(build_application(), lifespan="off") as running:
+    with served(Application(), lifespan="off") as running:
         assert data(running.call(shelf.token, "list_transcripts"))["total"] == 1
         assert data(running.call(shelf.token, "list_transcripts"))["total"] == 1
 
