@@ -12,14 +12,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from kbsite.postgres import errors
 from kbsite.postgres.account import Account, open_way
-from kbsite.postgres.errors import (
-    DiskFull,
-    EmbeddedPostgresError,
-    NotWritable,
-    StartFailed,
-    StartTimeout,
-)
 from kbsite.postgres.home import PORT, Home, socket_path
 from kbsite.postgres.programs import START_SECONDS, process_options, program, programs, run
 
@@ -62,21 +56,21 @@ _LAUNCHER = (
 _FAST_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
-class _Leftovers(StartFailed):
+class _Leftovers(errors.StartFailed):
     """Processes of a killed server are still ending."""
 
 
-_SIGNS: dict[str, type[EmbeddedPostgresError]] = {
-    "No space left on device": DiskFull,
-    "Disk quota exceeded": DiskFull,
-    "Read-only file system": NotWritable,
-    "Permission denied": NotWritable,
+_SIGNS: dict[str, type[errors.EmbeddedPostgresError]] = {
+    "No space left on device": errors.DiskFull,
+    "Disk quota exceeded": errors.DiskFull,
+    "Read-only file system": errors.NotWritable,
+    "Permission denied": errors.NotWritable,
     "pre-existing shared memory block": _Leftovers,
 }
-_MESSAGES: dict[type[EmbeddedPostgresError], str] = {
-    DiskFull: "No space is left on the disk for the database",
-    NotWritable: "PostgreSQL may not write to its files",
-    StartFailed: "PostgreSQL could not be started",
+_MESSAGES: dict[type[errors.EmbeddedPostgresError], str] = {
+    errors.DiskFull: "No space is left on the disk for the database",
+    errors.NotWritable: "PostgreSQL may not write to its files",
+    errors.StartFailed: "PostgreSQL could not be started",
     _Leftovers: "Processes of a killed PostgreSQL do not end",
 }
 
@@ -216,17 +210,17 @@ def _await_ready(pid: int | None, home: Home, deadline: float) -> bool:
         if not _lives(pid, home):
             return False
         if time.monotonic() > deadline:
-            raise StartTimeout(
+            raise errors.StartTimeout(
                 f"PostgreSQL did not answer within {START_SECONDS} s.\n{_log_since(home, {})}"
             )
         time.sleep(0.03)
     return True
 
 
-def _failure(home: Home, output: str) -> EmbeddedPostgresError:
-    kind = next((kind for sign, kind in _SIGNS.items() if sign in output), StartFailed)
+def _failure(home: Home, output: str) -> errors.EmbeddedPostgresError:
+    kind = next((kind for sign, kind in _SIGNS.items() if sign in output), errors.StartFailed)
     if shutil.disk_usage(home.root).free < _ROOM_FOR_WAL:  # the log may be missing, too
-        kind = DiskFull
+        kind = errors.DiskFull
     return kind(f"{_MESSAGES[kind]} in {home.root}.\n{output.strip()[-_LOG_CHARACTERS:]}".rstrip())
 
 

@@ -18,18 +18,10 @@ from textual.widgets import Footer, Input, OptionList, Static
 from textual.worker import get_current_worker
 
 from citations.answers.answer import Event
+from kbsite.tui import panels
 from kbsite.tui.dialogs import ConversationDialog, LineDialog, TextDialog
 from kbsite.tui.keys import BINDINGS, KEYS
 from kbsite.tui.notebook import EarlierConversation, Link, Notebook, SourceList
-from kbsite.tui.panels import (
-    NO_SOURCES,
-    NOTHING_CHOSEN,
-    ConversationPanel,
-    DetailsPanel,
-    QuestionPanel,
-    SourcesPanel,
-    TurnView,
-)
 from kbsite.tui.turns import QuoteInContext, Turn, printable, trace_content
 from transcripts.errors import KnowledgeBaseError
 
@@ -49,7 +41,7 @@ class SourcesLoaded(Message):
 class AnswerUpdate(Message):
     """An event of an answer, or the error that ends it. Neither: no more events follow."""
 
-    view: TurnView
+    view: panels.TurnView
     event: Event | None = None
     error: KnowledgeBaseError | None = None
 
@@ -81,9 +73,9 @@ class CuebaseApp(App[None]):
         self._timer: Timer | None = None
         # A query of the app would search the dialog on top.
         self._title = Static(id="title", markup=False)
-        self._sources = SourcesPanel()
-        self._conversation = ConversationPanel()
-        self._details = DetailsPanel()
+        self._sources = panels.SourcesPanel()
+        self._conversation = panels.ConversationPanel()
+        self._details = panels.DetailsPanel()
         self._question = Input(
             placeholder="Ask your sources …", max_length=MAX_QUESTION, id="question"
         )
@@ -92,7 +84,7 @@ class CuebaseApp(App[None]):
         yield self._title
         with Container(id="panels"):
             yield self._sources
-            with QuestionPanel(id="talk"):
+            with panels.QuestionPanel(id="talk"):
                 yield self._conversation
                 yield self._question
             yield self._details
@@ -118,7 +110,7 @@ class CuebaseApp(App[None]):
         self._ask(view, question, self._sources.ticked)
 
     @work(thread=True, group="asking", exclusive=True)
-    def _ask(self, view: TurnView, question: str, sources: tuple[str, ...]) -> None:
+    def _ask(self, view: panels.TurnView, question: str, sources: tuple[str, ...]) -> None:
         worker = get_current_worker()
         try:
             with contextlib.closing(self._notebook.ask(question, sources)) as events:
@@ -199,7 +191,7 @@ class CuebaseApp(App[None]):
         else:
             self._sources.show(listed)
             if not listed.total and not self._words and not self._adding:
-                self._details.show_note(NO_SOURCES)
+                self._details.show_note(panels.NO_SOURCES)
         if self._timer is not None:
             self._timer.stop()
         seconds = BUSY_SECONDS if self._adding or listed.unfinished else IDLE_SECONDS
@@ -265,7 +257,7 @@ class CuebaseApp(App[None]):
         self.action_stop()
         self._notebook.start_conversation()
         self._conversation.replace()
-        self._details.show_note(NOTHING_CHOSEN)
+        self._details.show_note(panels.NOTHING_CHOSEN)
         self._question.focus()
 
     @work(thread=True, group="conversations", exclusive=True)

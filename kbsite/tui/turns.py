@@ -7,18 +7,7 @@ from typing import Any
 
 from textual.content import Content
 
-from citations.answers.answer import (
-    STAGE_LABELS,
-    AnswerOutcome,
-    Claim,
-    ClaimEvent,
-    Event,
-    Evidence,
-    FinalEvent,
-    Progress,
-    Quote,
-    Reply,
-)
+from citations.answers import answer
 from citations.passages import Locator, PassageSource, place
 
 NEAREST_SHOWN = 140  # characters of a nearest passage
@@ -38,7 +27,7 @@ class QuoteInContext:
     link: str = ""
 
 
-def cited(quote: Quote) -> QuoteInContext:
+def cited(quote: answer.Quote) -> QuoteInContext:
     return QuoteInContext(
         label=str(quote.number),
         origin=quote.origin,
@@ -51,7 +40,7 @@ def cited(quote: Quote) -> QuoteInContext:
     )
 
 
-def nearest(evidence: Evidence, index: int) -> QuoteInContext:
+def nearest(evidence: answer.Evidence, index: int) -> QuoteInContext:
     """Return a nearest passage; the first is labelled “a”."""
     return QuoteInContext(
         label=letter(index),
@@ -80,9 +69,9 @@ class AnswerFooter:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, reply: Reply) -> "AnswerFooter":
+    def of(cls, reply: answer.Reply) -> "AnswerFooter":
         return cls(
-            is_refusal=reply.outcome is AnswerOutcome.REFUSED,
+            is_refusal=reply.outcome is answer.AnswerOutcome.REFUSED,
             note=reply.note,
             model=reply.model,
             confidence=reply.confidence,
@@ -97,7 +86,7 @@ class Turn:
 
     question: str
     stage: str = "route"
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[answer.Claim] = field(default_factory=list)
     quotes: list[QuoteInContext] = field(default_factory=list)
     footer: AnswerFooter | None = None
     problem: str = ""
@@ -107,14 +96,14 @@ class Turn:
     def is_running(self) -> bool:
         return self.footer is None and not self.problem
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: answer.Event) -> None:
         match event:
-            case Progress(stage=stage):
+            case answer.Progress(stage=stage):
                 self.stage = stage
-            case ClaimEvent(claim=claim, quotes=quotes):
+            case answer.ClaimEvent(claim=claim, quotes=quotes):
                 self.claims.append(claim)
                 self.quotes += map(cited, quotes)
-            case FinalEvent(reply=reply):
+            case answer.FinalEvent(reply=reply):
                 self.footer = AnswerFooter.of(reply)
                 self.claims = list(reply.claims)
                 self.quotes = list(map(cited, reply.quotes)) or [
@@ -142,7 +131,9 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
         hint = Content.styled(f"\n{printable(turn.hint)}" if turn.hint else "", "dim")
         parts.append(Content.styled(printable(turn.problem), "$error") + hint)
     else:
-        parts.append(Content.styled(f"{STAGE_LABELS.get(turn.stage, turn.stage)} …", "dim italic"))
+        parts.append(
+            Content.styled(f"{answer.STAGE_LABELS.get(turn.stage, turn.stage)} …", "dim italic")
+        )
     return Content("\n").join(parts)
 
 
@@ -185,7 +176,7 @@ def _lines(texts: Iterable[str]) -> list[Content]:
 
 
 def _claim(
-    claim: Claim, quotes: Sequence[QuoteInContext], chosen: QuoteInContext | None
+    claim: answer.Claim, quotes: Sequence[QuoteInContext], chosen: QuoteInContext | None
 ) -> Content:
     prefix = Content.styled(f"{printable(claim.label)}: ", "bold") if claim.label else Content()
     text = prefix + Content(printable(claim.text))
