@@ -18,8 +18,9 @@ from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
 from kbsite import boot
-from transcripts import tasks
-from transcripts.models import Job
+from transcripts.tasks import dispatch, send
+
+__all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
@@ -28,11 +29,6 @@ TRANSPORT_ALIASES["filesystem"] = "kbsite.celery:Transport"
 app = Celery("cuebase")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["transcripts", "citations"])
-
-
-def send(job: Job) -> None:
-    """Send a job to the workers once its row is committed."""
-    tasks.send(job)
 
 
 def make_queue_folders() -> None:

@@ -113,7 +113,7 @@ def reopen(as_json: Json = False) -> None:
     """Ask YouTube again at once, for instance after setting a proxy."""
     open_library()
     acquisition.reopen_gate()
-    tasks.dispatch()
+    celery.dispatch()
     gate = YouTubeGate.current()
     print_result(f"YouTube: {gate_text(gate)}", {"youtube": _gate_json(gate)}, as_json=as_json)
 
