@@ -30,6 +30,7 @@ boot()
 import numpy as np
 from bm25 import write
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Node, Source
 from citations.outline import storage as outline_storage
@@ -197,7 +198,7 @@ def one(path: Path) -> Measured:
         f"{path.parent.name}-{path.stem}",
     )
     storage.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video__key=key)
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
@@ -208,7 +209,7 @@ def one(path: Path) -> Measured:
     before = set(Node.objects.filter(source=source).values_list("pk", flat=True))
     data["cues"][len(data["cues"]) // 2]["text"] = "Giraffes have rather long necks."
     storage.add_captions(shelf, json.dumps(data).encode(), name=path.name, key=key)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     ingest_pipeline.ingest(source.pk)
     after = set(Node.objects.filter(source=source).values_list("pk", flat=True))
     print(

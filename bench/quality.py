@@ -36,6 +36,7 @@ from citations.evaluation.metrics import Gold, Scores, mean, score
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
 from citations.evaluation.search_quality import Approach
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
@@ -168,7 +169,7 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     """
     for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
         storage.add_captions(collection, path.read_bytes(), name=path.name)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for number, pk in enumerate(
         pks := list(Source.objects.order_by("pk").values_list("pk", flat=True))
     ):

@@ -13,6 +13,7 @@ from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.evaluation import questions as gold_questions
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
@@ -80,7 +81,7 @@ class Library:
         collection = Collection.objects.create(name=name, slug=name)
         for path in sorted((DATA / "dev" / "transcripts" / SETS[name]).glob("*.json")):
             storage.add_captions(collection, path.read_bytes(), name=path.name)
-        ingest_pipeline.adopt()
+        discovery.adopt()
         for pk in Source.objects.filter(collection=collection).values_list("pk", flat=True):
             ingest_pipeline.ingest(pk)
         unfinished = Source.objects.exclude(state=State.READY)

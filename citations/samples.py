@@ -54,10 +54,7 @@ def _textbook(collection: Collection) -> Source:
 def _lecture(
     collection: Collection, textbook: Source, spoken: Transcript, owner: User | None
 ) -> LectureSession:
-    """Return the lecture, creating it if needed.
-
-    It names the textbook, because the talk would cite itself.
-    """
+    """Return the lecture, with the textbook as its source: the talk would cite itself."""
     existing = LectureSession.objects.filter(
         collection=collection, transcript=spoken, title=LECTURE
     ).first()

@@ -17,14 +17,8 @@ class ConversationAdmin(RecordAdmin):
 @admin.register(Answer)
 class AnswerAdmin(RecordAdmin):
     list_display = (
-        "question",
-        "conversation",
-        "state",
-        "confidence",
-        "feedback",
-        "model",
-        "milliseconds",
-        "created_at",
+        *("question", "conversation", "state", "confidence", "feedback", "model"),
+        *("milliseconds", "created_at"),
     )
     list_filter = ("state", "feedback", "model", "conversation__collection", "created_at")
     list_select_related = ("conversation",)

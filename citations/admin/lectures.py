@@ -1,5 +1,6 @@
 """Live lectures, their segments, windows and citations."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -21,20 +22,25 @@ OUTCOMES = (
 )
 
 
+def _share_column(outcome: str, description: str) -> Callable[[Any, Any], str]:
+    """Return a column with the share of a lecture's windows that had this outcome."""
+
+    @admin.display(description=description, ordering=f"n_{outcome}")
+    def share(model_admin: Any, session: Any) -> str:
+        total = sum(getattr(session, f"n_{name}") for name, _ in OUTCOMES)
+        return f"{getattr(session, f'n_{outcome}') / total:.0%}" if total else "–"
+
+    return share
+
+
 @admin.register(LectureSession)
 class LectureSessionAdmin(RecordAdmin):
     """Lectures, with the share of windows that cite and that each check skipped."""
 
     list_display = (
-        "title",
-        "collection",
-        "owner",
-        "windows_",
-        "waiting",
+        *("title", "collection", "owner", "windows_", "waiting"),
         *(name for _, name in OUTCOMES),
-        "citations_",
-        "ended_at",
-        "created_at",
+        *("citations_", "ended_at", "created_at"),
     )
     list_filter = ("collection", "created_at", "ended_at")
     list_select_related = ("collection", "owner")
@@ -79,25 +85,11 @@ class LectureSessionAdmin(RecordAdmin):
     def citations_(self, session: Any) -> int:
         return int(session.n_citations)
 
-    @admin.display(ordering="n_cited")
-    def cited(self, session: Any) -> str:
-        return _share(session, WindowOutcome.CITED)
-
-    @admin.display(description="skipped: gate", ordering="n_off_topic")
-    def gate(self, session: Any) -> str:
-        return _share(session, WindowOutcome.OFF_TOPIC)
-
-    @admin.display(description="skipped: distance", ordering="n_too_far")
-    def distance(self, session: Any) -> str:
-        return _share(session, WindowOutcome.TOO_FAR)
-
-    @admin.display(description="skipped: threshold", ordering="n_too_weak")
-    def threshold(self, session: Any) -> str:
-        return _share(session, WindowOutcome.TOO_WEAK)
-
-    @admin.display(ordering="n_failed")
-    def failed(self, session: Any) -> str:
-        return _share(session, WindowOutcome.FAILED)
+    cited = _share_column(WindowOutcome.CITED, "cited")
+    gate = _share_column(WindowOutcome.OFF_TOPIC, "skipped: gate")
+    distance = _share_column(WindowOutcome.TOO_FAR, "skipped: distance")
+    threshold = _share_column(WindowOutcome.TOO_WEAK, "skipped: threshold")
+    failed = _share_column(WindowOutcome.FAILED, "failed")
 
     @admin.display(description="outcomes of its windows")
     def outcomes(self, session: Any) -> str:
@@ -134,15 +126,8 @@ class SegmentAdmin(PositionAdmin):
 @admin.register(Window)
 class WindowAdmin(PositionAdmin):
     list_display = (
-        "session",
-        "index",
-        "at",
-        "outcome",
-        "off_topic",
-        "distance",
-        "milliseconds",
-        "note",
-        "created_at",
+        *("session", "index", "at", "outcome", "off_topic", "distance", "milliseconds"),
+        *("note", "created_at"),
     )
     list_filter = ("outcome", "session__collection", "created_at")
     list_select_related = ("session",)
@@ -152,17 +137,8 @@ class WindowAdmin(PositionAdmin):
 @admin.register(Citation)
 class CitationAdmin(PositionAdmin):
     list_display = (
-        "quoted",
-        "source",
-        "page",
-        "at",
-        "answer",
-        "number",
-        "session",
-        "window_index",
-        "rank",
-        "relevance_score",
-        "created_at",
+        *("quoted", "source", "page", "at", "answer", "number", "session", "window_index"),
+        *("rank", "relevance_score", "created_at"),
     )
     list_filter = ("rank", "source__kind", "source__collection", "created_at")
     list_select_related = ("answer", "session", "source")
@@ -174,20 +150,9 @@ class CitationAdmin(PositionAdmin):
         return citation.snippet or citation.quote
 
 
-def _share(session: Any, outcome: str) -> str:
-    total = sum(getattr(session, f"n_{skipped}") for skipped, _ in OUTCOMES)
-    return f"{getattr(session, f'n_{outcome}') / total:.0%}" if total else "–"
-
-
 def _count(model: Any, condition: Q) -> Subquery:
-    rows = (
-        model.objects.filter(condition, session=OuterRef("pk"))
-        .order_by()
-        .values("session")
-        .annotate(count=Count("pk"))
-        .values("count")
-    )
-    return _Counted(rows)
+    rows = model.objects.filter(condition, session=OuterRef("pk")).order_by().values("session")
+    return _Counted(rows.annotate(count=Count("pk")).values("count"))
 
 
 class _Counted(Subquery):

@@ -8,7 +8,6 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from citations.admin.positions import PositionAdmin
-from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import ResolvedFilter
@@ -27,15 +26,8 @@ class SourceAdmin(RecordAdmin):
     """Sources and their state. They are made from transcripts and deleted with them."""
 
     list_display = (
-        "title",
-        "kind",
-        "collection",
-        "language",
-        "state",
-        "progress",
-        "chunk_count",
-        "error_code",
-        "updated_at",
+        *("title", "kind", "collection", "language", "state", "progress", "chunk_count"),
+        *("error_code", "updated_at"),
     )
     list_filter = ("state", "kind", "error_code", "chunking", "collection", "created_at")
     search_fields = ("title", "author", "video__key")
@@ -56,29 +48,17 @@ class SourceAdmin(RecordAdmin):
 
     @admin.display(ordering="done")
     def progress(self, source: Any) -> str:
-        return (
-            format_html(
-                '<progress max="100" value="{0}">{0}%</progress> {1}', source.percent, source.step
-            )
-            if source.step
-            else "–"
-        )
+        bar = '<progress max="100" value="{0}">{0}%</progress> {1}'
+        return format_html(bar, source.percent, source.step) if source.step else "–"
 
     @admin.action(description="Index again, from the text on", permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Index them again; they remain searchable meanwhile."""
-        self.work_on(
-            request,
-            queryset,
-            ingest_pipeline.start_anew,
-            done="will be indexed again",
-            most=QUEUED_AT_ONCE,
-        )
+        anew = Source.start_anew
+        self.work_on(request, queryset, anew, done="will be indexed again", most=QUEUED_AT_ONCE)
         dispatch()
 
     @admin.action(description="Try again now", permissions=["work"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Retry now, whatever they wait for."""
         count = queryset.update(run_after=None, sent_at=None)
         self.message_user(request, f"{count} will be tried at once.", messages.SUCCESS)
         dispatch()

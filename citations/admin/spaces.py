@@ -50,13 +50,7 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     """The library's embedding models. To add one is to migrate the library to it."""
 
     list_display = (
-        "__str__",
-        "state",
-        "progress",
-        "guarded",
-        "error",
-        "activated_at",
-        "created_at",
+        *("__str__", "state", "progress", "guarded", "error", "activated_at", "created_at"),
     )
     list_filter = ("state", "provider", "created_at")
     search_fields = ("provider", "model", "error")
@@ -75,22 +69,16 @@ class EmbeddingSpaceAdmin(RecordAdmin):
         if space.state != "building":
             return "–"
         percent = min(100, 100 * space.done // space.total) if space.total else 0
-        return format_html(
-            '<progress max="100" value="{0}">{0}%</progress> {1} of {2}',
-            percent,
-            f"{space.done:,}",
-            f"{space.total:,}",
-        )
+        bar = '<progress max="100" value="{0}">{0}%</progress> {1} of {2}'
+        return format_html(bar, percent, f"{space.done:,}", f"{space.total:,}")
 
     @admin.action(description="Move the library to this model", permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Start or resume the migration to the selected space."""
         self.work_on(request, queryset, _begin, done="migration is under way", most=1)
         dispatch()
 
     @admin.action(description="Give up the migration to this model", permissions=["work"])
     def give_up(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Cancel the migration; the active space stays."""
         self.work_on(request, queryset, migration.cancel, done="given up", most=1)
 
     def add_view(

@@ -7,7 +7,6 @@ from uuid import UUID
 from ninja import Field, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict, StringConstraints, WithJsonSchema
 
-from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import MAX_VALUES, Filter, find_source
 from citations.models import Source, SourceKind
 from citations.passages import Results, SearchMode
@@ -152,7 +151,7 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     request.caller.require_write()
     source = find_source(request.access, str(source_id))
     request.access.require_write(source.collection_id)
-    ingest_pipeline.start_anew(source)
+    source.start_anew()
     send(source)
     return Status(202, source)
 

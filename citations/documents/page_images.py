@@ -49,10 +49,7 @@ def measure_image(document: Document, number: int) -> PageImage | None:
 
 
 def render_page(document: Document, number: int, *, width: int) -> Path:
-    """Return the file of a page's image (WebP), rendered if it is not in the cache.
-
-    Raises ``DocumentBroken`` and ``DocumentEncrypted``.
-    """
+    """Return a page's cached image (WebP). Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
     file_name = f"{name(document, number, width=width)}{SUFFIX}"
     path = _folder() / document.digest[:2] / document.digest / file_name
     with suppress(FileNotFoundError):
@@ -72,10 +69,7 @@ def name(document: Document, number: int, *, width: int) -> str:
 def boxes(
     document: Document, page: Page, quote: Sequence[Span], matches: Sequence[Span]
 ) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
-    """Return the boxes of a quote and of search matches on a page's image.
-
-    Returns none if the file cannot be read, or the text is from another version of the reader.
-    """
+    """Return the boxes of a quote and of matches; none if another version read the file."""
     if document.read_by not in ("", pdf_reader.VERSION):
         return (), ()
     try:

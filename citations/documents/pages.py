@@ -93,10 +93,7 @@ class PageMatches:
 def show_page(
     scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = ""
 ) -> PageView:
-    """Return a page of a document; ``quote`` is a span of the source's text.
-
-    Raises ``SourceNotFound`` and ``PageNotFound``.
-    """
+    """Return a page; ``quote`` is in the source. Raises ``SourceNotFound`` and ``PageNotFound``."""
     source, page = _find_page(scope, source_id, number)
     document = source.document
     first, last = quote or (0, 0)
@@ -106,12 +103,14 @@ def show_page(
     matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
     image = page_images.measure_image(document, number)
     boxes = page_images.boxes(document, page, on_page, matches) if image else ((), ())
+    offset = on_page[0][0] if on_page else 0
+    headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
     return PageView(
         source=source,
         document=document,
         page=page,
         count=max(document.page_count, page.number),
-        heading=_heading(page, on_page[0][0] if on_page else 0),
+        heading=str(headings[-1 if offset else 0]) if headings else "",
         quote=on_page,
         matches=matches,
         image=image,
@@ -131,10 +130,7 @@ def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
 
 
 def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
-    """Find the pages of a document with all of these words and "quoted phrases", in any case.
-
-    Raises ``SourceNotFound``.
-    """
+    """Find pages with all words and "quoted phrases", in any case. Raises ``SourceNotFound``."""
     source = find_source(scope, str(source_id))
     query, terms = clean(words, MAX_QUERY_CHARACTERS), _terms(words)
     if not terms:
@@ -146,10 +142,7 @@ def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
 
 
 def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
-    """Return the current span of a citation's quote in the source's text.
-
-    None if the quote is gone or ambiguous, or the caller may not see it.
-    """
+    """Return the current span of a citation's quote, None if it is gone, ambiguous or hidden."""
     citation = (
         Citation.objects.visible(scope)
         .filter(uuid=citation_id, source__uuid=source_id)
@@ -196,12 +189,6 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
 
 
 # The quote
-
-
-def _heading(page: Page, offset: int) -> str:
-    """Return the heading of the character at ``offset`` of the page."""
-    headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
-    return str(headings[-1 if offset else 0]) if headings else ""
 
 
 # Search

@@ -64,7 +64,8 @@ def add(
     format = formats.recognise(file.read(formats.HEAD), name)
     digest, size = _measure(file)
     with transaction.atomic():
-        _lock_digest(collection, digest)
+        key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
+        locks.hold_for_transaction(Lock.DOCUMENT, int.from_bytes(key, "big", signed=True))
         same = Source.objects.filter(collection=collection, document__digest=digest)
         if existing := same.select_for_update().first():
             if existing.state == State.FAILED:
@@ -117,12 +118,6 @@ def _measure(file: IO[bytes]) -> tuple[str, int]:
 def _parts(file: IO[bytes]) -> Iterator[bytes]:
     while data := file.read(PART):
         yield data
-
-
-def _lock_digest(collection: Collection, digest: str) -> None:
-    """Let only one transaction at a time add the same bytes."""
-    key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
-    locks.hold_for_transaction(Lock.DOCUMENT, int.from_bytes(key, "big", signed=True))
 
 
 def _title_of(name: str) -> str:

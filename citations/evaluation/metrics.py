@@ -21,9 +21,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A query and its answers: ``ranges`` in seconds, or ``pages`` (first, last). ``line`` counts
-    from 1.
-    """
+    """A query and its answers in seconds or pages (first, last). ``line`` counts from 1."""
 
     query: str
     source: str
@@ -185,9 +183,7 @@ def _is_number(value: object) -> bool:
 
 
 def is_relevant(location: GoldLocation, gold: Gold) -> bool:
-    """Tell whether a passage answers: it shares at least half of itself, or of the range, with a
-    gold range.
-    """
+    """Tell whether a passage shares half of itself, or of a gold range, with such a range."""
     if location.source != gold.source:
         return False
     if gold.pages:

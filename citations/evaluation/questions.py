@@ -29,10 +29,7 @@ def from_file(data: str | bytes) -> list[Question]:
 
 
 def from_marks(scope: Scope, *, user: str = "") -> list[Question]:
-    """Return the queries for which one user or all users marked passages as right.
-
-    Passages that are marked as wrong or not at all do not answer.
-    """
+    """Return the queries for which a user, or anybody, marked passages as right: the answers."""
     marks = Mark.objects.filter(right=True, source__in=Source.objects.visible(scope))
     if user:
         marks = marks.filter(user__username=user)

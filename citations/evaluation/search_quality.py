@@ -43,9 +43,7 @@ class Approach(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One approach's mean scores, the nDCG@10 of each question, and the median milliseconds of a
-    search.
-    """
+    """One approach's mean scores, each question's nDCG@10, and the median time of a search."""
 
     approach: str
     scores: metrics.Scores
@@ -144,7 +142,15 @@ def evaluate(
             scores = metrics.score(relevances, relevant)
             trials[approach].append(_Trial(question.key, scores, milliseconds))
     progress(len(judged), len(judged))
-    rows = tuple(_row(approach, own) for approach, own in trials.items())
+    rows = tuple(
+        Row(
+            approach=approach.value,
+            scores=metrics.mean([trial.scores for trial in own]),
+            questions={trial.key: trial.scores.ndcg10 for trial in own},
+            milliseconds=median(trial.milliseconds for trial in own),
+        )
+        for approach, own in trials.items()
+    )
     return QualityReport(
         rows=rows,
         questions=len(judged),
@@ -191,10 +197,7 @@ def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
 
 
 def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]:
-    """Compare two reports on the questions that both have.
-
-    Raises ``InvalidGold`` where they share nothing.
-    """
+    """Compare two reports on their common questions. Raises ``InvalidGold`` if there are none."""
     old = {row.approach: row for row in before.rows}
     changes = [
         _change(old[row.approach], row)
@@ -212,9 +215,7 @@ def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]
 def loses(
     space: EmbeddingSpace, *, progress: Progress = lambda done, total: None
 ) -> list[ApproachChange]:
-    """Return how a hybrid search in ``space`` finds the passages that users marked as right worse
-    than in the active space. Counts the marks of all users in all collections.
-    """
+    """Return how ``space`` finds the passages that any user marked as right worse than now."""
     scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
     questions, active = from_marks(scope), vector_space.locked()
     if not questions or active is None:
@@ -227,10 +228,7 @@ def loses(
 
 
 def from_json(text: str) -> QualityReport:
-    """Read a report that ``QualityReport.as_json`` wrote.
-
-    Raises ``InvalidGold`` for anything else.
-    """
+    """Read what ``QualityReport.as_json`` wrote. Raises ``InvalidGold`` for anything else."""
     try:
         data = json.loads(text)
         rows = tuple(
@@ -258,15 +256,6 @@ class _Trial(NamedTuple):
     key: str
     scores: metrics.Scores
     milliseconds: float
-
-
-def _row(approach: Approach, trials: Sequence[_Trial]) -> Row:
-    return Row(
-        approach=approach.value,
-        scores=metrics.mean([trial.scores for trial in trials]),
-        questions={trial.key: trial.scores.ndcg10 for trial in trials},
-        milliseconds=median(trial.milliseconds for trial in trials),
-    )
 
 
 def _change(before: Row, after: Row) -> ApproachChange:

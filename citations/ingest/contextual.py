@@ -88,10 +88,7 @@ class Cost:
 
 
 def context_prompt(*, title: str, text: str, piece: str) -> Prompt:
-    """Return the prompt for the context of ``piece`` within ``text``.
-
-    Prompts with the same title and text share their ``document``.
-    """
+    """Return the prompt for a piece. Equal titles and texts share their ``document``."""
     return Prompt(
         system=_CONTEXT,
         document=_marked_text(title, text),
@@ -205,23 +202,17 @@ def _take(
         if not in_progress:
             return
         for answer in wait(in_progress, return_when=FIRST_COMPLETED).done:
-            _note(answer, in_progress.pop(answer), tally)
-
-
-def _note(answer: _Answer, piece: ContextRequest, tally: _Tally) -> None:
-    try:
-        context, usage = answer.result()
-    except ModelError as error:
-        tally.fail(error)
-    else:
-        tally.succeed(piece, context, usage)
+            piece = in_progress.pop(answer)
+            try:
+                context, usage = answer.result()
+            except ModelError as error:
+                tally.fail(error)
+            else:
+                tally.succeed(piece, context, usage)
 
 
 def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
-    """Yield requests that may run at once.
-
-    If the service caches documents, the first request of an excerpt must finish before the others.
-    """
+    """Yield requests that may run at once: those that a cache helps wait for the first one."""
     if not waits:
         yield [(excerpt, piece) for excerpt, pieces in groups for piece in pieces]
         return

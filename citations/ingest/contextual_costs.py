@@ -26,11 +26,7 @@ class ContextPlan:
 
 
 def plan() -> ContextPlan:
-    """Estimate the cost of missing contexts from the texts of their sources.
-
-    Sources that are split again by meaning need about the same. Raises ``Unavailable`` without a
-    language model.
-    """
+    """Estimate the cost of missing contexts. Raises ``Unavailable`` without a language model."""
     llm = registry.llm()
     if llm is None:
         raise Unavailable("No language model is configured.", hint="Set LLM_PROVIDER.")

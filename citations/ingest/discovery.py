@@ -30,7 +30,9 @@ class _Stale(NamedTuple):
 
 def adopt(*, limit: int = AT_ONCE) -> list[Source]:
     """Create missing sources and update stale ones; return them. One query if there are none."""
-    stale = _stale(limit)
+    with connection.cursor() as cursor:
+        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
+        stale = [_Stale(*row) for row in cursor.fetchall()]
     if not stale:
         return []
     videos = Video.objects.defer("description", "languages").in_bulk({row.video for row in stale})
@@ -42,10 +44,11 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
     ]
     # Another process may create the same source.
     Source.objects.bulk_create(missing, batch_size=500, ignore_conflicts=True)
-    updates = {row.source: _update(row, video) for row, video in pairs if row.source is not None}
+    updates = {row.source: (row, video) for row, video in pairs if row.source is not None}
     with transaction.atomic():
-        for pk, values in sorted(updates.items()):
-            Source.objects.filter(pk=pk).update(**values)
+        for pk, (row, video) in sorted(updates.items()):
+            pending = {"state": State.PENDING, **RESTARTED} if row.text_changed else {}
+            Source.objects.filter(pk=pk).update(**_columns(row, video), **pending)
     keys = [row.transcript for row, _ in pairs]
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
 
@@ -65,17 +68,6 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
         "tags": video.tags,
         "published_at": video.published_at,
     }
-
-
-def _update(row: _Stale, video: Video) -> dict[str, Any]:
-    pending = {"state": State.PENDING, **RESTARTED}
-    return _columns(row, video) | (pending if row.text_changed else {})
-
-
-def _stale(limit: int) -> list[_Stale]:
-    with connection.cursor() as cursor:
-        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
-        return [_Stale(*row) for row in cursor.fetchall()]
 
 
 # The fingerprint covers what chunks are made of: text, times (they change updated_at) and chapters.

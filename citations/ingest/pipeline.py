@@ -8,7 +8,7 @@ attempt continues from what is stored.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError
@@ -48,7 +48,7 @@ from citations.text.breakpoints import Embed
 from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts.errors import KnowledgeBaseError, Retry
+from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
 from transcripts.work.models import error_columns
 
@@ -60,8 +60,6 @@ SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # each sto
 
 ProgressCallback: TypeAlias = Callable[[Source], object]
 """Called whenever a source makes progress."""
-
-adopt = discovery.adopt
 
 
 def waiting() -> SourceQuerySet:
@@ -78,11 +76,8 @@ def waiting() -> SourceQuerySet:
 
 
 def index_words(*, on_progress: ProgressCallback | None = None, most: int = 1_000) -> int:
-    """Index the words of new sources, without a model; return how many there were.
-
-    Documents with unread pages are left to ``ingest``: a long one would delay the others.
-    """
-    adopt()
+    """Index the words of new sources whose pages are read, without a model; return how many."""
+    discovery.adopt()
     done = 0
     for source in (
         Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")[:most]
@@ -92,10 +87,7 @@ def index_words(*, on_progress: ProgressCallback | None = None, most: int = 1_00
 
 
 def read_document(pk: int, *, on_progress: ProgressCallback | None = None) -> None:
-    """Read a waiting document and index its words, unless another process does.
-
-    Expected errors are recorded with the source.
-    """
+    """Read a waiting document and index its words, unless another process does."""
     source = Source.objects.waiting().filter(pk=pk, state=State.PENDING).first()
     if source is not None:
         _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
@@ -122,18 +114,9 @@ def ingest(
         )
 
 
-def start_anew(source: Source) -> None:
-    """Index a source again from its text; until then, it is found as it is."""
-    source.start_anew()
-
-
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
-    return (
-        Source.objects.exclude(run_after=None)
-        .filter(run_after__gt=timezone.now())
-        .update(run_after=None)
-    )
+    return Source.objects.filter(run_after__gt=timezone.now()).update(run_after=None)
 
 
 def remove(source: Source) -> None:
@@ -158,65 +141,45 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
         if source.state not in only:
             return False
         source.count_attempt()
-        _record_failures(source, work)
+        if source.attempts <= Source.MAX_CRASHES:
+            _record_failures(source, work)
+            return True
+        killed = KnowledgeBaseError(
+            "Every process that indexed this source was killed.",
+            hint="It may be too large for this machine. Try again with more memory.",
+        )
+        source.fail(killed)
         return True
 
 
 def _record_failures(source: Source, work: Callable[[], None]) -> None:
     try:
-        if source.attempts > Source.MAX_CRASHES:
-            raise KnowledgeBaseError(
-                "Every process that indexed this source was killed.",
-                hint="It may be too large for this machine. Try again with more memory.",
-            )
         work()
     except SourceNotFound:
         logger.info("source %s was deleted while it was indexed", source.pk)
     except (OperationalError, InterfaceError):
         raise  # the database is unavailable: nothing can be recorded
-    except SETTINGS_ERRORS as error:
-        _wait_for_settings(source, error)
-    except ModelError as error:
-        _wait_for_server(source, error)
+    except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
+        logger.warning("%s %s", error.message, error.hint)
+        until = retry.next_try(error, source.attempts)
+        source.postpone(until=until, error=error)
+        _others_like(source).update(run_after=until, **error_columns(error))
+    except ModelError as error:  # but a source that the server rejects must not stop the others
+        source.postpone(until=retry.next_try(error, source.attempts), error=error)
+        _others_like(source).update(run_after=timezone.now() + OTHERS_PAUSE)
     except KnowledgeBaseError as error:
         source.fail(error)
-    except Exception as unexpected:
+    except Exception as error:
         logger.exception("source %s failed unexpectedly", source.pk)
-        _fail_or_retry(source, unexpected)
-
-
-def _wait_for_settings(source: Source, error: KnowledgeBaseError) -> None:
-    """Postpone every source in this state: none can be embedded before the settings change."""
-    logger.warning("%s %s", error.message, error.hint)
-    until = retry.next_try(error, source.attempts)
-    source.postpone(until=until, error=error)
-    _others_like(source).update(run_after=until, **error_columns(error))
-
-
-def _wait_for_server(source: Source, error: ModelError) -> None:
-    """Postpone this source with growing pauses, and the others for a moment.
-
-    A source whose text the server rejects must not stop the others.
-    """
-    source.postpone(until=retry.next_try(error, source.attempts), error=error)
-    _others_like(source).update(run_after=timezone.now() + OTHERS_PAUSE)
+        if until := retry.next_try(error, source.attempts):
+            source.postpone(until=until, error=UnexpectedError())
+        else:
+            source.fail(UnexpectedError())
 
 
 def _others_like(source: Source) -> SourceQuerySet:
     """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
-
-
-def _fail_or_retry(source: Source, unexpected: Exception) -> None:
-    error = KnowledgeBaseError(
-        "The source was not indexed because of an unexpected error.",
-        hint="See the worker's log. “Index again” tries once more.",
-    )
-    until = retry.next_try(unexpected, source.attempts)
-    if until is None:
-        source.fail(error)
-    else:
-        source.postpone(until=until, error=error)
 
 
 # The story
@@ -309,7 +272,12 @@ class _Ingest:
                 self._update_outline()
         again = retry.POLICIES[Retry.UNEXPECTED].next_try(self.source.attempts)
         if result.failed and again:
-            self._retry_contexts(result.failed, again)
+            error = ModelServerError(
+                f"{result.failed} contexts were not written.",
+                hint="They are retried; the source is found without them.",
+            )
+            self.source.postpone(until=again, error=error)
+            self._report("")
             return
         Source.objects.filter(pk=self.source.pk).update(contexts_digest=self.source.digest)
         self.source.reach(State.READY)
@@ -318,14 +286,6 @@ class _Ingest:
     def _update_outline(self) -> None:
         if outline_storage.refresh(self.source).is_change:
             topics.update(self.source)
-
-    def _retry_contexts(self, missing: int, until: datetime) -> None:
-        error = ModelServerError(
-            f"{missing} contexts were not written.",
-            hint="They are retried; the source is found without them.",
-        )
-        self.source.postpone(until=until, error=error)
-        self._report("")
 
     def _replace_chunks(
         self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking

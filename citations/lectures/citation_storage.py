@@ -215,10 +215,7 @@ _CHUNKS = "SELECT id FROM citations_chunk WHERE id = ANY(%s) ORDER BY id FOR KEY
 
 
 def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Citation]:
-    """Make citations of the sources that still exist.
-
-    A citation does without a deleted chunk: its quote refers to the source's text.
-    """
+    """Make citations of the sources that still exist. They do without a deleted chunk."""
     if not run.matches:
         return []
     keys = [match.candidate.source for match in run.matches]

@@ -142,10 +142,7 @@ class Listener:
 
     @contextmanager
     def waiting(self, session: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when the session may have news, or the connection is lost.
-
-        The waiter clears it.
-        """
+        """Yield an event that is set when there may be news; the waiter clears it."""
         woken = asyncio.Event()
         self._waiting.setdefault(str(session), set()).add(woken)
         if self._task is None:

@@ -140,10 +140,7 @@ def _resolve(runs: Sequence[WindowRun]) -> None:
 
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
-    """Return what each session (by primary key) may cite: its named sources, or its collection.
-
-    The recording that it replays is excluded.
-    """
+    """Return what each session may cite: its sources or collection, less its recording."""
     columns = ("pk", "collection", "names_sources", "transcript__video")
     resolved = {}
     for pk, collection, names_sources, video in LectureSession.objects.filter(

@@ -93,10 +93,7 @@ def start_again(scope: Scope, user: User | None, session: LectureSession) -> Lec
 def list_sessions(
     scope: Scope, *, words: str = "", collection: str = "", offset: int = 0, limit: int = 24
 ) -> SessionPage:
-    """Return a page of sessions whose titles contain all ``words``, newest first.
-
-    Raises ``CollectionNotFound``.
-    """
+    """Return sessions with all ``words`` in the title. Raises ``CollectionNotFound``."""
     sessions = LectureSession.objects.visible(scope)
     if collection:
         sessions = sessions.filter(collection=library.find_collection(scope, collection))
@@ -110,10 +107,7 @@ def list_sessions(
 
 
 def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) -> LectureSession:
-    """Return the visible session of this id.
-
-    Raises ``LectureNotFound``, and ``Forbidden`` if it is to be written and is read-only.
-    """
+    """Return a visible session. Raises ``LectureNotFound``, and ``Forbidden`` if read-only."""
     visible = LectureSession.objects.visible(scope).select_related("collection")
     session = visible.filter(uuid=uuid_of(reference)).first()
     if session is None:

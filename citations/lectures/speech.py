@@ -45,10 +45,7 @@ def push(session: LectureSession, utterances: Iterable[Utterance]) -> list[Windo
 def say(
     session: LectureSession, text: str, *, start: int | None = None, end: int | None = None
 ) -> list[Window]:
-    """Store speech without numbers: typed, pasted or recognised by a browser. Times in ms.
-
-    Returns and raises as ``push`` does.
-    """
+    """Store speech without numbers, as ``push`` does: typed, pasted or recognised. Times in ms."""
     if len(text) > MAX_SAID:
         raise TooLarge(f"The text exceeds {MAX_SAID:,} characters.", hint="Send it in parts.")
     pieces = list(_split_lines(text))

@@ -104,7 +104,8 @@ def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
     """Sort new utterances into the fresh ones; ignore known numbers."""
     new: dict[int, Utterance] = {}
     for utterance in utterances:
-        if not _is_known(buffer.seen, utterance.number):
+        position = bisect_right(buffer.seen, utterance.number, key=lambda range_: range_[0])
+        if not (position > 0 and utterance.number <= buffer.seen[position - 1][1]):
             text = " ".join(utterance.text.split())
             new.setdefault(utterance.number, replace(utterance, text=text))
     spoken = (utterance for utterance in new.values() if utterance.text)
@@ -114,11 +115,6 @@ def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
         fresh=tuple(fresh),
         seen=_merge([*buffer.seen, *((number, number) for number in new)]),
     )
-
-
-def _is_known(seen: Sequence[_Range], number: int) -> bool:
-    position = bisect_right(seen, number, key=lambda range_: range_[0])
-    return position > 0 and number <= seen[position - 1][1]
 
 
 def _merge(seen: Sequence[_Range]) -> tuple[_Range, ...]:
@@ -179,10 +175,7 @@ def _make_windows(
 
 
 def _groups(words: Sequence[int], shared: int, *, is_last: bool) -> list[_Group]:
-    """Group sentences of these word counts into windows.
-
-    The first ``shared`` sentences are in the previous window, too.
-    """
+    """Group sentences by word counts; the first ``shared`` are in the previous window, too."""
     groups: list[_Group] = []
     first, new = 0, shared  # first sentence of the window; first that is in no other
     for index in range(shared, len(words)):

@@ -80,9 +80,15 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
     window has another text, ``LectureEnded``, ``Forbidden``.
     """
     scope.require_write(session.collection_id)
-    text_ = _clean(text, index)
+    words = " ".join(clean(text, MAX_TEXT + 1).split())
+    if not words:
+        raise InvalidInput("The text is empty.", hint="Send the text of the window.")
+    if len(text) > MAX_TEXT:
+        raise InvalidInput(f"A window has at most {MAX_TEXT:,} characters.", hint="Send less.")
+    if not 0 <= index <= MAX_INDEX:
+        raise InvalidInput(f"The index of a window must be an integer from 0 to {MAX_INDEX:,}.")
     try:
-        window = _get_or_create(session, text_, index)
+        window = _get_or_create(session, words, index)
         is_waiting = window.outcome == WindowOutcome.WAITING
         stored = cite([window])[0] if is_waiting else citation_storage.stored_result(window)
         transaction.on_commit(_pool.notify)  # speech of the lecture has waited for this window
@@ -91,17 +97,6 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
         logger.warning("Database unavailable for a query in lecture %s: %s", session.pk, error)
         note = "The database is unavailable."
         return WindowResult(window_index=index, outcome=WindowOutcome.FAILED, note=note)
-
-
-def _clean(text: str, index: int) -> str:
-    words = " ".join(clean(text, MAX_TEXT + 1).split())
-    if not words:
-        raise InvalidInput("The text is empty.", hint="Send the text of the window.")
-    if len(text) > MAX_TEXT:
-        raise InvalidInput(f"A window has at most {MAX_TEXT:,} characters.", hint="Send less.")
-    if not 0 <= index <= MAX_INDEX:
-        raise InvalidInput(f"The index of a window must be an integer from 0 to {MAX_INDEX:,}.")
-    return words
 
 
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
@@ -165,10 +160,7 @@ def sweep(*, most: int = MAX_SWEPT) -> int:
 
 
 def _claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
-    """Lease the oldest waiting windows.
-
-    Skips sessions of which another process holds windows, to keep their citations in order.
-    """
+    """Lease the oldest waiting windows of sessions in which no other process holds any."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit = off")  # a lost lease is harmless
         locks.hold_for_transaction(Lock.WINDOWS)

@@ -136,10 +136,7 @@ def advance(
 
 
 def switch(space: EmbeddingSpace) -> bool:
-    """Activate a space in one transaction that excludes writers.
-
-    Return False if the space still lacks more than one batch.
-    """
+    """Activate a space, excluding writers; return False if it lacks more than one batch."""
     with transaction.atomic():
         keep_writers_out()
         missing = vector_store.missing(space, limit=vector_store.BATCH + 1)

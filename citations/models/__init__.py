@@ -22,6 +22,7 @@ from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
 from citations.models.sources import (
+    LOCATION,
     Chunk,
     Chunking,
     Source,

@@ -55,10 +55,7 @@ class LexPack(models.Model):
 
 
 class LexBlock(models.Model):
-    """The ``count`` postings of a term in one pack.
-
-    ``skyline`` bounds their scores (see ``citations.lexical.postings``).
-    """
+    """The postings of a term in one pack; ``skyline`` bounds their scores (see ``postings``)."""
 
     pk = models.CompositePrimaryKey("term", "pack")
     term = models.TextField(db_collation="C")

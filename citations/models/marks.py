@@ -8,10 +8,7 @@ from citations.models.sources import Source
 
 
 class Mark(models.Model):
-    """One user's judgment of a passage for a query.
-
-    It is anchored to the text, not to a chunk, so it survives new chunking.
-    """
+    """One user's judgment of a passage for a query, anchored to the text, not to a chunk."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="marks")
     query = models.CharField(max_length=1000)

@@ -195,6 +195,9 @@ def visible_sources_sql(scope: Scope) -> tuple[str, Mapping[str, int]]:
     return sql % tuple(f"%({name})s" for name in names), dict(zip(names, values, strict=True))
 
 
+LOCATION = ("span_start", "span_end", "start", "end", "page", "last_page")
+
+
 class LocatedRow(models.Model):
     """A span of a source's text, with its time in a recording or its pages."""
 

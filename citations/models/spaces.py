@@ -69,10 +69,7 @@ class EmbeddingSpace(QueuedWork):
 
 
 class Embedding(models.Model):
-    """The vector, of length 1, of a chunk in a space.
-
-    If ``digest`` differs from the chunk's, the chunk's text has changed since.
-    """
+    """The vector, of length 1, of a chunk in a space, for the text with that ``digest``."""
 
     # DO_NOTHING: the database deletes it with its chunk, so Django need not load the chunks.
     chunk = models.ForeignKey(Chunk, models.DO_NOTHING, related_name="embeddings")

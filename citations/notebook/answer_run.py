@@ -36,10 +36,7 @@ class AnswerLease:
         }
 
     def pass_on(self, event: Event) -> Event:
-        """Return an event with ids of citations; store the answer before its last event.
-
-        Raises ``AnswerNotFound``.
-        """
+        """Return an event with ids of citations; store the answer before the last event."""
         if isinstance(event, FinalEvent):
             reply = replace(event.reply, quotes=self._with_ids(event.reply.quotes))
             self.store(reply)
@@ -52,10 +49,7 @@ class AnswerLease:
         )
 
     def store(self, reply: Reply) -> None:
-        """Replace the previous answer.
-
-        Citations of a source that is deleted at this moment are dropped.
-        """
+        """Replace the previous answer, without citations of sources that were just deleted."""
         try:
             self._store(reply, reply.quotes)
         except IntegrityError:

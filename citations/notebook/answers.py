@@ -75,10 +75,7 @@ def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answe
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Quote:
-    """Return a citation of an answer, whoever asked, if its source is visible.
-
-    Notes, which others read, link to it. Raises ``CitationNotFound``.
-    """
+    """Return a visible citation of an answer, whoever asked. Raises ``CitationNotFound``."""
     visible = (
         Citation.objects.in_answers()
         .visible(scope)
@@ -116,10 +113,7 @@ def state_of(answer: Answer) -> AnswerState:
 
 
 def quote_of(row: Citation) -> Quote:
-    """Return a citation as a value; its link is its permanent address.
-
-    Load its source, collection and video with it.
-    """
+    """Return a citation as a value. Load its source, collection and video with it."""
     return Quote(
         number=row.number or 0,
         source=row.source_id,
@@ -221,15 +215,8 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = (
-        "ordinal",
-        "question",
-        "asked_as",
-        "note",
-        "confidence",
-        "model",
-        "feedback",
-        "milliseconds",
-        "created_at",
+        *("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback"),
+        *("milliseconds", "created_at"),
     )
     return AnswerRecord(
         id=row.uuid,

@@ -33,19 +33,13 @@ def csl(works: Iterable[Work]) -> list[dict[str, Any]]:
 
 
 def bibtex(works: Iterable[Work]) -> str:
-    """Return BibTeX entries in UTF-8.
-
-    All are ``@misc``, as BibTeX knows neither recordings nor web pages.
-    """
+    """Return BibTeX entries in UTF-8, ``@misc`` all: it knows neither recordings nor pages."""
     works = list(works)
     return "\n".join(_entry(work, key) for work, key in zip(works, keys(works), strict=True))
 
 
 def keys(works: Sequence[Work]) -> list[str]:
-    """Return a citation key per work: author, year and first long title word, in ASCII.
-
-    Equal keys get a letter.
-    """
+    """Return distinct citation keys: author, year and first long title word, in ASCII."""
     made: dict[str, int] = {}
     return [_distinct(_stem(work), made) for work in works]
 

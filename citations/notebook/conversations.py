@@ -54,10 +54,7 @@ def begin(
 
 
 def restrict(scope: Scope, conversation: Conversation, sources: Sequence[str]) -> None:
-    """Change the sources of a conversation; none: its whole collection.
-
-    Raises ``SourceNotFound``, ``InvalidFilter``.
-    """
+    """Change the sources. Raises ``SourceNotFound``, ``InvalidFilter``."""
     ids = _find_sources(scope, conversation.collection, sources)
     if ids != conversation.sources:
         Conversation.objects.filter(pk=conversation.pk).update(sources=ids)
@@ -73,10 +70,7 @@ def list_conversations(
     offset: int = 0,
     limit: int = 25,
 ) -> ConversationPage:
-    """Return a page of the user's conversations whose titles contain all ``words``.
-
-    Latest first. Raises ``CollectionNotFound``.
-    """
+    """Return conversations with all ``words`` in the title. Raises ``CollectionNotFound``."""
     conversations = Conversation.objects.of(scope, user)
     if collection:
         conversations = conversations.filter(collection=library.find_collection(scope, collection))

@@ -46,10 +46,7 @@ class ExportFile:
 
 
 def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
-    """Export a conversation as the scope may see it, with permanent addresses.
-
-    A bibliography contains each source once.
-    """
+    """Export a conversation as the scope may see it, with permanent addresses."""
     render, media_type, ending = _FORMS[form]
     answers = notebook_answers.of_conversation(scope, conversation)
     visible = _VisibleConversation(conversation, answers, scope)
@@ -164,7 +161,7 @@ def _section(record: AnswerRecord) -> SafeString:
             base,
             quote.link,
             quote.origin.title,
-            _locate(quote),
+            "".join(f", {part}" for part in (quote.heading, place(quote.locator)) if part),
         )
         for quote in record.quotes
     }
@@ -186,23 +183,20 @@ def _section(record: AnswerRecord) -> SafeString:
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
     remarks = {True: "", False: " (unsupported)"}
     parts = (
-        (_label(claim), claim.text, remarks[claim.is_supported], _anchors(claim, anchors))
+        (
+            (format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()),
+            claim.text,
+            remarks[claim.is_supported],
+            _anchors(claim, anchors),
+        )
         for claim in claims
     )
     return format_html_join(" ", "{}{}{}{}", parts)
 
 
-def _label(claim: Claim) -> SafeString:
-    return format_html("<strong>{}:</strong> ", claim.label) if claim.label else SafeString()
-
-
 def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
     known = ((anchors[number],) for number in claim.citations if number in anchors)
     return format_html_join("", "{}", known)
-
-
-def _locate(quote: Quote) -> str:
-    return "".join(f", {part}" for part in (quote.heading, place(quote.locator)) if part)
 
 
 # JSON

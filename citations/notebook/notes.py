@@ -43,10 +43,7 @@ class StoredNote:
 def list_notes(
     scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
 ) -> NotePage:
-    """Return a page of the notes of a collection ("": of all) that contain all ``words``.
-
-    Raises ``CollectionNotFound``.
-    """
+    """Return notes that contain all ``words``, latest first. Raises ``CollectionNotFound``."""
     notes = Note.objects.visible(scope)
     if collection:
         notes = notes.filter(collection=library.find_collection(scope, collection))
@@ -59,10 +56,7 @@ def list_notes(
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
-    """Return the visible note of this id.
-
-    Raises ``NoteNotFound``, and ``Forbidden`` if it is to be written and is read-only.
-    """
+    """Return a visible note. Raises ``NoteNotFound``, and ``Forbidden`` if read-only."""
     visible = Note.objects.visible(scope).select_related(*DETAILS)
     note = visible.filter(uuid=uuid_of(reference)).first()
     if note is None:

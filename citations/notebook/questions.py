@@ -42,10 +42,7 @@ def ask_first(
     collection: str = "",
     sources: Sequence[str] = (),
 ) -> Answer:
-    """Start a conversation with a question, for ``respond``; if it is refused, start none.
-
-    Raises what ``conversations.begin`` and ``ask`` raise.
-    """
+    """Start a conversation with a question, unless it is refused, as ``begin`` and ``ask`` do."""
     with transaction.atomic():
         begun = conversations.begin(scope, user, collection=collection, sources=sources)
         return ask(scope, user, begun, question)
@@ -81,10 +78,7 @@ def ask(
 
 
 def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
-    """Queue a question for ``respond`` again.
-
-    Raises ``AlreadyAnswering``, ``AnswerNotFound``, ``ConversationNotFound``.
-    """
+    """Queue a question again. Raises ``AlreadyAnswering`` and, deleted, ``AnswerNotFound``."""
     with transaction.atomic():
         locked = _lock(scope, user, answer.conversation)
         locked.touch()

@@ -21,10 +21,7 @@ class Whole(NamedTuple):
 
 
 def of(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: int) -> Whole:
-    """Return at most ``limit`` nodes that represent the visible sources.
-
-    Of a video's tracks, the one in the question's language.
-    """
+    """Return at most ``limit`` nodes of the sources; of a video, in the question's language."""
     of_documents = NodeFilter(scope, resolved, (Level.DOCUMENT,))
     of_sections = NodeFilter(scope, resolved, (Level.SECTION,))
     documents = in_its_language(largest(of_documents, limit=limit), question)

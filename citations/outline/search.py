@@ -35,9 +35,7 @@ class Summary(NamedTuple):
 
 
 class NodeFilter(NamedTuple):
-    """Which nodes to search: within a scope and a resolved filter, of some levels, below or above
-    others.
-    """
+    """Which nodes to search, of some levels, perhaps only below or above others."""
 
     scope: Scope
     resolved: ResolvedFilter
@@ -55,10 +53,7 @@ def sort_key(node: Summary) -> tuple[int, int, int]:
 def near(
     node_filter: NodeFilter, vector: NDArray[Any], *, space: EmbeddingSpace, limit: int
 ) -> list[Summary]:
-    """Return, of each level, the ``limit`` nodes nearest to a vector of length 1, nearest first.
-
-    Compares all: nodes are few.
-    """
+    """Return, of each level, the ``limit`` nodes nearest to a vector of length 1, in order."""
     distance = f"node.vector <=> %(vector)s::halfvec({space.dimensions})"
     ranked = f"""
         SELECT near.id, 1 - near.distance AS cosine
@@ -74,10 +69,7 @@ def near(
 
 
 def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return, of each level, the ``limit`` nodes with the most chunks.
-
-    Unordered, without cosines.
-    """
+    """Return, of each level, the ``limit`` nodes with the most chunks, in no order."""
     ranked = """
         SELECT most.id, NULL::float AS cosine
         FROM unnest(%(levels)s::int[]) AS step(level), LATERAL (
@@ -90,10 +82,7 @@ def largest(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
 
 
 def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
-    """Return the most typical section of each of the ``limit`` largest topics.
-
-    Unordered, without cosines.
-    """
+    """Return the typical section of each of the ``limit`` largest topics, in no order."""
     ranked = """
         SELECT most.id, NULL::float AS cosine FROM (
             SELECT DISTINCT ON (member.topic_id) node.id,
@@ -198,10 +187,7 @@ def _fetched(
 
 
 def _conditions(node_filter: NodeFilter) -> tuple[list[str], dict[str, Any]]:
-    """Write the SQL conditions.
-
-    In a time range only whole nodes match: sentences of others may be outside.
-    """
+    """Write the SQL conditions. In a time range only whole nodes match."""
     resolved = node_filter.resolved
     conditions = ["node.level = ANY(%(levels)s)"]
     values: dict[str, Any] = {"levels": [int(level) for level in node_filter.levels]}

@@ -1,7 +1,7 @@
 """Store summary trees: build one when a source is indexed, and read it again."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations import conf
-from citations.models import Chunk, EmbeddingSpace, Level, Node, Source, State, keep_switch_out
+from citations.models import (
+    LOCATION,
+    Chunk,
+    EmbeddingSpace,
+    Level,
+    Node,
+    Source,
+    State,
+    keep_switch_out,
+)
 from citations.outline import tree as outline_tree
 from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import registry
@@ -30,17 +39,15 @@ _ABSTRACT = (
     "about and what it comes to: only what the text itself says, concrete, without praise. Write "
     f"only these sentences, with no introduction. {MATERIAL_RULE}"
 )
+_COPIED = ("level", "ordinal", "text", "first", "last", *LOCATION, "digest")
 _UPDATED = (
-    *("ordinal", "parent", "title", "text", "spans", "first", "last", "span_start", "span_end"),
-    *("start", "end", "page", "last_page", "space", "vector"),
+    *("ordinal", "parent", "title", "text", "spans", "first", "last", *LOCATION),
+    *("space", "vector"),
 )
 
 
 class NodeChanges(NamedTuple):
-    """How many nodes stayed, were created and deleted.
-
-    ``moved`` counts those that stayed but changed.
-    """
+    """How many nodes stayed (``moved``: with changes), were created and deleted."""
 
     kept: int = 0
     made: int = 0
@@ -72,10 +79,7 @@ def refresh(source: Source) -> NodeChanges:
 
 
 def catch_up(*, seconds: float = 20) -> int:
-    """Build the missing trees of the active space, as after a migration, for about ``seconds``.
-
-    Return how many are left.
-    """
+    """Build missing trees, as after a migration, for ``seconds``; return how many are left."""
     space = vector_space.locked()
     if space is None:
         return 0
@@ -136,9 +140,7 @@ def _unsummarized(source: Source) -> QuerySet[Node]:
 
 
 def _texts_below(node: Node) -> Iterator[str]:
-    """Yield the texts below a node: a section's chunks, or the abstracts (else the sentences) of a
-    document's sections.
-    """
+    """Yield a section's chunks, or the abstracts (else sentences) of a document's sections."""
     if node.level == Level.SECTION:
         own = Chunk.objects.filter(source=node.source_id, ordinal__range=(node.first, node.last))
         yield from own.order_by("ordinal").values_list("text", flat=True)
@@ -150,9 +152,7 @@ def _texts_below(node: Node) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A source at a glance: the document, its sections (or the groups of the only one), and how
-    many more exist.
-    """
+    """The document, its sections (or the groups of the only one), and how many more exist."""
 
     whole: Node | None = None
     parts: tuple[Node, ...] = ()
@@ -178,24 +178,24 @@ _PIECES = """
         ON e.chunk_id = c.id AND e.space_id = %s AND e.digest = c.digest
     WHERE c.source_id = %s ORDER BY c.ordinal
 """
-_FIELDS = (
-    *("ordinal", "text", "span_start", "span_end", "start", "end"),
-    *("page", "last_page", "heading"),
-)
+_FIELDS = ("ordinal", "text", *LOCATION, "heading")
 
 
 def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
     with connection.cursor() as cursor:
         cursor.execute(_PIECES, [space.pk if space else 0, source.pk])
         return [
-            OutlineChunk(**dict(zip(_FIELDS, row, strict=False)), vector=_vector(row[-1]))
+            OutlineChunk(
+                **dict(zip(_FIELDS, row, strict=False)),
+                vector=half_vector(row[-1]).astype(np.float16) if row[-1] else None,
+            )
             for row in cursor.fetchall()
         ]
 
 
-def _vector(sent: Any) -> NDArray[np.float16] | None:
+def half_vector(sent: Any) -> NDArray[Any]:
     """Read a binary vector of pgvector: four bytes of header, then big-endian halves."""
-    return None if sent is None else np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float16)
+    return np.frombuffer(sent, dtype=">f2", offset=4)
 
 
 # What is written
@@ -205,7 +205,10 @@ def _replace_nodes(
     source: Source, drafts: Sequence[NodeDraft], space: EmbeddingSpace | None
 ) -> NodeChanges:
     """Store the tree level by level, parents first, then delete the nodes that are left."""
-    stored = _by_digest(Node.objects.select_for_update().filter(source=source).order_by("pk"))
+    stored: defaultdict[tuple[int, bytes], deque[Node]] = defaultdict(deque)
+    locked = Node.objects.select_for_update().filter(source=source).order_by("pk")
+    for node in sorted(locked, key=lambda node: node.ordinal):
+        stored[node.level, bytes(node.digest)].append(node)
     kept = made = moved = 0
     above: dict[int, Node] = {}
     for level in (Level.DOCUMENT, Level.SECTION, Level.GROUP):
@@ -215,21 +218,23 @@ def _replace_nodes(
             (nodes.popleft() if (nodes := stored[level, draft.digest]) else None, row)
             for draft, row in zip(own, rows, strict=True)
         ]
-        changed = [_changed(node, row) for node, row in pairs if node and _differs(node, row)]
+        changed = [node for node, row in pairs if node and _update(node, row)]
         new = [row for node, row in pairs if node is None]
-        _write(changed)
+        Node.objects.bulk_create(  # updates in few statements: inserts that conflict
+            changed,
+            update_conflicts=True,
+            unique_fields=["id"],
+            update_fields=_UPDATED,
+            batch_size=500,
+        )
         Node.objects.bulk_create(new, batch_size=500)
         above = {row.ordinal: node or row for node, row in pairs}
         kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
-    deleted = _delete(node.pk for nodes in stored.values() for node in nodes)
+    with connection.cursor() as cursor:  # the database deletes their memberships
+        left = [node.pk for nodes in stored.values() for node in nodes]
+        cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [left])
+        deleted = cursor.rowcount
     return NodeChanges(kept=kept, made=made, deleted=deleted, moved=moved)
-
-
-def _by_digest(nodes: Iterable[Node]) -> defaultdict[tuple[int, bytes], deque[Node]]:
-    stored: defaultdict[tuple[int, bytes], deque[Node]] = defaultdict(deque)
-    for node in sorted(nodes, key=lambda node: node.ordinal):
-        stored[node.level, bytes(node.digest)].append(node)
-    return stored
 
 
 def _row(
@@ -238,28 +243,22 @@ def _row(
     vector = None if draft.vector is None or space is None else HalfVector(draft.vector)
     return Node(
         source=source,
-        level=draft.level,
-        ordinal=draft.ordinal,
         parent=None if draft.parent is None else above[draft.parent],
         title=draft.title or source.title,
-        text=draft.text,
         spans=[list(span) for span in draft.spans],
-        first=draft.first,
-        last=draft.last,
-        span_start=draft.span_start,
-        span_end=draft.span_end,
-        start=draft.start,
-        end=draft.end,
-        page=draft.page,
-        last_page=draft.last_page,
-        digest=draft.digest,
         space=space if vector is not None else None,
         vector=vector,
+        **{name: getattr(draft, name) for name in _COPIED},
     )
 
 
-def _differs(node: Node, row: Node) -> bool:
-    return any(_comparable(node, name) != _comparable(row, name) for name in _UPDATED)
+def _update(node: Node, row: Node) -> bool:
+    """Take over the columns of a new row; say whether any differed."""
+    if all(_comparable(node, name) == _comparable(row, name) for name in _UPDATED):
+        return False
+    for name in _UPDATED:
+        setattr(node, name, getattr(row, name))
+    return True
 
 
 def _comparable(node: Node, name: str) -> Any:
@@ -267,23 +266,3 @@ def _comparable(node: Node, name: str) -> Any:
         vector = node.vector
         return (vector if isinstance(vector, HalfVector) else HalfVector(vector)).to_binary()
     return getattr(node, f"{name}_id" if name in ("parent", "space") else name)
-
-
-def _changed(node: Node, row: Node) -> Node:
-    for name in _UPDATED:
-        setattr(node, name, getattr(row, name))
-    return node
-
-
-def _write(nodes: Sequence[Node]) -> None:
-    """Update rows in few statements, as inserts that conflict with themselves."""
-    Node.objects.bulk_create(
-        nodes, update_conflicts=True, unique_fields=["id"], update_fields=_UPDATED, batch_size=500
-    )
-
-
-def _delete(keys: Iterator[int]) -> int:
-    """Delete nodes; the database cascades to their memberships."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [[*keys]])
-        return int(cursor.rowcount)

@@ -6,17 +6,18 @@ proportional to the number of sections ever added.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Sum
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMember
+from citations.outline.storage import half_vector
 from citations.providers import clustering
 from citations.providers.stopwords import stop_words
 from citations.text.key_sentences import named, words_of
@@ -75,9 +76,10 @@ def rebuild(collection: Collection) -> int:
         if space is None or len(sections) < FEWEST:
             return 0
         vectors = np.stack([section.vector for section in sections])
+        count = min(MOST, max(2, round(math.sqrt(len(sections)))))
         topics = Topic.objects.bulk_create(
             Topic(collection=collection, space=space, vector=HalfVector(centre))
-            for centre in clustering.centres(vectors, count=_count(len(sections)))
+            for centre in clustering.centres(vectors, count=count)
         )
         _join(topics, sections)
         _summarize(topics, topics)
@@ -100,19 +102,24 @@ def tend(*, most: int = 20) -> int:
     due = [collection for collection in collections if _is_due(collection, space)][:most]
     for collection in due:
         rebuild(collection)
-    late = list(_left_out(space)[:most])
+    # Sources with sections in no topic although their collection has topics.
+    alone = Node.objects.filter(
+        source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None
+    )
+    topics = Topic.objects.filter(collection=OuterRef("collection"), space=space)
+    late = list(Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")[:most])
     for source in late:
         update(source)
     shrunk = {topic.collection_id for topic in _stale()}
     for pk in shrunk:
-        _repair(pk, space)
+        with transaction.atomic():
+            _lock(pk)
+            _summarize(_stale(pk), list(Topic.objects.filter(collection=pk, space=space)))
     return len(due) + len(late) + len(shrunk)
 
 
 def of(collection: Collection) -> list[Topic]:
-    """Return the topics of a collection, the largest first, with ``sections`` and ``sources``:
-    their numbers of members.
-    """
+    """Return the topics of a collection, largest first, with their ``sections`` and ``sources``."""
     counted = Topic.objects.filter(collection=collection).annotate(
         sections=Count("members"), sources=Count("members__node__source", distinct=True)
     )
@@ -124,10 +131,6 @@ def _lock(collection: int) -> None:
     locks.hold_for_transaction(Lock.TOPICS, collection)
 
 
-def _count(sections: int) -> int:
-    return min(MOST, max(2, round(math.sqrt(sections))))
-
-
 def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
     topics = Topic.objects.filter(collection=collection, space=space)
     built = topics.aggregate(all=Sum("size_at_rebuild"))["all"] or 0
@@ -137,27 +140,10 @@ def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
     return own.count() >= FEWEST
 
 
-def _left_out(space: EmbeddingSpace) -> QuerySet[Source]:
-    """Return sources with sections in no topic although their collection has topics."""
-    alone = Node.objects.filter(
-        source=OuterRef("pk"), level=Level.SECTION, space=space, topics=None
-    )
-    topics = Topic.objects.filter(collection=OuterRef("collection"), space=space)
-    return Source.objects.filter(Exists(alone), Exists(topics)).order_by("pk")
-
-
 def _stale(collection: int | None = None) -> list[Topic]:
     """Return topics whose number of sections has changed since their last update."""
     own = Topic.objects.all() if collection is None else Topic.objects.filter(collection=collection)
     return list(own.annotate(now=Count("members")).exclude(now=F("size")))
-
-
-def _repair(collection: int, space: EmbeddingSpace) -> None:
-    with transaction.atomic():
-        _lock(collection)
-        _summarize(
-            _stale(collection), list(Topic.objects.filter(collection=collection, space=space))
-        )
 
 
 # Members
@@ -182,11 +168,10 @@ def _sections(
 ) -> list[_Section]:
     with connection.cursor() as cursor:
         cursor.execute(_SECTIONS, {"space": space.pk, "source": source, "collection": collection})
-        return [_Section(node=pk, vector=_vector(sent)) for pk, sent in cursor.fetchall()]
-
-
-def _vector(sent: Any) -> Vectors:
-    return np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float32)
+        return [
+            _Section(node=pk, vector=half_vector(sent).astype(np.float32))
+            for pk, sent in cursor.fetchall()
+        ]
 
 
 def _join(topics: Sequence[Topic], sections: Sequence[_Section]) -> set[int]:
@@ -238,7 +223,12 @@ def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
         topic.vector = HalfVector(means.get(topic.pk, _floats(topic.vector)))
     spread = Counter(word for topic in topics for word in topic.terms)
     for topic in living:
-        topic.label = _label(words[topic.pk], topic.terms, spread, len(topics))
+        counts = words[topic.pk]
+        worth = {
+            word: counts[word] * math.log(1 + len(topics) / max(1, spread[word]))
+            for word in topic.terms
+        }
+        topic.label = named(worth)[:200]
     Topic.objects.bulk_update(
         living, ["size", "terms", "vector", "label", "updated_at"], batch_size=100
     )
@@ -249,7 +239,7 @@ def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
     with connection.cursor() as cursor:
         cursor.execute(_MEMBERS, [[*keys]])
         for topic, weight, sent in cursor.fetchall():
-            sums[topic] = sums[topic] + weight * _vector(sent)
+            sums[topic] = sums[topic] + weight * half_vector(sent).astype(np.float32)
     lengths = {topic: np.linalg.norm(total) for topic, total in sums.items()}
     return {topic: sums[topic] / length for topic, length in lengths.items() if length > 0}
 
@@ -262,10 +252,3 @@ def _words(topic: int) -> "Counter[str]":
     for title, text, language in members.values_list(*columns)[:NAMED_AFTER]:
         counts.update(set(words_of(f"{title} {text}", stop_words(language))))
     return counts
-
-
-def _label(
-    words: "Counter[str]", terms: Iterable[str], spread: Mapping[str, int], topics: int
-) -> str:
-    worth = {word: words[word] * math.log(1 + topics / max(1, spread[word])) for word in terms}
-    return named(worth)[:200]

@@ -44,10 +44,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineChunk:
-    """A chunk: ``text`` is the source's text[``span_start``:``span_end``], ``vector`` has length 1.
-
-    Times in ms.
-    """
+    """A chunk of a source's text; ``vector`` has length 1, times are in ms."""
 
     ordinal: int
     text: str
@@ -144,15 +141,13 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
 def _runs(pieces: Sequence[OutlineChunk]) -> list[Range]:
     """Return the runs of chunks between two headings or silences."""
     pairs = enumerate(pairwise(pieces), start=1)
-    starts = [index for index, (previous, piece) in pairs if _is_start(previous, piece)]
+    starts = [
+        index
+        for index, (previous, piece) in pairs
+        if piece.heading != previous.heading
+        or (previous.end is not None and (piece.start or 0) - previous.end >= SILENCE)
+    ]
     return [*pairwise([0, *starts, len(pieces)])]
-
-
-def _is_start(previous: OutlineChunk, piece: OutlineChunk) -> bool:
-    if piece.heading != previous.heading:
-        return True
-    end, start = previous.end, piece.start
-    return end is not None and start is not None and start - end >= SILENCE
 
 
 def _joined(runs: Sequence[Range]) -> list[list[Range]]:
@@ -250,9 +245,7 @@ class _Node:
 
 
 class _Source:
-    """The sentences that each chunk does not share with the previous one, and the rarity of their
-    words.
-    """
+    """What each chunk does not share with the previous one, and the rarity of its words."""
 
     def __init__(self, pieces: Sequence[OutlineChunk], split: Split, stops: frozenset[str]) -> None:
         self._pieces = pieces
@@ -266,7 +259,8 @@ class _Source:
             for piece, (text, offset) in zip(pieces, self._own, strict=True)
         ]
         self._rarity, self._sentences = weigh(raw)
-        self._vectors = _stacked(pieces)
+        vectors = [piece.vector for piece in pieces if piece.vector is not None]
+        self._vectors = np.stack(vectors, dtype=np.float32) if len(vectors) == len(pieces) else None
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()
 
     def group(self, ordinal: int, chunks: Range) -> _Node:
@@ -326,9 +320,7 @@ class _Source:
 
 
 def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
-    """Return what each chunk does not share with the previous one, and its offset in the source's
-    text.
-    """
+    """Return what each chunk does not share with the previous one, and its offset."""
     texts = []
     end = 0
     for piece in pieces:
@@ -338,18 +330,13 @@ def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
     return texts
 
 
-def _stacked(pieces: Sequence[OutlineChunk]) -> Vectors | None:
-    if any(piece.vector is None for piece in pieces):
-        return None
-    return np.stack([np.asarray(piece.vector, dtype=np.float32) for piece in pieces])
-
-
 def _titles(nodes: Sequence[_Node]) -> list[str]:
     """Name nodes by their headings, or by their distinctive words."""
     names = titles([node.words for node in nodes])
-    return [_headings(node.pieces) or name for node, name in zip(nodes, names, strict=True)]
-
-
-def _headings(pieces: Sequence[OutlineChunk]) -> str:
-    headings = dict.fromkeys(piece.heading for piece in pieces if piece.heading)
-    return " · ".join([*headings][:HEADINGS_NAMED])
+    headings = [
+        dict.fromkeys(piece.heading for piece in node.pieces if piece.heading) for node in nodes
+    ]
+    return [
+        " · ".join([*own][:HEADINGS_NAMED]) or name
+        for own, name in zip(headings, names, strict=True)
+    ]

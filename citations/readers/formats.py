@@ -102,10 +102,7 @@ _MOST_CONTROLS: Final = 0.02  # of a text's bytes
 
 
 def recognise(head: bytes, name: str) -> DocumentFormat:
-    """Return the format of a file by its first ``HEAD`` bytes, or else by its name.
-
-    Raises ``DocumentUnknown`` if there is no reader for it.
-    """
+    """Return the format by the first ``HEAD`` bytes or the name. Raises ``DocumentUnknown``."""
     if format := _matching(head, is_binary=True):
         return format
     _refuse_foreign(head)

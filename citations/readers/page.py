@@ -21,10 +21,7 @@ class Paragraph(NamedTuple):
 
 
 class OutlineEntry(NamedTuple):
-    """An entry of a document's outline; level and page count from 1.
-
-    ``Document.outline`` stores it as a JSON list.
-    """
+    """An entry of a document's outline, stored as a JSON list; level and page from 1."""
 
     level: int
     title: str

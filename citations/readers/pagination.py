@@ -40,10 +40,7 @@ def paginate(
     author: str = "",
     language: str = "",
 ) -> OpenDocument:
-    """Divide pieces into pages, and return those from number ``first`` on.
-
-    Raises ``DocumentTooLarge`` for more than ``most_pages``.
-    """
+    """Divide pieces into pages; return those from ``first`` on. Raises ``DocumentTooLarge``."""
     layout = _Layout(most_pages=most_pages)
     for piece in chain.from_iterable(_fitted(piece) for piece in pieces):
         layout.add(piece)
@@ -126,10 +123,7 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
 
 
 def _split_offset(text: str, start: int) -> int:
-    """Return where a part ends: after a line, sentence or word in the page's second half.
-
-    If there is none, it ends between two letters.
-    """
+    """Return the end of a line, sentence or word in the page's second half, or of a letter."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(text, start + PAGE // 2, start + PAGE)]
         if ends:

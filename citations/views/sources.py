@@ -78,7 +78,7 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
 def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Index a source again."""
     source = _find_writable(request, source_id)
-    ingest_pipeline.start_anew(source)
+    source.start_anew()
     send(source)
     return done(request, f"“{source}” will be indexed again.", "source", source_id=source_id)
 

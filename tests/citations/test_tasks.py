@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from citations import tasks
 from citations.conf import EmbeddingChoice
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
@@ -121,7 +122,7 @@ def test_the_words_of_new_sources_are_indexed_during_a_long_ingest(
 
 def test_a_migration_continues_automatically(collection: Collection) -> None:
     add(collection, "a", "b")
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
     space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
     tasks.sweep()
@@ -137,7 +138,7 @@ def test_a_failed_migration_is_retried_after_a_pause(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(collection, "a")
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
     space = migration.begin(EmbeddingChoice(provider="fake", model="others"))
     EmbeddingSpace.objects.filter(pk=space.pk).update(provider="voyage", model="x")

@@ -7,6 +7,7 @@ import pytest
 from django.apps import apps
 from django.db import models
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import pipeline as lecture_pipeline
 from citations.library import filters
@@ -70,7 +71,7 @@ def collections(collection: Collection) -> list[Collection]:
         Note.objects.create(collection=shelf, title="Note", text="")
     cues = make_cues(20, sentences=["Networks of rivers carry weights downstream."])
     make_video(collection, key="moved", title="Moved talk", cues=cues)
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
     Video.objects.filter(key="moved").update(collection=both[1])
     for lecture in LectureSession.objects.all():

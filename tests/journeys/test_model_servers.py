@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Embedding, Source, State
 from citations.providers import registry
@@ -41,7 +42,7 @@ def test_a_video_is_indexed_and_found_with_remote_models(
         "none",
     )
     make_video(collection)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)
     ingest_pipeline.ingest(source.pk)

@@ -42,10 +42,7 @@ def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
 
 
 def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
-    """Divide a Markdown file into pages; read it as plain text if parsing takes too long.
-
-    Raises ``DocumentTooLarge``.
-    """
+    """Divide a Markdown file into pages, as plain text if parsing takes too long."""
     source = plain_text.load(path, most=most_pages * PAGE)
     try:
         facts, pieces = parse_markup(source, kind="markdown")

@@ -263,10 +263,7 @@ def _first_number(node: LexborNode) -> int:
 
 
 def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield each node below the root as it begins (True), and each element as it ends (False).
-
-    Skips elements that hold no text to read.
-    """
+    """Yield each node that has text as it begins (True), each element as it ends (False)."""
     path: list[LexborNode] = []
     node = root.child
     while node is not None or path:

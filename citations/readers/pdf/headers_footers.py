@@ -130,10 +130,7 @@ def _repeats(number: int, line: EdgeLine, page: int, edges: Edges) -> bool:
 
 
 def _is_alike(number: int, text: str, page: int, other: str) -> bool:
-    """Whether two rows differ at most in numbers that count pages.
-
-    “Exercise 4” and “Exercise 7” at the top of two consecutive pages are text.
-    """
+    """Whether two rows differ at most in numbers that count pages, not in “Exercise 4”."""
     numbers = zip(_NUMBER.findall(text), _NUMBER.findall(other), strict=False)
     return _masked(other) == _masked(text) and all(
         int(a) - int(b) in (0, number - page) for a, b in numbers
@@ -153,10 +150,7 @@ def _counts_pages(number: int, text: str, page: int, other: str) -> bool:
 
 
 def _is_at_header_position(line: EdgeLine, others: Sequence[tuple[int, Edges]]) -> bool:
-    """Whether most neighbours have a separate row at this position, whatever its text.
-
-    The title of a section of one page is the header of that page only.
-    """
+    """Whether most neighbours have a separate row at this position, whatever its text."""
     alike = [
         any(
             other.is_top == line.is_top

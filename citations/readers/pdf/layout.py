@@ -152,10 +152,7 @@ _BLANKS = frozenset(
 
 
 def _continues(run: PdfRun, turn: int, left: float, right: float, base: float, size: float) -> bool:
-    """Whether a character continues a run: no line feed, superscript or gap between columns.
-
-    Right-to-left scripts run backwards.
-    """
+    """Whether a character continues a run. Right-to-left scripts run backwards."""
     larger = max(run.size, size)
     if turn != run.turn or abs(base - run.base) > 0.2 * larger or not 0.75 < size / run.size < 1.34:
         return False

@@ -20,7 +20,7 @@ from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find_headers_footers
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
-from citations.readers.pdf.paragraphs import Prose, ProsePiece, compose
+from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildExited, ChildProcess, ChildReply, ChildTimeout
 
 VERSION = "pdf 1"  # stored in ``Document.read_by``: a change makes documents be read again
@@ -236,7 +236,14 @@ class _Headings:
         section = -LEAST_SECTION  # start of the last one
         follows_heading = False
         for index, piece in enumerate(prose.pieces):
-            self._update(prose, piece, starts.get(index), follows_heading=follows_heading)
+            title = starts.get(index)
+            if title is not None:
+                self._current = title
+            elif piece.is_heading and not self._has_outline:
+                own = _clean(prose.text[piece.first : piece.last])
+                self._current = (f"{self._current} {own}" if follows_heading else own)[
+                    :LONGEST_TITLE
+                ]
             is_new = index in starts or (
                 piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION
             )
@@ -245,16 +252,6 @@ class _Headings:
             yield Paragraph(piece.first, piece.last, self._current, is_new)
         if titles and not prose.pieces:
             self._current = titles[-1]
-
-    def _update(
-        self, prose: Prose, piece: ProsePiece, title: str | None, *, follows_heading: bool
-    ) -> None:
-        """Update the current heading; a heading right below another is appended to it."""
-        if title is not None:
-            self._current = title
-        elif piece.is_heading and not self._has_outline:
-            own = _clean(prose.text[piece.first : piece.last])
-            self._current = (f"{self._current} {own}" if follows_heading else own)[:LONGEST_TITLE]
 
     def _starts(self, titles: list[str], prose: Prose) -> dict[int, str]:
         """Return the outline's titles by the paragraphs they begin at.

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Node, Source, Topic
 from citations.outline import topics
@@ -17,7 +18,7 @@ def test_staff_look_at_levels_and_topics_and_delete_none(
 ) -> None:
     for n in range(5):
         make_video(collection, key=f"lecture-{n}", cues=make_cues(80))
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
     topics.rebuild(collection)

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from citations.conf import EmbeddingChoice
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import (
@@ -37,7 +38,7 @@ MANY = 10_000
 def library(collection: Collection, boss: User) -> Source:
     """A talk that is found by meaning, with one marked hit."""
     make_video(collection, title="Neural networks", cues=make_cues(20))
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk)
     Mark.objects.create(
         user=boss,
@@ -88,7 +89,7 @@ def test_no_listing_asks_more_for_more_rows(
 ) -> None:
     for n in range(8):
         make_video(collection, key=f"v{n}", cues=make_cues(4))
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
         Mark.objects.create(
             user=boss, query="x", source=source, span_start=0, span_end=1, right=True
@@ -263,7 +264,7 @@ def test_ten_thousand_sources_are_listed_searched_looked_at_for_news_and_deleted
             assert response.status_code in (200, 302)
             assert len(response.content) < 300_000
     Source.objects.update(fingerprint="", refreshed_at=None)
-    assert len(ingest_pipeline.adopt(limit=20)) == 20
+    assert len(discovery.adopt(limit=20)) == 20
     for _ in range(2):
         Video.objects.filter(pk__in=Video.objects.order_by("pk").values("pk")[: MANY // 2]).delete()
     assert Embedding.objects.count() == Chunk.objects.count() == Source.objects.count() * 2

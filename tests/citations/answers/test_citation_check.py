@@ -9,6 +9,7 @@ import pytest
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.answers.citation_check import BESIDE, read_with, relates
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
@@ -51,7 +52,7 @@ def library(collection: Collection) -> dict[str, Source]:
         (hidden, "secret", SECRET),
     ):
         make_video(shelf, key=key, title=key.title(), cues=make_cues(12, sentences=said))
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
     return {source.title: source for source in Source.objects.all()}

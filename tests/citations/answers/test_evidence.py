@@ -12,6 +12,7 @@ from citations.answers import evidence as answer_evidence
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import EvidenceSet, Strategy
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Chunk, Level, Node, Source
@@ -107,7 +108,7 @@ def lecture(collection: Collection, *subjects: str, key: str = "talk", count: in
         for n, subject in enumerate(subject for subject in subjects for _ in range(count))
     ]
     video = make_video(collection, key=key, title=f"A talk on {' and '.join(subjects)}", cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video=video)
     ingest_pipeline.ingest(source.pk)
     return source

@@ -6,6 +6,7 @@ import pytest
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, ClaimEvent, FinalEvent, Progress, Reply
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.makers import make_video
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 def lecture(collection: Collection) -> Source:
     """An ingested lecture about networks."""
     make_video(collection)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)
     return Source.objects.get()
@@ -60,7 +61,7 @@ def test_an_overview_says_where_each_of_its_claims_stands_once(
             for n in range(9)
         ]
         make_video(collection, key=name, title=f"On {name}", cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
     reply = answer(scope, "What is this library about?")
@@ -114,7 +115,7 @@ def test_a_follow_up_is_answered_together_with_the_question_before_it_and_says_s
         text = f"About {millions} million people live in {country}."
         cues = [Cue(start=0, end=5_000, text=text), Cue(5_000, 9_000, "Now to the next topic.")]
         make_video(collection, key=country, title=f"On {country}", cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
     before = "How many people live in France?"

@@ -12,6 +12,7 @@ from citations.answers.question.wording import asks_for_more, content_words
 from citations.answers.understanding import rewrite
 from citations.documents import storage as document_storage
 from citations.errors import ModelRefused
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
@@ -205,7 +206,7 @@ def written(collection: Collection, title: str, text: bytes) -> Source:
 
 
 def ingested() -> dict[str, int]:
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for source in Source.objects.filter(chunk_count=0):
         ingest_pipeline.ingest(source.pk)
     return dict(Source.objects.values_list("title", "pk"))

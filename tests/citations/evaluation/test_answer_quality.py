@@ -5,6 +5,7 @@ import pytest
 from citations.evaluation import answer_quality
 from citations.evaluation.metrics import Gold
 from citations.evaluation.questions import Question
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.makers import make_video
@@ -22,7 +23,7 @@ def test_citations_are_compared_with_where_the_answer_is(
     collection: Collection, scope: Scope
 ) -> None:
     make_video(collection)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     for pk in Source.objects.values_list("pk", flat=True):
         ingest_pipeline.ingest(pk)
     asked = [

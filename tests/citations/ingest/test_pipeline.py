@@ -14,6 +14,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
@@ -48,7 +49,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 def indexed(collection: Collection, **about: Any) -> Source:
     """Make a video and let its source be found by meaning."""
     video = make_video(collection, **about)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     return ingest(Source.objects.get(video=video))
 
 
@@ -140,7 +141,7 @@ def test_where_the_local_model_is_missing_chunks_end_with_sentences(
 
     monkeypatch.setattr(HashEmbedder, "__init__", missing)
     make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest(source)
     assert (source.state, source.chunking, source.error_code) == (
         State.WORDS,
@@ -154,7 +155,7 @@ def test_progress_is_told_and_others_have_their_turn_between_batches(
 ) -> None:
     monkeypatch.setattr(vector_store, "BATCH", 4)
     make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     told: list[tuple[str, int]] = []
     turns: list[int] = []
     ingest_pipeline.ingest(
@@ -176,13 +177,13 @@ def test_unchanged_text_is_left_alone(collection: Collection, embedded: list[str
     source = indexed(collection)
     before, places = rows(), list(Chunk.objects.values_list("position", flat=True))
     embedded.clear()
-    ingest_pipeline.start_anew(source)
+    source.start_anew()
     ingest(source)
     assert source.state == State.READY
     assert rows() == before
     assert not set(embedded) & set(before)
     make_video(collection)
-    assert ingest_pipeline.adopt() == []
+    assert discovery.adopt() == []
     ingest(source)
     assert (
         len(places)
@@ -202,7 +203,7 @@ def test_changed_text_replaces_only_what_changed(
         start=cues[30].start, end=cues[30].end, text="Zebras graze beside the gradient today."
     )
     make_video(collection, cues=cues)
-    (stale,) = ingest_pipeline.adopt()
+    (stale,) = discovery.adopt()
     assert (stale.pk, stale.state) == (source.pk, State.PENDING)
     assert by_words(scope, "convolution"), "it is found as it was until it is replaced"
     ingest(source)
@@ -248,7 +249,7 @@ def test_looking_for_what_is_new_is_one_query(
 ) -> None:
     indexed(collection)
     with django_assert_num_queries(1):
-        assert ingest_pipeline.adopt() == []
+        assert discovery.adopt() == []
 
 
 def test_each_language_has_a_source_and_each_its_best_transcript(collection: Collection) -> None:
@@ -262,7 +263,7 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
         "duration": 1000,
     }
     Transcript.objects.create(video=video, language="en", origin="auto", **values)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     assert {(one.language, one.transcript.origin) for one in Source.objects.all()} == {
         ("en", "upload"),
         ("de", "upload"),
@@ -274,7 +275,7 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
         origin="manual",
         **values | {"cues": [[0, 1000, "written by hand"]], "digest": "h"},
     )
-    assert [one.pk for one in ingest_pipeline.adopt()] == [english.pk]
+    assert [one.pk for one in discovery.adopt()] == [english.pk]
     assert ingest(english).transcript.origin == "manual"
     assert [chunk.text for chunk in english.chunks.all()] == ["written by hand"]
 
@@ -282,7 +283,7 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
 def test_a_new_title_is_copied_without_indexing_again(collection: Collection) -> None:
     source = indexed(collection)
     make_video(collection, title="Neural networks, once more")
-    (renewed,) = ingest_pipeline.adopt()
+    (renewed,) = discovery.adopt()
     assert (renewed.title, renewed.state) == ("Neural networks, once more", State.READY)
     assert renewed.pk == source.pk
 
@@ -291,7 +292,7 @@ def test_a_source_follows_its_video_to_another_collection(collection: Collection
     source = indexed(collection)
     other = Collection.objects.create(name="Other", slug="other")
     Video.objects.update(collection=other)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source.refresh_from_db()
     assert (source.collection, source.state) == (other, State.READY)
 
@@ -299,7 +300,7 @@ def test_a_source_follows_its_video_to_another_collection(collection: Collection
 def test_new_chapters_cut_a_source_anew(collection: Collection) -> None:
     source = indexed(collection)
     Video.objects.update(chapters=[[0, "Start"], [150_000, "Second half"]])
-    ingest_pipeline.adopt()
+    discovery.adopt()
     assert state_of(source)[0] == State.PENDING
     ingest(source)
     assert set(source.chunks.values_list("heading", flat=True)) == {"Start", "Second half"}
@@ -382,14 +383,14 @@ def test_what_is_unexpected_ends_it_after_three_tries(
     assert states == [State.WORDS, State.WORDS, State.FAILED]
     assert "boom" not in source.error
     monkeypatch.undo()
-    ingest_pipeline.start_anew(source)
+    source.start_anew()
     source.refresh_from_db()
     assert (source.state, source.error) == (State.PENDING, "")
 
 
 def test_one_that_kills_every_process_is_given_up(collection: Collection) -> None:
     make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     Source.objects.update(attempts=Source.MAX_CRASHES)
     assert ingest(source).state == State.FAILED
 
@@ -406,7 +407,7 @@ def held_elsewhere(source: Source) -> Iterator[None]:
 
 def test_what_another_process_works_on_is_left_to_it(collection: Collection) -> None:
     make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     with held_elsewhere(source):
         assert ingest(source).state == State.PENDING
         assert ingest_pipeline.index_words() == 0
@@ -417,7 +418,7 @@ def test_a_source_deleted_while_it_is_embedded_leaves_nothing(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     video = make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk, meanwhile=lambda: Video.objects.filter(pk=video.pk).delete())
     assert not Source.objects.exists()
     assert not Chunk.objects.exists()
@@ -484,7 +485,7 @@ def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(
     cues = make_cues()
     cues[59] = Cue(start=cues[59].start, end=cues[59].end, text="Zebras graze.")
     make_video(collection, cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     ingest(source)
     kept = before.keys() & rows().keys()
     assert kept
@@ -551,5 +552,5 @@ def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, ll
     source = indexed(collection)
     Source.objects.filter(pk=source.pk).update(contexts_digest="")
     make_video(collection, key="new")
-    ingest_pipeline.adopt()
+    discovery.adopt()
     assert [one.state for one in ingest_pipeline.waiting()] == [State.PENDING, State.READY]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from citations.conf import EmbeddingChoice
 from citations.errors import MigrationConflict, ModelMissing, ModelServerError
 from citations.evaluation import search_quality
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, Embedding, EmbeddingSpace, Source, SpaceState, State
@@ -44,7 +45,7 @@ def library(collection: Collection) -> Collection:
                 80, sentences=[f"Talk {n} is on its own subject {n}.", "It goes on.", "And on."]
             ),
         )
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
     return collection
 

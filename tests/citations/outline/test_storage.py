@@ -14,6 +14,7 @@ from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import Strategy
 from citations.errors import ModelServerError
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.maintenance import migration
@@ -33,7 +34,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 def indexed(collection: Collection, **about) -> Source:
     video = make_video(collection, **about)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video=video)
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
@@ -126,7 +127,7 @@ def test_a_change_touches_few_nodes_and_leaves_what_a_tree_built_from_scratch_wo
         start=cues[600].start, end=cues[600].end, text="A word about giraffes, who have long necks."
     )
     make_video(collection, cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source.refresh_from_db()
     ingest_pipeline.ingest(source.pk)
     after = {node.pk: node.digest for node in Node.objects.all()}
@@ -273,7 +274,7 @@ def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: C
 def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collection) -> None:
     video = make_video(collection)
     assert "Outline" not in page.get(f"/videos/{video.pk}/").content.decode()
-    ingest_pipeline.adopt()
+    discovery.adopt()
     assert "Outline" not in page.get(f"/sources/{Source.objects.get().uuid}/").content.decode()
 
 

@@ -5,6 +5,7 @@ import random
 import pytest
 from django.db.models import Sum
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Level, Node, Source, Topic, TopicMember
 from citations.outline import topics
@@ -35,7 +36,7 @@ def lecture(collection: Collection, key: str, *subjects: str, count: int = 60) -
             )
         )
     make_video(collection, key=key, title=key, cues=cues)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video__key=key)
     ingest_pipeline.ingest(source.pk)
     return source

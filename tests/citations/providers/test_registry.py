@@ -14,6 +14,7 @@ import pytest
 
 from citations import conf
 from citations.errors import InvalidProvider, ModelError, ModelMissing
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
 from citations.providers import embedding, openvino_conversion, openvino_encoder, registry, weights
@@ -407,7 +408,7 @@ def test_an_ingest_and_a_search_fetch_nothing(
         CROSS,
     )
     make_video(collection)
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk)
     assert Source.objects.get().state == State.READY
     assert search_pipeline.search(scope, "neural networks").passages
@@ -418,7 +419,7 @@ def test_where_the_model_is_missing_an_ingest_and_a_search_go_by_words(
 ) -> None:
     settings.EMBEDDING_PROVIDER, settings.RERANKER = "bge-base", CROSS
     make_video(collection)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     ingest_pipeline.index_words()
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)

@@ -12,6 +12,7 @@ from django.test import Client
 
 from citations.documents import storage as document_storage
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound, SourceNotFound
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Answer, Citation, Conversation, Document, DocumentPart, Page, Source
@@ -40,7 +41,7 @@ and<00:00:04.500><c> we</c><00:00:04.900><c> walk</c><00:00:05.500><c> downhill<
 def indexed(collection: Collection, **about: Any) -> Source:
     """Make a video whose source is indexed."""
     video = make_video(collection, **about)
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video=video)
     ingest_pipeline.ingest(source.pk)
     return Source.objects.get(pk=source.pk)
@@ -167,7 +168,7 @@ def test_a_quote_that_is_too_long_is_refused(scope: Scope) -> None:
 
 def test_where_words_have_times_exactly_they_are_played(collection: Collection) -> None:
     video = storage.add_captions(collection, TIMED, name="timed.en.vtt").video
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video=video)
     reading = source_texts.of(source)
     first = reading.text.index("gradient")

@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelMissing
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import space as vector_space
@@ -25,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 def library(collection: Collection) -> EmbeddingSpace:
     """A library of one short talk, locked to the fake model; returns the space."""
     make_video(collection, cues=make_cues(6))
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk)
     space = vector_space.locked()
     assert space is not None
@@ -66,7 +67,7 @@ def test_an_ingest_under_other_settings_waits_and_embeds_nothing(
     before = Embedding.objects.count()
     settings.EMBEDDING_MODEL = "others"
     make_video(collection, key="other")
-    (source,) = ingest_pipeline.adopt()
+    (source,) = discovery.adopt()
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     assert (source.state, source.error_code) == (State.WORDS, "embedding_mismatch")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from citations.conf import EmbeddingChoice
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import EmbeddingSpace, SpaceState
@@ -31,7 +32,7 @@ def _fresh_models() -> Iterator[None]:
 def embedded(library: Collection) -> EmbeddingSpace:
     """A library of one talk, found by meaning."""
     make_video(library)
-    for source in ingest_pipeline.adopt():
+    for source in discovery.adopt():
         ingest_pipeline.ingest(source.pk)
     space = vector_space.locked()
     assert space is not None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citations.ingest import contextual_costs
+from citations.ingest import contextual_costs, discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Source, State
 from citations.providers import registry
@@ -19,7 +19,7 @@ from transcripts.models import Collection
 def source(library: Collection) -> Source:
     """A talk that was indexed before there was a language model."""
     make_video(library)
-    (adopted,) = ingest_pipeline.adopt()
+    (adopted,) = discovery.adopt()
     ingest_pipeline.ingest(adopted.pk)
     return Source.objects.get()
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Node, Source
 from tests.kbsite.cli.conftest import Kb
@@ -13,7 +14,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
 def indexed(library: Collection, key: str = "lecture-1") -> Source:
     make_video(library, key=key, title=key, cues=make_cues(80))
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get(video__key=key)
     ingest_pipeline.ingest(source.pk)
     return source
@@ -34,7 +35,7 @@ def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
     kb: Kb, library: Collection
 ):
     make_video(library, key="short", title="Short", cues=make_cues(8))
-    ingest_pipeline.adopt()
+    discovery.adopt()
     ingest_pipeline.ingest(Source.objects.get().pk)
     nodes = kb("levels", "short", "--json").json["nodes"]
     assert [node["level"] for node in nodes] == [3, 2, 1]

@@ -1,6 +1,6 @@
 """list, show, export, collections, delete, demo."""
 
-from citations.ingest import pipeline as ingest_pipeline
+from citations.ingest import discovery
 from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_cues, make_source, make_video
@@ -127,7 +127,7 @@ def test_a_video_is_deleted_only_after_a_yes(kb: Kb, library: Collection) -> Non
 
 def test_a_video_is_deleted_by_the_id_of_its_source_too(kb: Kb, library: Collection) -> None:
     make_video(library, key="talk")
-    ingest_pipeline.adopt()
+    discovery.adopt()
     kb("delete", Source.objects.get().uuid, "--yes")
     assert Video.objects.count() == 0
 

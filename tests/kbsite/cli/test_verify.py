@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
@@ -16,7 +17,7 @@ from transcripts.models import Collection
 def talk(library: Collection, fake_models: None) -> Source:
     """An indexed talk."""
     make_video(library, key="talk", title="A talk")
-    ingest_pipeline.adopt()
+    discovery.adopt()
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)
     return source
@@ -39,7 +40,7 @@ def test_a_true_quote_is_told_with_its_place_and_a_false_one_with_what_differs(
         title="Another talk",
         cues=make_cues(3, sentences=["Turbines hum at night."]),
     )
-    ingest_pipeline.adopt()
+    discovery.adopt()
     elsewhere = kb("verify", f"{SENTENCES[1]} Point 1.", "--in", "other", code=1).out
     assert elsewhere.startswith("misattributed")
     assert "verbatim, but in another source: “A talk” 0:05" in elsewhere

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.ingest import pipeline as ingest_pipeline
+from citations.ingest import discovery
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, text
 from tests.makers import make_video
@@ -11,7 +11,7 @@ from tests.makers import make_video
 @pytest.mark.usefixtures("fake_models")
 def test_a_quote_is_checked_within_the_budget(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, key="talk", title="A talk")
-    ingest_pipeline.adopt()
+    discovery.adopt()
     result = endpoint.call(
         shelf.reading,
         "verify_quote",
