@@ -10,7 +10,6 @@ from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import EmbeddingSpace, Level
-from citations.outline import overview as outline_overview
 from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
 from citations.passages import Stage
@@ -58,7 +57,7 @@ class ChunkEvidence(NamedTuple):
 def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     """Return evidence for what the sources are about, and a note on how it was chosen."""
     started = perf_counter()
-    whole = outline_overview.of(
+    whole = outline_search.overview(
         query.scope, resolve(query.scope, query.filter), query.question, limit=query.limit
     )
     evidence = _distinct(_node_evidence(whole.nodes))
@@ -126,7 +125,7 @@ def _nodes(
     above = [(chunk.evidence.source, chunk.ordinal) for chunk in chunks]
     over = outline_search.over(NodeFilter(query.scope, resolved, levels, above=above))
     nodes = list({node.node: node for node in (*over, *near)}.values())
-    return outline_overview.in_its_language(nodes, query.question) if query.is_broad else nodes
+    return outline_search.in_its_language(nodes, query.question) if query.is_broad else nodes
 
 
 def _descend(query: TreeQuery, resolved: ResolvedFilter) -> list[Summary]:

@@ -188,9 +188,6 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
     )
 
 
-# The quote
-
-
 # Search
 
 

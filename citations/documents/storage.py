@@ -42,9 +42,6 @@ class AddedDocument:
     is_new: bool
 
 
-# Adding
-
-
 def add(
     collection: Collection,
     file: IO[bytes],
@@ -124,9 +121,6 @@ def _title_of(name: str) -> str:
     return PurePath(name).stem.replace("_", " ").strip() or name
 
 
-# The file
-
-
 def path_of(document: Document) -> Path:
     """Return a copy of the file on the local disk, kept for at least an hour. Do not change it."""
     path = _folder() / document.digest
@@ -182,8 +176,6 @@ def _write(document: Document, file: IO[bytes]) -> None:
             hint="Delete it and add the file again.",
         )
 
-
-# Its pages
 
 Progress = Callable[[int, int], object]  # gets the number of pages read, and of all
 

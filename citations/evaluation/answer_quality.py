@@ -72,6 +72,10 @@ def appraise(
             if reply.confidence is not None and right
         ]
     )
+    grounding = [
+        sum(stage.milliseconds for stage in reply.trace.stages if stage.name == "ground")
+        for reply in replies
+    ]
     return Appraisal(
         questions=len(judged),
         skipped=len(questions) - len(judged),
@@ -79,14 +83,10 @@ def appraise(
         first_right=_share([right[:1] == [True] for _, right in answered]),
         any_right=_share([any(right) for _, right in answered]),
         milliseconds=median(reply.milliseconds for reply in replies) if replies else 0.0,
-        grounding_milliseconds=median(map(_grounding, replies)) if replies else 0.0,
+        grounding_milliseconds=median(grounding) if replies else 0.0,
         reliability=tuple(table),
         error=confidence.error(table),
     )
-
-
-def _grounding(reply: Reply) -> float:
-    return sum(stage.milliseconds for stage in reply.trace.stages if stage.name == "ground")
 
 
 def _share(verdicts: Sequence[bool]) -> float:

@@ -67,9 +67,6 @@ class ScoreDifference:
         return self.high < 0
 
 
-# Reading
-
-
 def parse(data: str | bytes) -> list[Gold]:
     """Read gold lines: JSON objects with "query", "video" or "source", and "gold": [[start, end],
     …] in seconds or "pages": [page or [first, last], …].
@@ -177,9 +174,6 @@ def _pages(value: object, number: int) -> tuple[int, int]:
 def _is_number(value: object) -> bool:
     # NaN fails the comparison.
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LAST
-
-
-# Scoring
 
 
 def is_relevant(location: GoldLocation, gold: Gold) -> bool:

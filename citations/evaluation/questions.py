@@ -29,7 +29,7 @@ def from_file(data: str | bytes) -> list[Question]:
 
 
 def from_marks(scope: Scope, *, user: str = "") -> list[Question]:
-    """Return the queries for which a user, or anybody, marked passages as right: the answers."""
+    """Return the queries with the passages that this user, or any, marked as right."""
     marks = Mark.objects.filter(right=True, source__in=Source.objects.visible(scope))
     if user:
         marks = marks.filter(user__username=user)

@@ -89,9 +89,6 @@ class ApproachChange:
         )
 
 
-# Measuring
-
-
 def approaches() -> list[Approach]:
     """Return the approaches that are possible now: some need embeddings or a cross-encoder."""
     if vector_space.active() is None:
@@ -193,9 +190,6 @@ def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
     }
 
 
-# Comparing
-
-
 def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]:
     """Compare two reports on their common questions. Raises ``InvalidGold`` if there are none."""
     old = {row.approach: row for row in before.rows}
@@ -215,7 +209,7 @@ def compare(before: QualityReport, after: QualityReport) -> list[ApproachChange]
 def loses(
     space: EmbeddingSpace, *, progress: Progress = lambda done, total: None
 ) -> list[ApproachChange]:
-    """Return how ``space`` finds the passages that any user marked as right worse than now."""
+    """Return how ``space`` ranks the passages that users marked as right worse, if it does."""
     scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
     questions, active = from_marks(scope), vector_space.locked()
     if not questions or active is None:

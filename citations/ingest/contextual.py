@@ -212,7 +212,7 @@ def _take(
 
 
 def _turns(groups: list[_Group], *, waits: bool) -> Iterator[_Turn]:
-    """Yield requests that may run at once: those that a cache helps wait for the first one."""
+    """Yield requests that may run at once; a cached excerpt waits for its first request."""
     if not waits:
         yield [(excerpt, piece) for excerpt, pieces in groups for piece in pieces]
         return

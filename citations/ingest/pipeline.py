@@ -126,9 +126,6 @@ def remove(source: Source) -> None:
     page_images.prune()
 
 
-# One source
-
-
 def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
     """Hold a source and work on it, recording errors; return whether that was possible."""
     with source.hold() as held:
@@ -180,9 +177,6 @@ def _record_failures(source: Source, work: Callable[[], None]) -> None:
 def _others_like(source: Source) -> SourceQuerySet:
     """Return the other sources in this state that are due."""
     return Source.objects.filter(state=source.state, run_after=None).exclude(pk=source.pk)
-
-
-# The story
 
 
 @dataclass(slots=True)

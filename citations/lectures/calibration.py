@@ -127,9 +127,6 @@ def _measure(
     )
 
 
-# Talk
-
-
 def _split_talk(text: str) -> list[str]:
     """Split talk into windows, each paragraph separately."""
     if len(text) > MAX_TEXT:
@@ -165,9 +162,6 @@ def _queries(texts: Sequence[str]) -> list[str]:
         return list(texts)
     keywords = [extractor.extract(text, count=window_analysis.TERMS) for text in texts]
     return list(map(lecture_pipeline.enriched, texts, keywords))
-
-
-# Distances
 
 
 def _nearest(

@@ -104,9 +104,6 @@ def cite(
     return [run.result or unstored_result(run) for run in runs]
 
 
-# Trouble
-
-
 @contextmanager
 def _tolerating_outages(runs: Sequence[WindowRun]) -> Iterator[None]:
     """Let runs wait on if the database becomes unavailable."""
@@ -125,9 +122,6 @@ def _fail(run: WindowRun) -> None:
 def _explain(error: Exception) -> str:
     known = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
     return f"{known.message} {known.hint}".strip()
-
-
-# Where to look
 
 
 def _resolve(runs: Sequence[WindowRun]) -> None:
@@ -156,9 +150,6 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
         keys, chunks = frozenset(totals["keys"] or ()), totals["chunks"] or 0
         resolved[pk] = ResolvedFilter(sources=keys, chunks=chunks)
     return resolved
-
-
-# What is looked for
 
 
 def enriched(text: str, keywords: Sequence[str]) -> str:
@@ -221,9 +212,6 @@ def _query_vectors(model: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
 
 
 _query_cache: Final = Cache(1 << 20)  # vectors of recent queries: about 700 of 384 dimensions
-
-
-# The passages
 
 
 def _find_passages(run: WindowRun, space: EmbeddingSpace | None) -> None:

@@ -115,8 +115,6 @@ def export(session: LectureSession) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-# Times
-
 _TOTAL: Final = "total"
 _TIMES = """
     SELECT stage, percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY ms), count(*) FROM (
@@ -138,9 +136,6 @@ def _times(session: int | None) -> dict[str, StageTime]:
             name: StageTime(name=name, p50=p50, p95=p95, count=count)
             for name, (p50, p95), count in cursor.fetchall()
         }
-
-
-# Markdown
 
 
 def _transcript(session: LectureSession, citations: Iterable[Citation]) -> list[str]:

@@ -31,9 +31,6 @@ class SessionPage:
     next: int | None
 
 
-# Sessions
-
-
 def start(
     scope: Scope,
     user: User | None,

@@ -11,7 +11,6 @@ from datetime import timedelta
 from time import monotonic
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from citations import conf
@@ -175,9 +174,15 @@ def cancel(space: EmbeddingSpace) -> None:
 def delete_leftovers(*, seconds: float = 20) -> None:
     """Delete vectors of replaced and cancelled spaces in batches, for at most so long."""
     deadline = monotonic() + seconds
-    for space in _leftovers():
+    unused = EmbeddingSpace.objects.filter(state=SpaceState.RETIRED)
+    active = vector_space.locked()
+    activated_at = active.activated_at if active else None
+    if activated_at is None or activated_at > timezone.now() - GRACE:
+        unused = unused.filter(activated_at=None)  # searches may still use the others
+    for space in unused:
         hnsw.drop(space)
-        while _delete_batch(space):
+        embeddings = Embedding.objects.filter(space=space).order_by("pk")
+        while embeddings.filter(pk__in=embeddings.values("pk")[:DELETED_AT_ONCE]).delete()[0]:
             if monotonic() > deadline:
                 return
         if space.activated_at is None:
@@ -262,21 +267,3 @@ class _Build:
         self.space.change(done=done, total=total, attempts=1, **NO_ERROR)
         if self.on_progress:
             self.on_progress(self.space)
-
-
-def _leftovers() -> QuerySet[EmbeddingSpace]:
-    """Return the spaces whose vectors no search uses any more."""
-    retired = EmbeddingSpace.objects.filter(state=SpaceState.RETIRED)
-    active = vector_space.locked()
-    if (
-        active is None
-        or active.activated_at is None
-        or active.activated_at > timezone.now() - GRACE
-    ):
-        retired = retired.filter(activated_at=None)
-    return retired
-
-
-def _delete_batch(space: EmbeddingSpace) -> bool:
-    some = Embedding.objects.filter(space=space).order_by("pk").values("pk")[:DELETED_AT_ONCE]
-    return bool(Embedding.objects.filter(pk__in=some).delete()[0])

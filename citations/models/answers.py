@@ -58,8 +58,6 @@ class Conversation(models.Model):
 
 
 class AnswerQuerySet(LeasedWorkQuerySet["Answer"]):
-    """Answers, and those that are being written."""
-
     def running(self) -> "AnswerQuerySet":
         """Keep the answers that are not complete."""
         return self.filter(state=AnswerState.RUNNING)

@@ -75,8 +75,6 @@ class Segment(models.Model):
 
 
 class WindowQuerySet(LeasedWorkQuerySet["Window"]):
-    """Windows, and those that wait."""
-
     def waiting(self) -> "WindowQuerySet":
         """Keep the windows that are not cited yet."""
         return self.filter(outcome=WindowOutcome.WAITING)

@@ -17,8 +17,6 @@ class SpaceState(models.TextChoices):
 
 
 class EmbeddingSpaceQuerySet(QueuedWorkQuerySet["EmbeddingSpace"]):
-    """Embedding spaces, and the one that is being built."""
-
     def building(self) -> "EmbeddingSpaceQuerySet":
         """Keep the space that is being built."""
         return self.filter(state=SpaceState.BUILDING)

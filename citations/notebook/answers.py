@@ -129,9 +129,6 @@ def quote_of(row: Citation) -> Quote:
     )
 
 
-# Visibility
-
-
 def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
     quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
     citations = Citation.objects.visible(scope).filter(answer__in=quotes)

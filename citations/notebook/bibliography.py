@@ -33,7 +33,7 @@ def csl(works: Iterable[Work]) -> list[dict[str, Any]]:
 
 
 def bibtex(works: Iterable[Work]) -> str:
-    """Return BibTeX entries in UTF-8, ``@misc`` all: it knows neither recordings nor pages."""
+    """Return BibTeX entries (UTF-8), all ``@misc``: it knows neither recordings nor pages."""
     works = list(works)
     return "\n".join(_entry(work, key) for work, key in zip(works, keys(works), strict=True))
 
@@ -42,9 +42,6 @@ def keys(works: Sequence[Work]) -> list[str]:
     """Return distinct citation keys: author, year and first long title word, in ASCII."""
     made: dict[str, int] = {}
     return [_distinct(_stem(work), made) for work in works]
-
-
-# CSL
 
 
 def _item(work: Work, key: str) -> dict[str, Any]:
@@ -72,9 +69,6 @@ def _note(work: Work) -> str:
         for place, quote in zip(work.places, work.quotes, strict=True)
     ]
     return "; ".join(cited)
-
-
-# BibTeX
 
 
 def _entry(work: Work, key: str) -> str:
@@ -121,9 +115,6 @@ def _address(url: str) -> str:
         else "".join(f"%{byte:02X}" for byte in mark.encode())
         for mark in url
     )
-
-
-# Names
 
 
 def _stem(work: Work) -> str:

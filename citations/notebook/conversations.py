@@ -110,9 +110,6 @@ def delete(conversation: Conversation) -> None:
         Conversation.objects.filter(pk=conversation.pk).delete()
 
 
-# Validation
-
-
 def _find_sources(scope: Scope, target: Collection | None, references: Sequence[str]) -> list[str]:
     """Return the ids of sources of a collection, or of any, in a stable order."""
     unique = tuple(dict.fromkeys(references))

@@ -91,9 +91,6 @@ class _VisibleConversation:
         return f"{began} · {collection.name}" if collection else began
 
 
-# Markdown
-
-
 def _markdown(visible: _VisibleConversation) -> str:
     title, base = escape_markdown(visible.conversation.title), public_url()
     parts = [f"# {title}\n", f"{escape_markdown(visible.about)}\n"]
@@ -120,8 +117,6 @@ def _source_line(quote: Quote) -> str:
     parts = (title, escape_markdown(quote.heading), place(quote.locator))
     return ", ".join(filter(None, parts))
 
-
-# A page to print
 
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -199,9 +194,6 @@ def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
     return format_html_join("", "{}", known)
 
 
-# JSON
-
-
 def _json(visible: _VisibleConversation) -> str:
     conversation = visible.conversation
     whole = {
@@ -214,9 +206,6 @@ def _json(visible: _VisibleConversation) -> str:
         ],
     }
     return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
-
-
-# Bibliographies
 
 
 def _csl(visible: _VisibleConversation) -> str:

@@ -42,7 +42,7 @@ def ask_first(
     collection: str = "",
     sources: Sequence[str] = (),
 ) -> Answer:
-    """Start a conversation with a question, unless it is refused, as ``begin`` and ``ask`` do."""
+    """Start a conversation with a question; none if it is refused. See ``begin`` and ``ask``."""
     with transaction.atomic():
         begun = conversations.begin(scope, user, collection=collection, sources=sources)
         return ask(scope, user, begun, question)
@@ -78,7 +78,7 @@ def ask(
 
 
 def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
-    """Queue a question again. Raises ``AlreadyAnswering`` and, deleted, ``AnswerNotFound``."""
+    """Queue a question again. Raises ``AlreadyAnswering``, ``AnswerNotFound`` (deleted)."""
     with transaction.atomic():
         locked = _lock(scope, user, answer.conversation)
         locked.touch()
@@ -105,7 +105,14 @@ def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     run = AnswerLease(answer)
     run.take()
     try:
-        for event in _events(scope, user, answer):
+        for event in answer_pipeline.ask(
+            scope,
+            answer.question,
+            history=_history(scope, answer),
+            filter=_filter(scope, answer.conversation),
+            user=user,
+            told=_earlier_quotes(scope, answer),
+        ):
             yield run.pass_on(event)
         if not run.is_stored:
             raise RuntimeError("Answering ended without a final event.")
@@ -120,9 +127,6 @@ def rate(answer: Answer, feedback: int | None) -> None:
         raise InvalidInput("Feedback must be 1, -1 or null.")
     Answer.objects.filter(pk=answer.pk).update(feedback=feedback)
     answer.feedback = feedback
-
-
-# Locking
 
 
 def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conversation:
@@ -141,21 +145,6 @@ def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conver
             state=notebook_answers.state_of(lost), error=notebook_answers.LOST, hint=ASK_AGAIN
         )
     return locked
-
-
-# Answering
-
-
-def _events(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
-    wanted = _filter(scope, answer.conversation)
-    return answer_pipeline.ask(
-        scope,
-        answer.question,
-        history=_history(scope, answer),
-        filter=wanted,
-        user=user,
-        told=_earlier_quotes(scope, answer),
-    )
 
 
 def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:

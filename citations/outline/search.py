@@ -1,9 +1,8 @@
-"""Search the summary trees: nodes near a question, nodes above chunks, and whether their texts are
-current.
-"""
+"""Search the summary trees: nodes near a question, above chunks, or for one without a subject."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
@@ -11,11 +10,13 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations.library.filters import ResolvedFilter
-from citations.models import EmbeddingSpace, visible_sources_sql
+from citations.models import EmbeddingSpace, Level, visible_sources_sql
+from citations.providers.languages import primary_language, probabilities
 from citations.search.candidates import Candidate
 from transcripts.scope import Scope
 
 FOREVER: Final = 1 << 62  # ms
+FEW: Final = 6  # sources that are shown one by one; of more, their topics
 
 
 class Summary(NamedTuple):
@@ -32,6 +33,13 @@ class Summary(NamedTuple):
     spans: tuple[tuple[int, int], ...]
     cosine: float | None
     passage: Candidate
+
+
+class Whole(NamedTuple):
+    """Nodes with their scores (0 to 1), best first, and a note for the reader."""
+
+    nodes: list[tuple[Summary, float]]
+    note: str = ""
 
 
 class NodeFilter(NamedTuple):
@@ -102,6 +110,48 @@ def over(node_filter: NodeFilter) -> list[Summary]:
         return []
     sql = "SELECT node.id, NULL::float AS cosine FROM citations_node node WHERE {conditions}"
     return _fetched(node_filter, sql)
+
+
+def overview(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: int) -> Whole:
+    """Return at most ``limit`` nodes of the sources; of a video, in the question's language."""
+    of_documents = NodeFilter(scope, resolved, (Level.DOCUMENT,))
+    of_sections = NodeFilter(scope, resolved, (Level.SECTION,))
+    documents = in_its_language(largest(of_documents, limit=limit), question)
+    if len(documents) <= FEW:
+        sections = in_its_language(largest(of_sections, limit=limit), question)
+        return Whole(_scored([*documents, *sections]))
+    sections = in_its_language(typical(of_sections, limit=limit), question)
+    if len(sections) > 1:
+        note = "There are many sources: these are sections of their largest topics."
+        return Whole(_scored(sections), note)
+    return Whole(_scored(documents), "There are many sources: these are the longest ones.")
+
+
+def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
+    """Keep, of each video's tracks, only the one in the question's language, else the first."""
+    likelihood = probabilities(question)
+    tracks: defaultdict[int | None, dict[str, float]] = defaultdict(dict)
+    for candidate in (node.passage for node in nodes):
+        share = likelihood.get(primary_language(candidate.language), 0.0)
+        tracks[candidate.video].setdefault(candidate.language, share)
+    chosen = {
+        video: max(languages, key=lambda language: languages[language])
+        for video, languages in tracks.items()
+    }
+    return [
+        node
+        for node in nodes
+        if node.passage.video is None or chosen[node.passage.video] == node.passage.language
+    ]
+
+
+def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
+    """Order nodes by the share of their source that they cover."""
+    shares = [
+        (node, min(1.0, (node.last - node.first + 1) / max(1, node.passage.chunks)))
+        for node in nodes
+    ]
+    return sorted(shares, key=lambda pair: (-pair[0].level, -pair[1], *sort_key(pair[0])))
 
 
 def current_digests(summaries: Iterable[Summary]) -> dict[int, str]:

@@ -169,8 +169,6 @@ def outline(source: Source) -> Outline:
     return Outline(whole=rows[0], parts=tuple(rows[1:]), more=nodes.count() - len(rows))
 
 
-# What a tree is made from
-
 _PIECES = """
     SELECT c.ordinal, c.text, c.span_start, c.span_end, c.start, c."end", c.page, c.last_page,
         c.heading, halfvec_send(e.vector)
@@ -196,9 +194,6 @@ def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
 def half_vector(sent: Any) -> NDArray[Any]:
     """Read a binary vector of pgvector: four bytes of header, then big-endian halves."""
     return np.frombuffer(sent, dtype=">f2", offset=4)
-
-
-# What is written
 
 
 def _replace_nodes(

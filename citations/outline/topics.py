@@ -146,8 +146,6 @@ def _stale(collection: int | None = None) -> list[Topic]:
     return list(own.annotate(now=Count("members")).exclude(now=F("size")))
 
 
-# Members
-
 _SECTIONS = """
     SELECT n.id, halfvec_send(n.vector)
     FROM citations_node n JOIN citations_source s ON s.id = n.source_id
@@ -204,9 +202,6 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
 def _floats(vector: Any) -> Vectors:
     array = vector.to_numpy() if isinstance(vector, HalfVector) else vector
     return np.asarray(array, dtype=np.float32)
-
-
-# Labels
 
 
 def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:

@@ -118,9 +118,6 @@ def build(
     ]
 
 
-# Shape
-
-
 def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Range], list[Range]]:
     """Return the groups as ranges of chunks, and the sections as ranges of groups."""
     groups: list[Range] = []
@@ -206,9 +203,6 @@ def _direction(vectors: Vectors) -> Vectors:
     mean = vectors.mean(axis=0, dtype=np.float32)
     length = float(np.linalg.norm(mean))
     return np.asarray(mean / (length or 1.0), dtype=np.float32)
-
-
-# Nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

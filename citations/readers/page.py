@@ -86,27 +86,24 @@ class Survey:
 
     def note(self) -> str:
         """Return what the user should know about the text, "" if all is well."""
-        return " ".join(filter(None, (self._about_pictures(), self._about_glyphs())))
-
-    def _about_pictures(self) -> str:
-        if not self.pictures:
-            return ""
-        pages = f"page{'s' * (len(self.pictures) > 1)} {_ranges(self.pictures)} of {self.pages}"
-        return f"No text on {pages}: images whose words must be recognised (OCR) first."
-
-    def _about_glyphs(self) -> str:
+        notes = []
+        if self.pictures:
+            pages = f"page{'s' * (len(self.pictures) > 1)} {_ranges(self.pictures)} of {self.pages}"
+            notes.append(f"No text on {pages}: images whose words must be recognised (OCR) first.")
         wrong = self.repaired + self.garbled
-        if wrong < max(3, self.words / 200):
-            return ""
-        share = max(1, round(100 * wrong / max(1, self.words)))
-        repaired = f"{100 * self.repaired // wrong} %" if self.repaired else "none"
-        result = (
-            f"{repaired} were corrected, and searches may miss the others."
-            if self.garbled
-            else "they were corrected."
-        )
-        words = f"about {share} % of its words have wrong letters"
-        return f"The text layer of this file is broken: {words}; {result}"
+        if wrong >= max(3, self.words / 200):
+            share = max(1, round(100 * wrong / max(1, self.words)))
+            repaired = f"{100 * self.repaired // wrong} %" if self.repaired else "none"
+            result = (
+                f"{repaired} were corrected, and searches may miss the others."
+                if self.garbled
+                else "they were corrected."
+            )
+            notes.append(
+                "The text layer of this file is broken: "
+                f"about {share} % of its words have wrong letters; {result}"
+            )
+        return " ".join(notes)
 
 
 def _ranges(numbers: list[int]) -> str:

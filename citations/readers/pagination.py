@@ -123,7 +123,7 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
 
 
 def _split_offset(text: str, start: int) -> int:
-    """Return the end of a line, sentence or word in the page's second half, or of a letter."""
+    """Return where a part ends: after a line, sentence, word, or else between two letters."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(text, start + PAGE // 2, start + PAGE)]
         if ends:

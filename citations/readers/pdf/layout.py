@@ -112,9 +112,6 @@ def lay_out(glyphs: Glyphs) -> list[TextLine]:
     return [line for column, region in enumerate(regions) for line in _lines(region, column)]
 
 
-# Runs
-
-
 def _runs(glyphs: Glyphs) -> list[PdfRun]:
     """Split the file's order of characters at jumps and line breaks."""
     runs: list[PdfRun] = []
@@ -170,9 +167,6 @@ def _turned(
     if turn == 2:  # upside down
         return -right, -left, -y
     return -bottom, -top, x
-
-
-# Columns
 
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
@@ -260,9 +254,6 @@ def _is_table(left: list[tuple[float, int]], right: list[tuple[float, int]]) -> 
     aligned = sum(1 for base, _ in few if any(abs(base - other) < 2.5 for other in bases))
     length = min(median(count for _, count in side) for side in (left, right))
     return length < CELL and aligned > 0.6 * len(few)
-
-
-# Lines
 
 
 def _lines(runs: list[PdfRun], column: int) -> list[TextLine]:

@@ -80,9 +80,6 @@ def letter_of(code: int) -> str:
     return chr(code)
 
 
-# Paragraphs
-
-
 @dataclass(frozen=True, slots=True)
 class _TextOfLine:
     """A line, its index on the page, and its text."""
@@ -190,9 +187,6 @@ def _is_heading(paragraph: list[_TextOfLine], style: _Style) -> bool:
         return False
     letters = sum(letter.isalpha() for letter in repair_glyphs(text).text)
     return letters >= max(3.0, 0.4 * len(text))
-
-
-# Text
 
 
 class _PageText:

@@ -120,9 +120,6 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
 
 
-# Pages
-
-
 @dataclass(frozen=True, slots=True)
 class _LaidOut:
     """A page's lines in reading order, and its facts."""
@@ -215,9 +212,6 @@ def _box(laid: _LaidOut, line: TextLine, marked: list[int]) -> Box:
     return Box(left, top, right - left, bottom - top)
 
 
-# Headings
-
-
 class _Headings:
     """Assigns headings to paragraphs: the outline's titles, or else what looks like one."""
 
@@ -300,9 +294,6 @@ def _meaningful(text: str) -> str:
 
 
 _PLACEHOLDERS = ("untitled", "anonymous", "unspecified", "unknown", "none")
-
-
-# Errors
 
 
 def _ask(child: ChildProcess, path: Path, action: str, seconds: float, **about: Any) -> ChildReply:

@@ -6,7 +6,7 @@ from citations.answers import evidence
 from citations.answers.answer import Breadth, QuestionPart
 from citations.library.filters import Filter, resolve
 from citations.models import Level, Node, Source, Topic
-from citations.outline import overview as outline_overview
+from citations.outline import search as outline_search
 from citations.outline import topics
 from tests.citations.answers.test_evidence import lecture
 from transcripts.models import Collection, Transcript, Video
@@ -17,14 +17,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 ASKED = "What is this library about?"
 
 
-def sources_of(whole: outline_overview.Whole) -> set[int]:
+def sources_of(whole: outline_search.Whole) -> set[int]:
     return {one.passage.source for one, _ in whole.nodes}
 
 
 def of(
     scope: Scope, question: str = ASKED, *, filter: Filter = Filter(), limit: int = 10
-) -> outline_overview.Whole:
-    return outline_overview.of(scope, resolve(scope, filter), question, limit=limit)
+) -> outline_search.Whole:
+    return outline_search.overview(scope, resolve(scope, filter), question, limit=limit)
 
 
 def test_of_few_sources_each_is_told_and_its_sections(collection: Collection, scope: Scope) -> None:
@@ -36,7 +36,7 @@ def test_of_few_sources_each_is_told_and_its_sections(collection: Collection, sc
 
 
 def test_of_many_sources_the_largest_topics_are_told(collection: Collection, scope: Scope) -> None:
-    for number in range(outline_overview.FEW + 3):
+    for number in range(outline_search.FEW + 3):
         lecture(collection, "whales" if number % 3 else "bridges", "entropy", key=f"talk{number}")
     assert "longest" in of(scope).note
     assert topics.rebuild(collection) > 1
@@ -54,11 +54,11 @@ def test_of_many_sources_the_largest_topics_are_told(collection: Collection, sco
 def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
     collection: Collection, scope: Scope
 ) -> None:
-    for number in range(outline_overview.FEW + 3):
+    for number in range(outline_search.FEW + 3):
         lecture(collection, "whales", "entropy", key=f"talk{number}")
     topics.rebuild(collection)
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
-    for number in range(outline_overview.FEW + 3):
+    for number in range(outline_search.FEW + 3):
         lecture(elsewhere, "bridges", "whales", key=f"theirs{number}")
     topics.rebuild(elsewhere)
     own = set(Source.objects.filter(collection=collection).values_list("pk", flat=True))
