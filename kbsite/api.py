@@ -126,13 +126,7 @@ def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     return errors.protocol_response(404)
 
 
-@api.exception_handler(KnowledgeBaseError)
-def _on_expected(request: HttpRequest, error: KnowledgeBaseError) -> HttpResponse:
-    return errors.problem_response(error)
-
-
-@api.exception_handler(ValidationError)
-def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _refuse(request: HttpRequest, error: ValidationError) -> HttpResponse:
     sentences = []
     for problem in error.errors[:10]:
         parts = (part for part in problem["loc"] if part not in _PLACES)
@@ -143,27 +137,19 @@ def _on_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     )
 
 
-@api.exception_handler(AuthenticationError)
-def _on_stranger(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    return errors.problem_response(NotSignedIn("This needs a session or a token."))
-
-
-@api.exception_handler(Http404)
-def _on_absent(request: HttpRequest, error: Http404) -> HttpResponse:
-    return errors.problem_response(NotFound("There is nothing here that you can see."))
-
-
-@api.exception_handler(HttpError)
-def _on_refused(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return errors.protocol_response(error.status_code, error.message)
-
-
-@api.exception_handler(SuspiciousOperation)
-def _on_suspicious(request: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
-    return errors.protocol_response(errors.status_of_refusal(error))
-
-
-@api.exception_handler(MultiPartParserError)
-@api.exception_handler(UnreadablePostError)
-def _on_unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
-    return errors.protocol_response(400)
+_ANSWERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
+    KnowledgeBaseError: lambda _, error: errors.problem_response(error),
+    ValidationError: _refuse,
+    AuthenticationError: lambda *_: errors.problem_response(
+        NotSignedIn("This needs a session or a token.")
+    ),
+    Http404: lambda *_: errors.problem_response(
+        NotFound("There is nothing here that you can see.")
+    ),
+    HttpError: lambda _, error: errors.protocol_response(error.status_code, error.message),
+    SuspiciousOperation: lambda _, error: errors.protocol_response(errors.status_of_refusal(error)),
+    MultiPartParserError: lambda *_: errors.protocol_response(400),
+    UnreadablePostError: lambda *_: errors.protocol_response(400),
+}
+for _kind, _answer in _ANSWERS.items():
+    api.add_exception_handler(_kind, _answer)

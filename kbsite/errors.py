@@ -69,10 +69,13 @@ def problem(error: KnowledgeBaseError) -> dict[str, Any]:
 
 def problem_response(error: KnowledgeBaseError) -> JsonResponse:
     """Return the problem details as a response."""
-    response = JsonResponse(problem(error), status=status_of(error), content_type=PROBLEM)
-    if isinstance(error, NotSignedIn):
-        response["WWW-Authenticate"] = CHALLENGE
-    return response
+    return _response(problem(error))
+
+
+def _response(details: dict[str, Any]) -> JsonResponse:
+    headers = {"WWW-Authenticate": CHALLENGE} if details["status"] == 401 else {}
+    status = details["status"]
+    return JsonResponse(details, status=status, content_type=PROBLEM, headers=headers)
 
 
 def complaint(found: Mapping[str, Any]) -> str:
@@ -117,10 +120,7 @@ def protocol_problem(status: int, detail: str = "") -> dict[str, Any]:
 
 def protocol_response(status: int, detail: str = "") -> JsonResponse:
     """Return those problem details as a response."""
-    response = JsonResponse(protocol_problem(status, detail), status=status, content_type=PROBLEM)
-    if status == 401:
-        response["WWW-Authenticate"] = CHALLENGE
-    return response
+    return _response(protocol_problem(status, detail))
 
 
 def status_of_refusal(exception: SuspiciousOperation) -> int:

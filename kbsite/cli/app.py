@@ -32,7 +32,9 @@ COMMANDS = {
     "list": CommandEntry("library:list_videos", "List the videos, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
     "export": CommandEntry("library:export", "Print a transcript as captions or plain text."),
-    "delete": CommandEntry("delete:delete", "Delete a video or a document and all its data."),
+    "delete": CommandEntry(
+        "collections:delete_content", "Delete a video or a document and all its data."
+    ),
     "demo": CommandEntry(
         "demo:demo", "Demonstrate reading, paging and searching with a sample library."
     ),

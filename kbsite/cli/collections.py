@@ -1,15 +1,19 @@
-"""`kb collections`: list, add and delete collections."""
+"""`kb collections` lists, adds and deletes collections; `kb delete` a video or a document."""
 
 from typing import Annotated, Any
 
 import typer
 
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library import sources
+from citations.models import Source
 from kbsite.cli.database import open_library
-from kbsite.cli.options import Json, Yes, collection_slugs
+from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
 from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
+from transcripts.sanitize import is_uuid
 
 app = typer.Typer(help="List, add or delete collections.")
 
@@ -58,17 +62,42 @@ def delete(
 ) -> None:
     """Delete a collection with all its videos."""
     collection = library.find_collection(open_library(), name)
-    contents, slug = deleted_with(collection), collection.slug
+    contents, slug = _deleted_with(collection), collection.slug
     confirm(f"Delete the collection “{collection}” with {contents}?", yes=yes)
     collections.delete(collection)
     deleted = f"Deleted the collection {slug}: {contents}."
     print_result(deleted, {"deleted": slug}, as_json=as_json)
 
 
-def deleted_with(parent: Video | Collection) -> str:
+def delete_content(
+    reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False
+) -> None:
+    """Delete a video or a document and all its data.
+
+    The id is one of `kb sources` or a video's.
+    """
+    scope = open_library()
+    if document := sources.find_document(scope, reference):
+        passages = _counted(document.chunk_count, "passage")
+        confirm(f"Delete “{document.title}” with {passages}?", yes=yes)
+        ingest_pipeline.remove(document)
+        print_result(f"Deleted “{document.title}”.", {"deleted": reference}, as_json=as_json)
+        return
+    key = reference
+    if is_uuid(reference):  # of a source, which may belong to a video
+        videos = Source.objects.visible(scope).filter(uuid=reference, video__isnull=False)
+        key = videos.values_list("video__key", flat=True).first() or reference
+    video = library.find_video(scope, key, collection=collection)
+    contents, key = _deleted_with(video), video.key
+    confirm(f"Delete “{video}” ({key}) with {contents}?", yes=yes)
+    collections.delete_video(video)
+    print_result(f"Deleted {key}: {contents}.", {"deleted": key}, as_json=as_json)
+
+
+def _deleted_with(parent: Video | Collection) -> str:
     """Return, in words, what is deleted along with a video or a collection."""
     if isinstance(parent, Video):
-        return counted(parent.transcripts.count(), "transcript")
+        return _counted(parent.transcripts.count(), "transcript")
     contents = collections.contents(parent)
     counts = (
         (contents.videos, "video"),
@@ -76,10 +105,10 @@ def deleted_with(parent: Video | Collection) -> str:
         (contents.feeds, "playlist or channel"),
         (contents.jobs, "job"),
     )
-    return ", ".join(counted(count, noun) for count, noun in counts)
+    return ", ".join(_counted(count, noun) for count, noun in counts)
 
 
-def counted(count: int, noun: str) -> str:
+def _counted(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural where needed."""
     plural = {"playlist or channel": "playlists or channels"}.get(noun, f"{noun}s")
     return f"{count} {noun if count == 1 else plural}"
