@@ -11,6 +11,9 @@ JOBS ?= 3
 SCRATCH := YOUTUBE_KB_DATA_DIR=$(CURDIR)/build/lint
 DEPLOY := SECURE=true ALLOWED_HOSTS=kb.example.org CSRF_TRUSTED_ORIGINS=https://kb.example.org
 
+# Keep compiled modules: else each of the many processes that tests start compiles all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 PAGES := $(shell find templates -name '*.html')
 
 .PHONY: help setup dev run test lint docs format bench lock clean
@@ -30,6 +33,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
 	@$(PIP) -r requirements.lock
 	@PYTHONWARNINGS=ignore $(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q citations kbsite transcripts
 	@touch $@
 
 dev: $(VENV)/.dev

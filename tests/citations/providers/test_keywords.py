@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from threading import Thread
 from typing import Any
 
@@ -6,11 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from keybert import KeyBERT
 
 from citations.providers import keywords, registry
 from citations.providers.embedding import Embedder, HashEmbedder, Vectors
-from citations.providers.keybert_reference import KeyBertBackend, KeyBertKeywords
 from citations.providers.keywords import Extractor
 
 WINDOWS = (
@@ -36,19 +35,31 @@ class Counting(HashEmbedder):
         return super().embed_documents(texts)
 
 
-def oracle(model: Embedder, text: str) -> list[str]:
-    found = KeyBERT(model=KeyBertBackend(model)).extract_keywords(
-        text,
-        keyphrase_ngram_range=(1, 2),
-        stop_words="english",
-        use_mmr=True,
-        diversity=0.5,
-        top_n=5,
-    )
-    return [term for term, _ in found]
+@pytest.fixture(scope="module")
+def reference() -> Any:
+    """KeyBERT itself, imported for the tests that need it alone: it loads torch."""
+    return import_module("citations.providers.keybert_reference")
 
 
-def test_keywords_are_nearly_those_of_keybert():
+@pytest.fixture
+def oracle(reference: Any) -> Callable[[Embedder, str], list[str]]:
+    """KeyBERT's keywords of a text."""
+
+    def keywords_of(model: Embedder, text: str) -> list[str]:
+        pairs = reference.KeyBERT(model=reference.KeyBertBackend(model)).extract_keywords(
+            text,
+            keyphrase_ngram_range=(1, 2),
+            stop_words="english",
+            use_mmr=True,
+            diversity=0.5,
+            top_n=5,
+        )
+        return [term for term, _ in pairs]
+
+    return keywords_of
+
+
+def test_keywords_are_nearly_those_of_keybert(oracle: Any):
     model = registry.embedder("local")
     extractor = Extractor(model)
     extractor.warm(WINDOWS)
@@ -59,7 +70,7 @@ def test_keywords_are_nearly_those_of_keybert():
 
 
 def test_keywords_are_exactly_those_of_keybert_when_every_pair_is_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
+    oracle: Any, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(keywords, "NEAREST", 1_000)
     model = HashEmbedder()
@@ -162,11 +173,13 @@ def test_several_threads_find_the_same():
 # The library itself
 
 
-def test_the_library_itself_is_asked_where_it_is_chosen(fake_models: None, settings: Any):
+def test_the_library_itself_is_asked_where_it_is_chosen(
+    fake_models: None, settings: Any, reference: Any, oracle: Any
+):
     assert isinstance(registry.keywords(), Extractor)
     settings.LIVE_KEYWORDS = "keybert"
     chosen = registry.keywords()
-    assert isinstance(chosen, KeyBertKeywords)
+    assert isinstance(chosen, reference.KeyBertKeywords)
     assert chosen is registry.keywords()
     model = HashEmbedder()
     for text in WINDOWS:
@@ -179,8 +192,8 @@ def test_the_library_itself_is_asked_where_it_is_chosen(fake_models: None, setti
     assert registry.keywords() is None
 
 
-def test_the_library_s_keywords_keep_to_language_count_and_length():
-    exact = KeyBertKeywords(model := Counting())
+def test_the_library_s_keywords_keep_to_language_count_and_length(reference: Any):
+    exact = reference.KeyBertKeywords(model := Counting())
     german = exact.extract("Die Ableitung ist die Steigung der Tangente.", language="de")
     assert german
     assert not set(" ".join(german).split()) & {"die", "ist", "der"}
