@@ -1,7 +1,7 @@
 """What every benchmark starts with: paths, settings, and an empty library in a temporary folder.
 
-A benchmark calls ``boot`` before it imports any other module of the project. The measuring data
-come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+A benchmark calls ``boot`` before it imports any other module of the project. The measurement
+data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""The site and the admin as apps, and the system checks: what would fail later, with a repair."""
+"""The site and the admin as apps, and the system checks: what would fail later, and what to do."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Prepare a process: the embedded PostgreSQL if it is used, Django, and the current schema."""
+"""Prepare a process: the embedded PostgreSQL if used, Django, and the current schema."""
 
 import hashlib
 import os

@@ -1,3 +1,5 @@
+"""Videos, their transcripts, and the jobs that fetch them."""
+
 from django.apps import AppConfig
 
 

@@ -18,9 +18,9 @@ from citations.models.lectures import (
     Window,
     WindowOutcome,
 )
-from citations.models.levels import Level, Node, Topic, TopicMember
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
+from citations.models.outlines import Level, Node, Topic, TopicMember
 from citations.models.sources import (
     LOCATION,
     Chunk,

@@ -213,7 +213,7 @@ class LocatedRow(models.Model):
 
     @property
     def locator(self) -> Locator:
-        """Its position."""
+        """The span, with its time or pages, as a value."""
         return Locator(
             span=(self.span_start, self.span_end),
             start=self.start,

@@ -1,6 +1,4 @@
-"""The admin: every table can be looked at, work can be asked for, and ten thousand videos are no
-different from ten.
-"""
+"""The admin: every table is shown, work is started, and ten thousand videos are like ten."""
 
 import re
 from typing import Any

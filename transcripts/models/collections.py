@@ -1,4 +1,4 @@
-"""Collections and who may do what with them."""
+"""Collections, and what their members may do."""
 
 from typing import Any, ClassVar, Self, TypeVar
 
