@@ -9,23 +9,7 @@ from typing import Any
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from transcripts import conf, file_import, files, storage, youtube
-from transcripts.errors import (
-    Blocked,
-    Conflict,
-    DatabaseLost,
-    GateClosed,
-    InvalidInput,
-    KnowledgeBaseError,
-    NetworkProblem,
-    NoCaptions,
-    Premiere,
-    RateLimited,
-    Refused,
-    Retry,
-    UnexpectedError,
-    YouTubeError,
-)
+from transcripts import conf, errors, file_import, files, storage, youtube
 from transcripts.models import (
     Collection,
     Feed,
@@ -44,7 +28,16 @@ logger = logging.getLogger(__name__)
 
 LARGE_FILE = 500_000  # bytes
 # Of jobs that wait for the gate.
-GATE_CODES = [error.code for error in (Blocked, RateLimited, Refused, NetworkProblem, GateClosed)]
+GATE_CODES = [
+    error.code
+    for error in (
+        errors.Blocked,
+        errors.RateLimited,
+        errors.Refused,
+        errors.NetworkProblem,
+        errors.GateClosed,
+    )
+]
 LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_candidates``
 
 
@@ -106,7 +99,7 @@ def request_files(
     """
     accepted = _candidates(uploads)
     if not files.select(name for name, _ in accepted):
-        raise InvalidInput(
+        raise errors.InvalidInput(
             "None of these files has the name of a transcript.",
             hint=f"Known formats: {' '.join(files.FORMATS)}",
         )
@@ -137,7 +130,7 @@ def request_files(
 def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
     """Fetch a YouTube video again, or in another language. Raises ``InvalidInput`` for a file."""
     if not video.youtube_id:
-        raise InvalidInput(
+        raise errors.InvalidInput(
             f"“{video}” came from a file, not from YouTube.",
             hint="Add the file again to update it.",
         )
@@ -152,12 +145,12 @@ def retry(job: Job) -> Job:
     with transaction.atomic():
         locked = Job.objects.select_for_update().filter(pk=job.pk).first()
         if locked is None or not locked.is_finished:
-            raise Conflict(
+            raise errors.Conflict(
                 f"Job {job.pk} has not ended yet.",
                 hint="It is retried automatically where that makes sense.",
             )
         if locked.kind == Job.Kind.FILES and not locked.files.exists():
-            raise Conflict(
+            raise errors.Conflict(
                 "The files of this job are gone.", hint="Add the ones that failed again."
             )
         try:
@@ -203,16 +196,16 @@ def _work(job: Job) -> None:
     job.start()
     try:
         _RUNNERS[job.kind](job)
-    except KnowledgeBaseError as error:
+    except errors.KnowledgeBaseError as error:
         _settle(job, error)
     except (OperationalError, InterfaceError):
         logger.warning("job %s lost the database", job.pk, exc_info=True)
         if not connection.is_usable():
             connection.close()  # the next statement opens another
-        _settle(job, DatabaseLost())
+        _settle(job, errors.DatabaseLost())
     except Exception:
         logger.exception("job %s failed unexpectedly", job.pk)
-        job.fail(UnexpectedError())
+        job.fail(errors.UnexpectedError())
 
 
 def _recover(job: Job) -> bool:
@@ -222,7 +215,7 @@ def _recover(job: Job) -> bool:
             return False
         if job.attempts >= Job.MAX_CRASHES:
             job.fail(
-                KnowledgeBaseError(
+                errors.KnowledgeBaseError(
                     f"The worker died {job.attempts} times while it ran this job.",
                     hint="The server's log may say why. Retry the job when that is fixed.",
                 )
@@ -239,7 +232,7 @@ def _run_video(job: Job) -> None:
     fetched = client.fetch(job.target, language=job.language or None)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     if not fetched.cues:
-        raise NoCaptions("The captions of this video are empty.")
+        raise errors.NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
     _store_thumbnail(client, stored.video)
@@ -253,7 +246,7 @@ def _run_feed(job: Job) -> None:
     YouTubeGate.pass_through(pace=conf.pacing_seconds())
     feed = job.feed
     if feed is None:
-        raise Conflict("The playlist or channel was deleted.", hint="Add it again.")
+        raise errors.Conflict("The playlist or channel was deleted.", hint="Add it again.")
     job.report(step="reading the list")
     listing = youtube.YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
@@ -287,33 +280,33 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
 }
 
 
-def _settle(job: Job, error: KnowledgeBaseError) -> None:
+def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     """Queue a job again after an expected error, or end it."""
     if gate_opens_at := _gate_opens_at(job, error):
         job.put_back(until=gate_opens_at, error=error, counts=False)
         return
-    if isinstance(error, YouTubeError) and not isinstance(error, NetworkProblem):
+    if isinstance(error, errors.YouTubeError) and not isinstance(error, errors.NetworkProblem):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
     if until := _next_try(job, error):
-        job.put_back(until=until, error=error, counts=not isinstance(error, Premiere))
+        job.put_back(until=until, error=error, counts=not isinstance(error, errors.Premiere))
     else:
         job.fail(error)
 
 
-def _gate_opens_at(job: Job, error: KnowledgeBaseError) -> datetime | None:
+def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
     """Return when YouTube's gate opens, if the gate and not the video stops the job."""
-    if isinstance(error, GateClosed):
+    if isinstance(error, errors.GateClosed):
         return _moment(error.retry_at)
-    if error.retry is Retry.COOL_DOWN:
+    if error.retry is errors.Retry.COOL_DOWN:
         return YouTubeGate.refused(error)
-    if error.retry is Retry.NETWORK:
+    if error.retry is errors.Retry.NETWORK:
         outage_ends_at = YouTubeGate.unreachable(error)
         return outage_ends_at if retry_table.next_try(error, job.attempts) else None
     return None
 
 
-def _next_try(job: Job, error: KnowledgeBaseError) -> datetime | None:
-    if isinstance(error, Premiere) and error.retry_at:
+def _next_try(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
+    if isinstance(error, errors.Premiere) and error.retry_at:
         now, start = timezone.now(), _moment(error.retry_at)
         # A late premiere may never come, so the pauses grow with the delay.
         return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
@@ -369,7 +362,7 @@ def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
         return
     try:
         data = client.thumbnail(video.youtube_id)
-    except YouTubeError as error:
+    except errors.YouTubeError as error:
         logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)
         return
     Thumbnail.objects.get_or_create(

@@ -77,8 +77,3 @@ def schedule(feed: Feed, *, newest: int | None, every_hours: int | None) -> None
     Feed.objects.filter(pk=feed.pk).update(newest=newest, every_hours=every_hours)
     feed.refresh_from_db()
     feed.plan()
-
-
-def remove_feed(feed: Feed) -> None:
-    """Stop adding videos from a playlist or channel; the videos stay."""
-    feed.delete()

@@ -10,16 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, Func, Prefetch, TextField
 
-from transcripts import bm25, captions, conf, reading, tokenizer
+from transcripts import bm25, captions, conf, errors, reading, tokenizer
 from transcripts.cues import Cue, CueGroup, group_by_time
-from transcripts.errors import (
-    EmptyQuery,
-    Forbidden,
-    InvalidInput,
-    InvalidUrl,
-    TranscriptNotFound,
-    VideoNotFound,
-)
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -102,11 +94,11 @@ def target_collection(scope: Scope, name: str = "") -> Collection:
     if len(choices) == 1:
         return choices[0]
     if not choices:
-        raise Forbidden(
+        raise errors.Forbidden(
             "There is no collection that you may add to.",
             hint="Ask an owner of a collection to make you an editor.",
         )
-    raise InvalidInput(
+    raise errors.InvalidInput(
         "Which collection is it for?",
         hint="Collections you can add to: "
         f"{', '.join(collection.slug for collection in choices[:20])}.",
@@ -159,7 +151,7 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
     for condition in _conditions(reference) if reference else ():
         if video := videos.filter(**condition).order_by("collection_id").first():
             return video
-    raise VideoNotFound(
+    raise errors.VideoNotFound(
         f"There is no video “{reference[:100]}” in the collections you can see.",
         hint="List the videos, or add this one first.",
     )
@@ -174,13 +166,13 @@ def find_transcript(video: Video, *, language: str = "") -> Transcript:
     track = clean(language, MAX_TRACK)
     transcripts = video.transcripts.light().best_first(settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
-        raise TranscriptNotFound(
+        raise errors.TranscriptNotFound(
             f"“{video}” has no transcript yet.",
             hint="Its job may still run, or have failed: see Activity or `kb jobs`.",
         )
     if transcript := _choose(transcripts, track):
         return transcript
-    raise TranscriptNotFound(
+    raise errors.TranscriptNotFound(
         f"“{video}” has no transcript in “{track}”.",
         hint=f"Available: {', '.join(_names(transcripts))}.",
     )
@@ -216,7 +208,7 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     """Rank the segments of one video by BM25. Raises ``EmptyQuery``, ``TranscriptNotFound``."""
     query = clean(query, MAX_QUERY_CHARACTERS)
     if not query:
-        raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
+        raise errors.EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
@@ -254,7 +246,7 @@ def _conditions(reference: str) -> Sequence[dict[str, str]]:
         {"youtube_id": reference},
         {"key": " ".join(reference.replace("/", "-").replace("\\", "-").split())},
     ]
-    with suppress(InvalidUrl):
+    with suppress(errors.InvalidUrl):
         target = parse_target(reference)
         if target.kind == "video":
             conditions += [{"youtube_id": target.id}, {"key": target.id}]
@@ -287,7 +279,7 @@ def _names(transcripts: Sequence[Transcript]) -> list[str]:
 def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
     rows = Transcript.objects.filter(pk=pk, digest=digest).values_list("cues", flat=True).first()
     if rows is None:
-        raise TranscriptNotFound("This transcript has just changed.", hint="Try again.")
+        raise errors.TranscriptNotFound("This transcript has just changed.", hint="Try again.")
     return tuple(captions.from_json(rows))
 
 

@@ -12,21 +12,7 @@ from pydantic import BaseModel
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
-from citations.api.conversation_shapes import (
-    AnswerId,
-    AskIn,
-    ConversationId,
-    ConversationOut,
-    ConversationRecordOut,
-    ConversationsIn,
-    ConversationsOut,
-    ExportIn,
-    FeedbackIn,
-    FeedbackOut,
-    QuotationId,
-    StreamIn,
-    TitleIn,
-)
+from citations.api import conversation_shapes as shapes
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
 from citations.notebook import answers as notebook_answers
@@ -59,7 +45,7 @@ logger = logging.getLogger(__name__)
     openapi_extra={"responses": _EVENTS},
     summary="Ask the library",
 )
-def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
+def ask(request: Request, sent: shapes.AskIn, wanted: Query[shapes.StreamIn]) -> Any:
     """Answer a question from the sources, or say that they hold no answer.
 
     Each claim has quotes that were found word for word. A token that may only read is enough, even
@@ -91,7 +77,7 @@ def ask(request: Request, sent: AskIn, wanted: Query[StreamIn]) -> Any:
     response=responses({200: TracedReplyOut}, 404),
     summary="See an answer, and how it was made",
 )
-def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
+def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
     """Return an answer of yours with its trace: questions, passages, verdicts, times and tokens."""
     return _read(request, answer_id)
 
@@ -102,7 +88,7 @@ def get_answer(request: Request, answer_id: AnswerId) -> AnswerRecord:
     openapi_extra={"responses": _EVENTS},
     summary="Answer a question again",
 )
-def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) -> Any:
+def ask_again(request: Request, answer_id: shapes.AnswerId, wanted: Query[shapes.StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
     answer = _find_writable(request, answer_id)
     again = questions.ask_again(request.access, request.caller.user, answer)
@@ -111,10 +97,12 @@ def ask_again(request: Request, answer_id: AnswerId, wanted: Query[StreamIn]) ->
 
 @router.put(
     "answers/{answer_id}/feedback",
-    response=responses({200: FeedbackOut}, 404),
+    response=responses({200: shapes.FeedbackOut}, 404),
     summary="Rate an answer",
 )
-def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> FeedbackIn:
+def put_feedback(
+    request: Request, answer_id: shapes.AnswerId, sent: shapes.FeedbackIn
+) -> shapes.FeedbackIn:
     """Rate an answer as helpful or not, or take the rating back."""
     questions.rate(_find_writable(request, answer_id), sent.feedback)
     return sent
@@ -125,7 +113,7 @@ def put_feedback(request: Request, answer_id: AnswerId, sent: FeedbackIn) -> Fee
     response=responses({200: QuotationOut}, 404),
     summary="See a citation of an answer",
 )
-def get_quotation(request: Request, quotation_id: QuotationId) -> Quote:
+def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
     """Return a quote of an answer with the text around it, if you may read its source."""
     return notebook_answers.find_citation(request.access, quotation_id)
 
@@ -134,10 +122,12 @@ def get_quotation(request: Request, quotation_id: QuotationId) -> Quote:
 
 
 @router.get(
-    "conversations", response=responses({200: ConversationsOut}, 404), summary="List conversations"
+    "conversations",
+    response=responses({200: shapes.ConversationsOut}, 404),
+    summary="List conversations",
 )
 def list_conversations(
-    request: Request, wanted: Query[ConversationsIn]
+    request: Request, wanted: Query[shapes.ConversationsIn]
 ) -> conversations.ConversationPage:
     """List your conversations, latest first. Nobody else sees them."""
     return conversations.list_conversations(
@@ -147,10 +137,10 @@ def list_conversations(
 
 @router.get(
     "conversations/{conversation_id}",
-    response=responses({200: ConversationRecordOut}, 404),
+    response=responses({200: shapes.ConversationRecordOut}, 404),
     summary="Read a conversation",
 )
-def get_conversation(request: Request, conversation_id: ConversationId) -> dict[str, Any]:
+def get_conversation(request: Request, conversation_id: shapes.ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
     conversation = _find(request, conversation_id)
     answers = notebook_answers.of_conversation(request.access, conversation)
@@ -159,11 +149,11 @@ def get_conversation(request: Request, conversation_id: ConversationId) -> dict[
 
 @router.patch(
     "conversations/{conversation_id}",
-    response=responses({200: ConversationOut}, 404),
+    response=responses({200: shapes.ConversationOut}, 404),
     summary="Rename a conversation",
 )
 def rename_conversation(
-    request: Request, conversation_id: ConversationId, sent: TitleIn
+    request: Request, conversation_id: shapes.ConversationId, sent: shapes.TitleIn
 ) -> Conversation:
     """Change a conversation's title."""
     request.caller.require_write()
@@ -177,7 +167,7 @@ def rename_conversation(
     response=responses({204: None}, 404),
     summary="Delete a conversation",
 )
-def delete_conversation(request: Request, conversation_id: ConversationId) -> Status[Any]:
+def delete_conversation(request: Request, conversation_id: shapes.ConversationId) -> Status[Any]:
     """Delete a conversation with its answers. Sources and notes stay."""
     request.caller.require_write()
     conversations.delete(_find(request, conversation_id))
@@ -202,7 +192,7 @@ _FILES: Final = {
     summary="Download a conversation",
 )
 def export_conversation(
-    request: Request, conversation_id: ConversationId, wanted: Query[ExportIn]
+    request: Request, conversation_id: shapes.ConversationId, wanted: Query[shapes.ExportIn]
 ) -> HttpResponse:
     """Return a conversation with its citations, or the bibliography of its sources, as a file."""
     file = notebook_export.export(request.access, _find(request, conversation_id), wanted.format)

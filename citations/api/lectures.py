@@ -10,25 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
-from citations.api.lecture_shapes import (
-    CitationId,
-    CitationOut,
-    CitationsIn,
-    CitationsOut,
-    EventsIn,
-    LastEventId,
-    PositionIn,
-    SegmentsIn,
-    SessionId,
-    SessionIn,
-    SessionOut,
-    SessionsIn,
-    SessionsOut,
-    StatisticsOut,
-    WindowCitationsOut,
-    WindowIn,
-    WindowsOut,
-)
+from citations.api import lecture_shapes as shapes
 from citations.lectures import event_stream, speech
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
@@ -48,8 +30,10 @@ _PLAIN = " ,;:.()'/-"  # characters of a header's text that are not percent-enco
 router = Router(tags=["lectures"])
 
 
-@router.post("sessions", response=responses({201: SessionOut}, 404), summary="Start a lecture")
-def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
+@router.post(
+    "sessions", response=responses({201: shapes.SessionOut}, 404), summary="Start a lecture"
+)
+def begin_session(request: Request, sent: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
     request.caller.require_write()
     transcript = None
@@ -65,8 +49,10 @@ def begin_session(request: Request, sent: SessionIn) -> Status[LectureSession]:
     return Status(201, session)
 
 
-@router.get("sessions", response=responses({200: SessionsOut}, 404), summary="List lectures")
-def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessions.SessionPage:
+@router.get("sessions", response=responses({200: shapes.SessionsOut}, 404), summary="List lectures")
+def list_sessions(
+    request: Request, wanted: Query[shapes.SessionsIn]
+) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
     page = lecture_sessions.list_sessions(request.access, **wanted.model_dump())
     _prefetch(page.sessions)
@@ -75,10 +61,10 @@ def list_sessions(request: Request, wanted: Query[SessionsIn]) -> lecture_sessio
 
 @router.get(
     "sessions/{session_id}",
-    response=responses({200: SessionOut}, 404),
+    response=responses({200: shapes.SessionOut}, 404),
     summary="See a lecture's progress",
 )
-def get_session(request: Request, session_id: SessionId) -> LectureSession:
+def get_session(request: Request, session_id: shapes.SessionId) -> LectureSession:
     """Return what a lecture cites, its progress, and whether it has ended."""
     session = lecture_sessions.find_session(request.access, session_id)
     _prefetch([session])
@@ -88,7 +74,7 @@ def get_session(request: Request, session_id: SessionId) -> LectureSession:
 @router.delete(
     "sessions/{session_id}", response=responses({204: None}, 404), summary="Delete a lecture"
 )
-def delete_session(request: Request, session_id: SessionId) -> Status[Any]:
+def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Delete a lecture with its speech and citations. Its sources stay."""
     lecture_sessions.delete(_find_writable(request, session_id))
     return Status(204, None)
@@ -99,10 +85,12 @@ def delete_session(request: Request, session_id: SessionId) -> Status[Any]:
 
 @router.post(
     "sessions/{session_id}/segments",
-    response=responses({202: WindowsOut}, 404, 409, 413),
+    response=responses({202: shapes.WindowsOut}, 404, 409, 413),
     summary="Send speech",
 )
-def add_segments(request: Request, session_id: SessionId, sent: SegmentsIn) -> Status[Any]:
+def add_segments(
+    request: Request, session_id: shapes.SessionId, sent: shapes.SegmentsIn
+) -> Status[Any]:
     """Take segments of speech, in any order and any number of times.
 
     Complete windows are searched for citations, which come as events.
@@ -115,10 +103,12 @@ def add_segments(request: Request, session_id: SessionId, sent: SegmentsIn) -> S
 
 @router.post(
     "sessions/{session_id}/replay",
-    response=responses({202: WindowsOut}, 404),
+    response=responses({202: shapes.WindowsOut}, 404),
     summary="Replay a recording up to a time",
 )
-def replay_session(request: Request, session_id: SessionId, sent: PositionIn) -> Status[Any]:
+def replay_session(
+    request: Request, session_id: shapes.SessionId, sent: shapes.PositionIn
+) -> Status[Any]:
     """Take the recording's speech up to a position; at its end the lecture ends.
 
     An earlier position changes nothing.
@@ -128,9 +118,11 @@ def replay_session(request: Request, session_id: SessionId, sent: PositionIn) ->
 
 
 @router.post(
-    "sessions/{session_id}/end", response=responses({202: WindowsOut}, 404), summary="End a lecture"
+    "sessions/{session_id}/end",
+    response=responses({202: shapes.WindowsOut}, 404),
+    summary="End a lecture",
 )
-def end_session(request: Request, session_id: SessionId) -> Status[Any]:
+def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
     return _submit(speech.end(_find_writable(request, session_id)))
 
@@ -140,10 +132,10 @@ def end_session(request: Request, session_id: SessionId) -> Status[Any]:
 
 @router.post(
     "rag/query",
-    response=responses({200: WindowCitationsOut}, 404, 409, 413),
+    response=responses({200: shapes.WindowCitationsOut}, 404, 409, 413),
     summary="Cite for one window",
 )
-def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> dict[str, Any]:
+def query_window(request: Request, response: HttpResponse, sent: shapes.WindowIn) -> dict[str, Any]:
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
@@ -166,20 +158,22 @@ def query_window(request: Request, response: HttpResponse, sent: WindowIn) -> di
 
 
 @router.get(
-    "citations/{citation_id}", response=responses({200: CitationOut}, 404), summary="See a citation"
+    "citations/{citation_id}",
+    response=responses({200: shapes.CitationOut}, 404),
+    summary="See a citation",
 )
-def get_citation(request: Request, citation_id: CitationId) -> Citation:
+def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     """Return a citation with its whole passage."""
     return lecture_sessions.find_citation(request.access, citation_id)
 
 
 @router.get(
     "sessions/{session_id}/citations",
-    response=responses({200: CitationsOut}, 404),
+    response=responses({200: shapes.CitationsOut}, 404),
     summary="List a lecture's citations",
 )
 def list_citations(
-    request: Request, session_id: SessionId, wanted: Query[CitationsIn]
+    request: Request, session_id: shapes.SessionId, wanted: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
     """List a lecture's citations by window and rank."""
     session = lecture_sessions.find_session(request.access, session_id)
@@ -189,10 +183,10 @@ def list_citations(
 
 @router.get(
     "sessions/{session_id}/statistics",
-    response=responses({200: StatisticsOut}, 404),
+    response=responses({200: shapes.StatisticsOut}, 404),
     summary="See a lecture's statistics",
 )
-def get_statistics(request: Request, session_id: SessionId) -> LectureStatistics:
+def get_statistics(request: Request, session_id: shapes.SessionId) -> LectureStatistics:
     """Return how many windows have citations, what became of the others, and the stages' times."""
     return lecture_report.statistics(lecture_sessions.find_session(request.access, session_id))
 
@@ -206,7 +200,7 @@ _NOTES = {200: {"content": {"text/markdown": {"schema": {"type": "string"}}}}}
     openapi_extra={"responses": _NOTES},
     summary="Download a lecture's notes",
 )
-def export_session(request: Request, session_id: SessionId) -> HttpResponse:
+def export_session(request: Request, session_id: shapes.SessionId) -> HttpResponse:
     """Return the speech as Markdown, with its citations as footnotes."""
     session = lecture_sessions.find_session(request.access, session_id)
     name = slugify(session.title)[:80] or "lecture"
@@ -236,9 +230,9 @@ _EVENTS = {
 )
 def watch_session(
     request: Request,
-    session_id: SessionId,
-    wanted: Query[EventsIn],
-    last_event_id: LastEventId = None,
+    session_id: shapes.SessionId,
+    wanted: Query[shapes.EventsIn],
+    last_event_id: shapes.LastEventId = None,
 ) -> HttpResponse | StreamingHttpResponse:
     """Stream the events after a number as server-sent events, then new ones as they happen.
 

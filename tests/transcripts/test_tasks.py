@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from kbsite.celery import app, make_queue_folders
 from transcripts import acquisition, tasks
+from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.work.models import LOST_AFTER
 
@@ -46,7 +47,7 @@ def test_one_video_is_sent_at_a_time_and_all_files_at_once(collection: Collectio
 
 def test_nothing_is_sent_to_youtube_while_the_gate_is_closed(collection: Collection) -> None:
     queued(collection, "first-video")
-    YouTubeGate.refused(acquisition.NoCaptions("no"))
+    YouTubeGate.refused(NoCaptions("no"))
     tasks.dispatch()
     assert sent() == set()
     YouTubeGate.reopen()

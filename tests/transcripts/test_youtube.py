@@ -21,16 +21,9 @@ from tests.youtube_standin import Track, YouTubeStandIn
 from transcripts import errors
 from transcripts.errors import InvalidUrl, Retry, YouTubeError
 from transcripts.timecodes import Target, parse_target
-from transcripts.youtube import (
-    Chapter,
-    FetchedTranscript,
-    ListedVideo,
-    Options,
-    YouTube,
-    info_from_json,
-)
+from transcripts.youtube import FetchedTranscript, Options, YouTube, info_from_json
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Guard, Loopback, session
-from transcripts.youtube.values import RequestTrace
+from transcripts.youtube.values import Chapter, ListedVideo, RequestTrace
 
 pytestmark = pytest.mark.youtube
 

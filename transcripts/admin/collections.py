@@ -1,7 +1,7 @@
 """The admin of collections, their members and feeds."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -9,14 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Table
+from transcripts.admin.tables import QUEUED_AT_ONCE, Inline, Table
 from transcripts.models import Collection, Feed, Membership
 from transcripts.tasks import dispatch
-
-if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
-    Inline = admin.TabularInline[Any, Any]
-else:
-    Inline = admin.TabularInline
 
 
 class MembershipInline(Inline):

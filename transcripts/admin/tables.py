@@ -18,8 +18,9 @@ DELETED_AT_ONCE = 500  # rows in one statement
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
     Admin = admin.ModelAdmin[Any]
+    Inline = admin.TabularInline[Any, Any]
 else:
-    Admin = admin.ModelAdmin
+    Admin, Inline = admin.ModelAdmin, admin.TabularInline
 
 
 def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:

@@ -14,6 +14,7 @@ from transcripts.admin.tables import (
     PARSED_AT_ONCE,
     QUEUED_AT_ONCE,
     Bytes,
+    Inline,
     RecordAdmin,
     Table,
     words,
@@ -25,10 +26,9 @@ from transcripts.timecodes import clock
 LONG_VIDEO = ("description", "chapters", "languages", "tags")
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
-    Inline = admin.TabularInline[Any, Any]
     VideoForm = forms.ModelForm[Video]
 else:
-    Inline, VideoForm = admin.TabularInline, forms.ModelForm
+    VideoForm = forms.ModelForm
 
 
 class TagsForm(VideoForm):

@@ -9,20 +9,8 @@ from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, conf, exports, library, storage
-from transcripts.api.shapes import (
-    DownloadIn,
-    FilesIn,
-    JobId,
-    JobsIn,
-    JobsOut,
-    ReadingIn,
-    SourceIn,
-    TranscriptChoiceIn,
-    TranscriptSearchIn,
-    VideoId,
-    YouTubeOut,
-    responses,
-)
+from transcripts.api import shapes
+from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut, VideoReadingOut, VideoSearchOut
@@ -41,7 +29,7 @@ class Request(HttpRequest):
     access: Scope
 
 
-def add_one(request: Request, source: SourceIn) -> Status[Any]:
+def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
     request.caller.require_write()
     collection = library.target_collection(request.access, source.collection)
@@ -56,7 +44,7 @@ def add_one(request: Request, source: SourceIn) -> Status[Any]:
     "sources/files", response=responses({202: JobOut}, 404, 413), summary="Add caption files"
 )
 def add_files(
-    request: Request, files: File[list[UploadedFile]], about: Form[FilesIn]
+    request: Request, files: File[list[UploadedFile]], about: Form[shapes.FilesIn]
 ) -> Status[Any]:
     """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
     request.caller.require_write()
@@ -65,8 +53,8 @@ def add_files(
     return _queued(acquisition.request_files(collection, contents(files), **options))
 
 
-@router.get("jobs", response=responses({200: JobsOut}, 404), summary="List jobs")
-def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
+@router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
+def list_jobs(request: Request, wanted: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     jobs = _jobs(request)
     if wanted.collection:
@@ -79,7 +67,7 @@ def list_jobs(request: Request, wanted: Query[JobsIn]) -> dict[str, Any]:
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
-def get_job(request: Request, job_id: JobId) -> Job:
+def get_job(request: Request, job_id: shapes.JobId) -> Job:
     """Return a job's progress, or how it ended."""
     job: Job = _jobs(request).numbered(job_id)
     return job
@@ -88,7 +76,7 @@ def get_job(request: Request, job_id: JobId) -> Job:
 @router.post(
     "jobs/{job_id}/retry", response=responses({202: JobOut}, 404, 409), summary="Try a job again"
 )
-def retry_job(request: Request, job_id: JobId) -> Status[Any]:
+def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     """Queue a finished job again."""
     request.caller.require_write()
     job = _jobs(request).numbered(job_id)
@@ -105,7 +93,7 @@ def retry_job(request: Request, job_id: JobId) -> Status[Any]:
     summary="Search within a video",
 )
 def search_transcript(
-    request: Request, video_id: VideoId, wanted: Query[TranscriptSearchIn]
+    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.TranscriptSearchIn]
 ) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
     video = library.find_video(request.access, video_id, collection=wanted.collection)
@@ -123,7 +111,7 @@ _FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {"applicati
     summary="Download a transcript",
 )
 def download_transcript(
-    request: Request, video_id: VideoId, wanted: Query[DownloadIn]
+    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.DownloadIn]
 ) -> HttpResponse:
     """Return a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
     video = library.find_video(request.access, video_id, collection=wanted.collection)
@@ -139,7 +127,7 @@ def download_transcript(
     summary="Fetch a video again",
 )
 def refetch_transcript(
-    request: Request, video_id: VideoId, wanted: Query[TranscriptChoiceIn]
+    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.TranscriptChoiceIn]
 ) -> Status[Any]:
     """Queue a YouTube video again, in another language if one is named."""
     request.caller.require_write()
@@ -154,7 +142,7 @@ def refetch_transcript(
     summary="Read a transcript",
 )
 def read_transcript(
-    request: Request, video_id: VideoId, wanted: Query[ReadingIn]
+    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.ReadingIn]
 ) -> library.VideoReading:
     """Read a time range, a time chunk, all of it if short or requested, or else a preview."""
     video = library.find_video(request.access, video_id, collection=wanted.collection)
@@ -163,12 +151,14 @@ def read_transcript(
 
 
 @router.get(
-    "youtube", response=responses({200: YouTubeOut}), summary="See the state of the YouTube queue"
+    "youtube",
+    response=responses({200: shapes.YouTubeOut}),
+    summary="See the state of the YouTube queue",
 )
 def get_youtube(request: Request) -> dict[str, Any]:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
-    shown = {name: getattr(gate, name, None) for name in YouTubeOut.model_fields}
+    shown = {name: getattr(gate, name, None) for name in shapes.YouTubeOut.model_fields}
     queued = Job.objects.visible(request.access).filter(state=Job.State.QUEUED)
     waiting = queued.exclude(kind=Job.Kind.FILES).count()
     return {**shown, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}

@@ -11,32 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from transcripts.youtube.metadata import info_from_json
-from transcripts.youtube.values import (
-    Attempt,
-    Chapter,
-    FetchedTranscript,
-    ListedVideo,
-    Listing,
-    Options,
-    Origin,
-    VideoInfo,
-)
+from transcripts.youtube.values import FetchedTranscript, Listing, Options, VideoInfo
 
 if TYPE_CHECKING:
     from transcripts.youtube.client import YouTube
 
-__all__ = [
-    "Attempt",
-    "Chapter",
-    "FetchedTranscript",
-    "ListedVideo",
-    "Listing",
-    "Options",
-    "Origin",
-    "VideoInfo",
-    "YouTube",
-    "info_from_json",
-]
+__all__ = ["FetchedTranscript", "Listing", "Options", "VideoInfo", "YouTube", "info_from_json"]
 
 
 def __getattr__(name: str) -> Any:

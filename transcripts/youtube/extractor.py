@@ -10,14 +10,7 @@ from yt_dlp import YoutubeDL
 from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
 
-from transcripts.errors import (
-    InvalidUrl,
-    MembersOnly,
-    NoCaptions,
-    Premiere,
-    VideoRemoved,
-    YouTubeError,
-)
+from transcripts import errors
 from transcripts.sanitize import clean
 from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
@@ -47,16 +40,18 @@ def attempt(
             return Attempt(explain(trace, log.texts) or changed())
         if raw.get("id") != video_id:  # yt-dlp follows a paid film to its trailer
             return Attempt(
-                MembersOnly("This video must be bought or rented; YouTube shows only its trailer.")
+                errors.MembersOnly(
+                    "This video must be bought or rented; YouTube shows only its trailer."
+                )
             )
         info = info_from_json(raw)
         try:
             track = choose(tracks_from_json(raw), options, video_id=video_id, language=language)
             body = client.urlopen(track.address).read()
-            outcome: FetchedTranscript | YouTubeError = fetched(info, track, body)
-        except NoCaptions as error:
+            outcome: FetchedTranscript | errors.YouTubeError = fetched(info, track, body)
+        except errors.NoCaptions as error:
             outcome = _premiere(raw) or explain(trace, log.texts) or error
-        except YouTubeError as error:
+        except errors.YouTubeError as error:
             outcome = error
         except YoutubeDLError as error:
             outcome = explain(trace, [str(error)]) or changed()
@@ -169,12 +164,12 @@ def _extract(client: _Client, address: str, log: _WarningLog) -> dict[str, Any] 
     return None
 
 
-def _premiere(raw: Mapping[str, Any]) -> YouTubeError | None:
+def _premiere(raw: Mapping[str, Any]) -> errors.YouTubeError | None:
     if raw.get("live_status") != "is_upcoming":
         return None
     start = parse_timestamp(raw.get("release_timestamp"))
     when = f"It starts at {start:%Y-%m-%d %H:%M} UTC." if start else "Its start is unknown."
-    return Premiere(
+    return errors.Premiere(
         f"This video is not published yet. {when}",
         retry_at=int(start.timestamp()) if start else None,
     )
@@ -184,7 +179,7 @@ def _channel_id(target: Target, options: Options, inner: BaseAdapter | None) -> 
     raw = _list(target_url(target), "0", options, inner)
     channel_id = str(raw.get("channel_id") or "")
     if not channel_id.startswith("UC"):
-        raise VideoRemoved(
+        raise errors.VideoRemoved(
             f"There is no channel {target.id} on YouTube.",
             hint="Open the channel and copy its address.",
         )
@@ -199,7 +194,7 @@ def _list(address: str, items: str, options: Options, inner: BaseAdapter | None)
     if raw is None:
         raise explain(trace, log.texts) or changed()
     if raw.get("_type") != "playlist":
-        raise InvalidUrl("This address does not lead to a list of videos.")
+        raise errors.InvalidUrl("This address does not lead to a list of videos.")
     return raw
 
 

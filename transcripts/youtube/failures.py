@@ -3,24 +3,10 @@
 import re
 from collections.abc import Callable, Iterable
 
-from transcripts.errors import (
-    AgeRestricted,
-    Blocked,
-    GeoBlocked,
-    MembersOnly,
-    NetworkProblem,
-    PoTokenRequired,
-    Premiere,
-    PrivateVideo,
-    RateLimited,
-    Refused,
-    VideoRemoved,
-    YouTubeChanged,
-    YouTubeError,
-)
+from transcripts import errors
 from transcripts.youtube.values import RequestTrace
 
-_Maker = Callable[[str], YouTubeError]
+_Maker = Callable[[str], errors.YouTubeError]
 _CAPTIONS = "/api/timedtext"
 _LONGEST_REASON = 200
 
@@ -28,12 +14,12 @@ _LONGEST_REASON = 200
 _HEAT: tuple[tuple[re.Pattern[str], _Maker], ...] = (
     (
         re.compile(r"not a bot|captcha|unusual traffic", re.IGNORECASE),
-        lambda _: Blocked("YouTube treats this server as a bot and refuses it."),
+        lambda _: errors.Blocked("YouTube treats this server as a bot and refuses it."),
     ),
     (re.compile(r"IP is likely being blocked", re.IGNORECASE), lambda _: wrong_video()),
     (
         re.compile(r"try again later|been rate-limited", re.IGNORECASE),
-        lambda _: RateLimited(
+        lambda _: errors.RateLimited(
             "YouTube has limited this server for a while, often up to an hour (“try again later”)."
         ),
     ),
@@ -41,7 +27,7 @@ _HEAT: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
     (
         re.compile(r"confirm your age|age.restricted|inappropriate for some users", re.IGNORECASE),
-        lambda _: AgeRestricted(
+        lambda _: errors.AgeRestricted(
             "YouTube shows this video only to signed-in adults, and this server does not sign in."
         ),
     ),
@@ -49,27 +35,29 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
         re.compile(
             r"members.only|join this channel|available to this channel.s members", re.IGNORECASE
         ),
-        lambda _: MembersOnly("Only members of the channel may see this video."),
+        lambda _: errors.MembersOnly("Only members of the channel may see this video."),
     ),
     (
         re.compile(r"requires payment|purchase|to rent", re.IGNORECASE),
-        lambda _: MembersOnly("This video must be bought or rented."),
+        lambda _: errors.MembersOnly("This video must be bought or rented."),
     ),
     (
         re.compile(
             r"in your (?:country|location|region)|from your (?:country|location)", re.IGNORECASE
         ),
-        lambda reason: GeoBlocked(f"This video is not shown in this server's country.{reason}"),
+        lambda reason: errors.GeoBlocked(
+            f"This video is not shown in this server's country.{reason}"
+        ),
     ),
     (
         re.compile(
             r"premieres? (?:in|will)|live event will begin|(?:will )?begins? in", re.IGNORECASE
         ),
-        lambda reason: Premiere(f"This video is not published yet.{reason}"),
+        lambda reason: errors.Premiere(f"This video is not published yet.{reason}"),
     ),
     (
         re.compile(r"(?:video|playlist) is private|private (?:video|playlist)", re.IGNORECASE),
-        lambda _: PrivateVideo("The video is private."),
+        lambda _: errors.PrivateVideo("The video is private."),
     ),
     (
         re.compile(
@@ -77,7 +65,7 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
             r"|the playlist exist|isn.t available|HTTP Error 404",
             re.IGNORECASE,
         ),
-        lambda reason: VideoRemoved(f"The video is not on YouTube, or no longer.{reason}"),
+        lambda reason: errors.VideoRemoved(f"The video is not on YouTube, or no longer.{reason}"),
     ),
     (
         re.compile(
@@ -93,54 +81,58 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 )
 
 
-def explain(trace: RequestTrace, texts: Iterable[str]) -> YouTubeError | None:
+def explain(trace: RequestTrace, texts: Iterable[str]) -> errors.YouTubeError | None:
     """Return the error that the responses and the library's messages indicate, or None."""
     said = [text for text in map(_cleaned, texts) if text]
     if error := _on_the_wire(trace) or _matching(_HEAT, said):
         return error
     if trace.saw(403):
-        return Refused("YouTube refused the request (403).")
+        return errors.Refused("YouTube refused the request (403).")
     if error := _matching(_VIDEO, said):
         return error
     if any(code >= 500 for _, code in trace.statuses):
-        return NetworkProblem("YouTube answered with a server error.")
+        return errors.NetworkProblem("YouTube answered with a server error.")
     if trace.failed:
-        return NetworkProblem("YouTube could not be reached, or its answer broke off.")
+        return errors.NetworkProblem("YouTube could not be reached, or its answer broke off.")
     return None
 
 
-def wrong_video() -> YouTubeError:
+def wrong_video() -> errors.YouTubeError:
     """Return the error for an answer about another video, which is a way of refusing."""
-    return Blocked("YouTube answered with another video, as it does to servers that it blocks.")
+    return errors.Blocked(
+        "YouTube answered with another video, as it does to servers that it blocks."
+    )
 
 
-def withheld() -> YouTubeError:
+def withheld() -> errors.YouTubeError:
     """Return the error for captions that only YouTube's own player gets."""
-    return PoTokenRequired(
+    return errors.PoTokenRequired(
         "YouTube serves the captions of this video only to its own player (PO token required)."
     )
 
 
-def changed() -> YouTubeError:
+def changed() -> errors.YouTubeError:
     """Return the error for an answer that the library cannot parse."""
-    return YouTubeChanged("YouTube's answer cannot be parsed: YouTube has probably changed.")
+    return errors.YouTubeChanged("YouTube's answer cannot be parsed: YouTube has probably changed.")
 
 
-def _on_the_wire(trace: RequestTrace) -> YouTubeError | None:
+def _on_the_wire(trace: RequestTrace) -> errors.YouTubeError | None:
     if trace.refusal:
         return trace.refusal
     if trace.captcha:
-        return Blocked("YouTube requires a captcha before it answers this server.")
+        return errors.Blocked("YouTube requires a captcha before it answers this server.")
     if trace.saw(429, path=_CAPTIONS):
-        return RateLimited("YouTube answered 429 to the request for captions: too many requests.")
+        return errors.RateLimited(
+            "YouTube answered 429 to the request for captions: too many requests."
+        )
     if trace.saw(429):
-        return Blocked("YouTube answered 429: it refuses this server for now.")
+        return errors.Blocked("YouTube answered 429: it refuses this server for now.")
     return None
 
 
 def _matching(
     table: tuple[tuple[re.Pattern[str], _Maker], ...], said: list[str]
-) -> YouTubeError | None:
+) -> errors.YouTubeError | None:
     for pattern, make in table:
         for text in said:
             if pattern.search(text):

@@ -5,15 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
-from transcripts import captions
-from transcripts.errors import (
-    CaptionError,
-    EmptyCaptions,
-    HtmlPage,
-    LanguageMissing,
-    NoCaptions,
-    YouTubeChanged,
-)
+from transcripts import captions, errors
 from transcripts.youtube.failures import withheld, wrong_video
 from transcripts.youtube.values import FetchedTranscript, Options, Origin, VideoInfo
 
@@ -77,7 +69,7 @@ def choose(
         if track := _preferred(candidates, options.languages):
             return track
     if not own:
-        raise NoCaptions("This video has no captions.")
+        raise errors.NoCaptions("This video has no captions.")
     return (auto + manual)[0]
 
 
@@ -92,13 +84,13 @@ def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
     name, partial = f"{info.id}.{track.language}.json3", info.live_status == "is_live"
     try:
         cues = captions.parse(body, name=name).cues
-    except EmptyCaptions:
-        raise NoCaptions("This video's captions have no words.") from None
-    except HtmlPage:
-        raise YouTubeChanged("YouTube sent a web page instead of the captions.") from None
-    except CaptionError as error:
+    except errors.EmptyCaptions:
+        raise errors.NoCaptions("This video's captions have no words.") from None
+    except errors.HtmlPage:
+        raise errors.YouTubeChanged("YouTube sent a web page instead of the captions.") from None
+    except errors.CaptionError as error:
         message = f"YouTube sent captions that cannot be read: {error.message}"
-        raise YouTubeChanged(message) from None
+        raise errors.YouTubeChanged(message) from None
     return FetchedTranscript(info, track.language, track.origin, cues, partial, name, body)
 
 
@@ -108,8 +100,8 @@ def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) 
         if track := _preferred(best_first, (language,)):
             return track
     if not own:
-        raise NoCaptions("This video has no captions.")
-    raise LanguageMissing(
+        raise errors.NoCaptions("This video has no captions.")
+    raise errors.LanguageMissing(
         f"This video has no captions in “{language[:35]}”.", available=available(own)
     )
 
