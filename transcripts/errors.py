@@ -279,15 +279,8 @@ class LanguageMissing(YouTubeError):
 
     code = "language_missing"
 
-    def __init__(
-        self, message: str, *, available: tuple[str, ...] = (), hint: str | None = None
-    ) -> None:
-        super().__init__(
-            message,
-            hint=hint
-            if hint is not None
-            else f"Available: {', '.join(available)}. Ask for one of these.",
-        )
+    def __init__(self, message: str, *, available: tuple[str, ...]) -> None:
+        super().__init__(message, hint=f"Available: {', '.join(available)}. Ask for one of these.")
         self.available = available
 
 
@@ -329,10 +322,8 @@ class Premiere(YouTubeError):
     retry = Retry.AT_TIME
     default_hint = "It is fetched automatically once it is published."
 
-    def __init__(
-        self, message: str, *, retry_at: int | None = None, hint: str | None = None
-    ) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, retry_at: int | None = None) -> None:
+        super().__init__(message)
         self.retry_at = retry_at
 
 
@@ -371,6 +362,6 @@ class GateClosed(YouTubeError):
     retry = Retry.AT_TIME
     default_hint = "Wait, set PROXY_URL, or upload captions."
 
-    def __init__(self, message: str, *, retry_at: int, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, retry_at: int) -> None:
+        super().__init__(message)
         self.retry_at = retry_at

@@ -71,10 +71,6 @@ class Reading:
     hints: tuple[str, ...] = ()
     warning: str = ""
 
-    @property
-    def is_complete(self) -> bool:
-        return self.mode is ReadingMode.FULL
-
 
 def read(
     cues: Sequence[Cue],

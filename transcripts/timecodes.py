@@ -42,7 +42,6 @@ class Target:
     kind: Kind
     id: str
     start: int | None = None
-    playlist_hint: str = ""
 
 
 def clock(ms: int) -> str:
@@ -206,13 +205,7 @@ def _video(video_id: str, query: dict[str, str], fragment: str) -> Target:
         raise InvalidUrl(
             "The address names no video: an id of 11 letters, digits, - and _ is missing."
         )
-    hint = query.get("list", "")
-    return Target(
-        "video",
-        video_id,
-        start=_start(query, fragment),
-        playlist_hint=hint if _PLAYLIST.fullmatch(hint) else "",
-    )
+    return Target("video", video_id, start=_start(query, fragment))
 
 
 def _playlist(playlist_id: str) -> Target:

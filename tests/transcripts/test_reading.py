@@ -45,7 +45,7 @@ def test_a_short_transcript_is_given_whole() -> None:
         "",
         (),
     )
-    assert (found.start, found.end, found.is_complete) == (0.0, 665.0, True)
+    assert (found.start, found.end, found.mode) == (0.0, 665.0, ReadingMode.FULL)
 
 
 def test_a_transcript_of_exactly_the_limit_is_given_whole_and_one_character_more_is_not() -> None:
@@ -69,7 +69,7 @@ def test_a_long_transcript_is_previewed_with_hints_and_its_size() -> None:
         7,
         300,
     )
-    assert not found.is_complete
+    assert found.mode is not ReadingMode.FULL
 
 
 def test_a_preview_is_the_beginning_cut_after_a_word() -> None:

@@ -172,13 +172,9 @@ def test_the_start_is_read_in_seconds(address: str) -> None:
     assert parse_target(address).start == 90
 
 
-def test_the_list_beside_a_video_is_kept_as_a_hint() -> None:
-    assert (
-        parse_target(
-            f"https://www.youtube.com/watch?v={VIDEO}&list={PLAYLIST}&index=3"
-        ).playlist_hint
-        == PLAYLIST
-    )
+def test_the_list_beside_a_video_is_ignored() -> None:
+    address = f"https://www.youtube.com/watch?v={VIDEO}&list={PLAYLIST}&index=3"
+    assert parse_target(address) == Target("video", VIDEO)
 
 
 @pytest.mark.parametrize(
@@ -327,10 +323,7 @@ def test_a_watch_address_has_whole_seconds() -> None:
 @pytest.mark.parametrize(
     ("target", "address"),
     [
-        (
-            Target("video", VIDEO, start=90, playlist_hint=PLAYLIST),
-            f"https://www.youtube.com/watch?v={VIDEO}&t=90s",
-        ),
+        (Target("video", VIDEO, start=90), f"https://www.youtube.com/watch?v={VIDEO}&t=90s"),
         (Target("playlist", PLAYLIST), f"https://www.youtube.com/playlist?list={PLAYLIST}"),
         (Target("channel", CHANNEL), f"https://www.youtube.com/channel/{CHANNEL}"),
         (Target("channel", "@канал"), "https://www.youtube.com/@%D0%BA%D0%B0%D0%BD%D0%B0%D0%BB"),

@@ -17,14 +17,7 @@ from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
 from transcripts.youtube.tracks import choose, fetched
-from transcripts.youtube.values import (
-    Attempt,
-    FetchedTranscript,
-    ListedVideo,
-    Listing,
-    Options,
-    RequestTrace,
-)
+from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, RequestTrace
 
 _HIDDEN = frozenset({"[Private video]", "[Deleted video]"})
 
@@ -69,13 +62,13 @@ def listing(
         # One list of all videos of the channel; its page splits them into tabs.
         address = target_url(Target("playlist", f"UU{list_id[2:]}"))
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
-    entries = {
-        entry["id"]: ListedVideo(entry["id"], clean(entry.get("title"), 500))
+    ids = [
+        entry["id"]
         for entry in _flat(raw.get("entries"))
         if is_video_id(entry.get("id")) and entry.get("title") not in _HIDDEN
-    }
+    ]
     title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
-    return Listing(list_id, title, target.kind, tuple(entries.values()))
+    return Listing(list_id, title, tuple(dict.fromkeys(ids)))
 
 
 class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH

@@ -13,7 +13,6 @@ from transcripts.youtube.values import Chapter, VideoInfo
 
 _UNTITLED = re.compile(r"<Untitled Chapter \d+>")
 _MOST_CHAPTERS = 1000
-_MOST_TAGS = 100
 
 
 def info_from_json(raw: object) -> VideoInfo:
@@ -33,9 +32,7 @@ def info_from_json(raw: object) -> VideoInfo:
         description=clean(raw.get("description"), 20_000),
         duration=_ms(raw.get("duration")),
         published_at=parse_timestamp(raw.get("timestamp")) or _parse_date(raw.get("upload_date")),
-        thumbnail_url=thumbnail_address(video_id) if video_id else "",
         chapters=tuple(_chapters(raw.get("chapters"))),
-        tags=tuple(filter(None, (clean(tag, 100) for tag in _items(raw.get("tags"))[:_MOST_TAGS]))),
         live_status=clean(raw.get("live_status"), 20),
         languages=available(tracks_from_json(raw)),
     )

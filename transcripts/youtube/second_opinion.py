@@ -17,7 +17,6 @@ from transcripts.sanitize import clean
 from transcripts.timecodes import watch_url
 from transcripts.youtube.failures import changed, explain, withheld
 from transcripts.youtube.guard import session
-from transcripts.youtube.metadata import thumbnail_address
 from transcripts.youtube.tracks import Track, available, choose, fetched, make_track
 from transcripts.youtube.values import Attempt, Options, RequestTrace, VideoInfo
 
@@ -74,7 +73,6 @@ def _named(http: requests.Session, video_id: str, languages: tuple[str, ...]) ->
         id=video_id,
         title=clean(answer.get("title"), 500) or video_id,
         channel=clean(answer.get("author_name"), 200),
-        thumbnail_url=thumbnail_address(video_id),
         languages=languages,
     )
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from transcripts.cues import Cue
 from transcripts.errors import YouTubeError
-from transcripts.timecodes import Kind
 
 Origin = Literal["manual", "auto", "translated"]
 
@@ -46,9 +45,7 @@ class VideoInfo:
     description: str = ""
     duration: int = 0
     published_at: datetime | None = None
-    thumbnail_url: str = ""
     chapters: tuple[Chapter, ...] = ()
-    tags: tuple[str, ...] = ()
     live_status: str = ""
     languages: tuple[str, ...] = ()
 
@@ -75,25 +72,12 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedVideo:
-    """One video of a list."""
-
-    id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """A playlist or channel (``id`` ``UC…``) with its videos in YouTube's order."""
 
     id: str
     title: str
-    kind: Kind
-    entries: tuple[ListedVideo, ...]
-
-    @property
-    def video_ids(self) -> tuple[str, ...]:
-        return tuple(entry.id for entry in self.entries)
+    video_ids: tuple[str, ...]
 
 
 @dataclass(slots=True)
