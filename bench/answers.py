@@ -31,7 +31,7 @@ from citations.answers.question import router as question_breadth
 from citations.evaluation.metrics import Scores, compare, mean, score
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.models import Chunk, Node, Source
 from citations.providers import registry
 from transcripts.models import Collection
@@ -107,7 +107,7 @@ def measure(name: str, most: int) -> Measured:
     """Fill a library with a set's transcripts, and find evidence in every way."""
     collection = Collection.objects.create(name=name, slug=name)
     questions = quality.transcripts(collection, name)
-    lexical_index.merge()
+    merging.merge()
     scope = Scope(readable=frozenset({collection.pk}))
     library = Library(scope)
     judged = [

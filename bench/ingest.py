@@ -27,7 +27,7 @@ from environment import DATA, boot
 boot()
 
 from citations.ingest import pipeline as ingest_pipeline
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.models import Chunk, Source, State
 from citations.providers import registry
 from transcripts import storage
@@ -102,7 +102,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
             )
         )
         print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
-    lexical_index.merge()
+    merging.merge()
     return found
 
 

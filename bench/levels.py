@@ -36,7 +36,7 @@ from citations.models import Chunk, Node, Source
 from citations.outline import storage as outline_storage
 from citations.outline import tree as outline_tree
 from citations.providers import clustering, registry
-from citations.providers.stopwords import stop_words
+from citations.providers.languages import stop_words
 from transcripts import storage
 from transcripts.models import Collection
 

@@ -35,6 +35,7 @@ from growth import Line, draw
 
 from citations.caches import CACHE
 from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.lexical.query import Query
 from citations.library.filters import ResolvedFilter
 from citations.models import Source, SourceKind
@@ -159,8 +160,8 @@ class Library:
                 )
                 lexical_index.index(source.pk, self.texts[first : first + OF_A_SOURCE])
             if first % 65_536 < OF_A_SOURCE:
-                lexical_index.merge(spare=2 * lexical_index.SPARE)
-        lexical_index.merge(spare=0)
+                merging.merge(spare=2 * merging.SPARE)
+        merging.merge(spare=0)
         vacuum("citations_lexblock", "citations_lexpack", "citations_lexentry")
 
     def _fts(self, start: int) -> None:

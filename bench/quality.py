@@ -40,6 +40,7 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
 from citations.search import fusion
@@ -121,7 +122,7 @@ def measure(name: str, most: int) -> Measured:
             transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
         )
         questions = questions[:: -(-len(questions) // most)]
-        lexical_index.merge()
+        merging.merge()
         scope = Scope(readable=frozenset({collection.pk}))
         note(f"{name}: {Chunk.objects.count():,} chunks, {len(questions):,} questions")
         report = search_quality.evaluate(

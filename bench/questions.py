@@ -15,7 +15,7 @@ from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.library.filters import Filter
 from citations.models import Source, State
 from transcripts import storage
@@ -75,7 +75,7 @@ class Library:
             self._scopes[name] = self._fill(name)
             self.questions[name] = _gold(name)
             tell(f"{name}: {len(self.questions[name]):,} questions")
-        lexical_index.merge()
+        merging.merge()
 
     def _fill(self, name: str) -> Scope:
         collection = Collection.objects.create(name=name, slug=name)

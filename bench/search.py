@@ -31,6 +31,7 @@ from kept import KeptEmbedder, Vectors
 from pgvector import HalfVector
 
 from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.lexical.query import parse
 from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, EmbeddingSpace, Source, SourceKind, State
@@ -102,8 +103,8 @@ class Library:
         for first in range(self.size, size, OF_A_SOURCE):
             self._add(first, min(size, first + OF_A_SOURCE))
             if first % 10_000 < OF_A_SOURCE:
-                lexical_index.merge()
-        lexical_index.merge(spare=0)
+                merging.merge()
+        merging.merge(spare=0)
         self.size = size
         self.built = timed(partial(hnsw.ensure, self.space, rows=0)) / 1000
         with connection.cursor() as cursor:

@@ -106,7 +106,6 @@ def live_off_topic() -> float:
 
 
 def rerank_candidates() -> int:
-    """Return how many candidates are re-ranked."""
     return int(settings.RERANK_CANDIDATES)
 
 

@@ -18,7 +18,7 @@ from citations.documents import page_images
 from citations.documents import storage as document_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.maintenance import migration
 from citations.models import EmbeddingSpace, Source
 from citations.outline import storage as outline_storage
@@ -84,7 +84,7 @@ def sweep() -> None:
     lecture_worker.sweep()
     ingest_pipeline.index_words(most=100)
     dispatch()
-    lexical_index.merge()
+    merging.merge()
 
 
 @shared_task

@@ -1,7 +1,7 @@
 """The values of answers: what a question becomes on its way, and what every door returns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 from uuid import UUID
@@ -116,12 +116,7 @@ class Claim:
 
     def as_json(self) -> dict[str, Any]:
         """Return what is stored, and what every door returns."""
-        return {
-            "label": self.label,
-            "text": self.text,
-            "citations": list(self.citations),
-            "is_supported": self.is_supported,
-        }
+        return asdict(self) | {"citations": list(self.citations)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,22 +147,9 @@ class AnswerTrace:
             "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
             "by": self.route.by,
             "evidence": [passage.as_json() for passage in self.evidence],
-            "checks": [
-                {
-                    "quote": check.quote,
-                    "verdict": check.verdict,
-                    "evidence": check.evidence,
-                    "number": check.number,
-                }
-                for check in self.checks
-            ],
+            "checks": [asdict(check) for check in self.checks],
             "stages": [
-                {
-                    "name": stage.name,
-                    "milliseconds": round(stage.milliseconds, 2),
-                    "count": stage.count,
-                    "note": stage.note,
-                }
+                asdict(stage) | {"milliseconds": round(stage.milliseconds, 2)}
                 for stage in self.stages
             ],
             "tokens": dict(self.tokens),

@@ -5,7 +5,8 @@ A true quote may prove something else: a claim must relate to what it cites, too
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Final, NamedTuple
 
@@ -36,13 +37,7 @@ class QuoteMatch(NamedTuple):
     source: Source
     span: Span
     around: str
-    check: int
-
-
-class _Location(NamedTuple):
-    source: Source
-    span: Span
-    around: str
+    check: int = -1
 
 
 class Proof:
@@ -70,7 +65,7 @@ class Proof:
             verdict, location = self._located(cited)
             passage = cited.passage if cited.passage in self._evidence else 0
             self.checks.append(CheckedQuote(quote=cited.quote, verdict=verdict, evidence=passage))
-            return QuoteMatch(*location, check=len(self.checks) - 1) if location else None
+            return location._replace(check=len(self.checks) - 1) if location else None
 
     def number(self, match: QuoteMatch) -> int:
         """Make a match a citation, and return its number; 0 if the source is gone.
@@ -112,7 +107,7 @@ class Proof:
 
     # Where a quote stands
 
-    def _located(self, cited: CitedQuote) -> tuple[Verdict, _Location | None]:
+    def _located(self, cited: CitedQuote) -> tuple[Verdict, QuoteMatch | None]:
         quote = cited.quote
         if not matching.is_enough(quote):
             return Verdict.NOT_FOUND, None
@@ -126,13 +121,14 @@ class Proof:
             verdict, location = self._in_source(quote, named)
             if location:
                 return verdict, location
-        location = next(self._in_passages(quote), None) or self._anywhere(quote)
+        passages = (self._in_passage(quote, passage) for passage in self._evidence.values())
+        location = next(filter(None, passages), None) or self._anywhere(quote)
         if location is None:
             return verdict, None
         is_right = named is None or location.source.pk == named.source
         return Verdict.VERBATIM if is_right else Verdict.MISATTRIBUTED, location
 
-    def _in_passage(self, quote: str, passage: Evidence, *, around: int = 0) -> _Location | None:
+    def _in_passage(self, quote: str, passage: Evidence, *, around: int = 0) -> QuoteMatch | None:
         """Look only into a passage and so many characters around it: its source takes longer."""
         known = self._current(passage)
         if known is None:
@@ -146,9 +142,9 @@ class Proof:
         span = matching.find(quote, matching.prepare(text[start:stop]), near=near)
         if span is None:
             return None
-        return _Location(known.source, (span[0] + start, span[1] + start), _citable(passage))
+        return QuoteMatch(known.source, (span[0] + start, span[1] + start), _citable(passage))
 
-    def _in_source(self, quote: str, passage: Evidence) -> tuple[Verdict, _Location | None]:
+    def _in_source(self, quote: str, passage: Evidence) -> tuple[Verdict, QuoteMatch | None]:
         known = self._known(passage.source)
         if known is None:
             return Verdict.NOT_FOUND, None
@@ -158,14 +154,9 @@ class Proof:
             return check.verdict, None
         if not matching.find(quote, matching.prepare(known.text(check.span))):
             return check.verdict, None
-        return check.verdict, _Location(known.source, check.span, f"{_citable(passage)} {quote}")
+        return check.verdict, QuoteMatch(known.source, check.span, f"{_citable(passage)} {quote}")
 
-    def _in_passages(self, quote: str) -> Iterator[_Location]:
-        for passage in self._evidence.values():
-            if location := self._in_passage(quote, passage):
-                yield location
-
-    def _anywhere(self, quote: str) -> _Location | None:
+    def _anywhere(self, quote: str) -> QuoteMatch | None:
         if not self._searches_left:
             return None
         self._searches_left -= 1
@@ -176,7 +167,7 @@ class Proof:
         if known is None or known.reading.digest != match.digest:
             return None
         around = f"{match.text} {match.heading} {known.source.title}"
-        return _Location(known.source, match.locator.span, around)
+        return QuoteMatch(known.source, match.locator.span, around)
 
     def _current(self, passage: Evidence) -> "_KnownSource | None":
         """Return a passage's source if its text has not changed since."""
@@ -194,18 +185,15 @@ class Proof:
         return self._sources[key]
 
 
+@dataclass(frozen=True)
 class _KnownSource:
     """A source and its text, which is read when it is first needed."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._reading: SourceText | None = None
+    source: Source
 
-    @property
+    @cached_property
     def reading(self) -> SourceText:
-        if self._reading is None:
-            self._reading = source_texts.of(self.source)
-        return self._reading
+        return source_texts.of(self.source)
 
     def text(self, span: Span) -> str:
         return self.reading.text[span[0] : span[1]]

@@ -67,7 +67,16 @@ def reliability(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> lis
     filled: dict[int, list[tuple[float, bool]]] = {}
     for pair in pairs:
         filled.setdefault(min(bins - 1, int(pair[0] * bins)), []).append(pair)
-    return [_bin(index, inside, bins) for index, inside in sorted(filled.items())]
+    return [
+        Bin(
+            low=index / bins,
+            high=(index + 1) / bins,
+            answers=len(inside),
+            estimated=sum(confidence for confidence, _ in inside) / len(inside),
+            right=sum(right for _, right in inside) / len(inside),
+        )
+        for index, inside in sorted(filled.items())
+    ]
 
 
 def error(table: Sequence[Bin]) -> float:
@@ -83,16 +92,6 @@ def error(table: Sequence[Bin]) -> float:
 def model() -> str:
     """Return the name of the embedding model that ``NEAR`` signs were trained with."""
     return str(_stored()["model"])
-
-
-def _bin(index: int, inside: Sequence[tuple[float, bool]], bins: int) -> Bin:
-    return Bin(
-        low=index / bins,
-        high=(index + 1) / bins,
-        answers=len(inside),
-        estimated=sum(confidence for confidence, _ in inside) / len(inside),
-        right=sum(right for _, right in inside) / len(inside),
-    )
 
 
 def _group(signs: Mapping[str, float]) -> str:

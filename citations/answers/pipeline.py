@@ -42,7 +42,7 @@ NEAR: Final = 0.35  # cosine from which on a passage covers a question in other 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRequest:
-    """A question, who asks it, and where to look. ``told`` are quotes that are not repeated."""
+    """A question, who asks it, and where to look."""
 
     scope: Scope
     question: str
@@ -147,7 +147,8 @@ def _attempt(
         user=request.user,
     )
     proof = Proof(found.evidence, scope=request.scope, filter=understanding.filter)
-    rater = SentenceRater.of(understanding.models.embedder)
+    embedder = understanding.models.embedder
+    rater = SentenceRater(embedder) if embedder else None
     draft, stages = Draft(), found.stages
     if selected is None or _is_covered(understanding.route.parts, found.evidence, rater):
         yield Progress(stage=WRITE)
@@ -159,15 +160,24 @@ def _attempt(
             told=request.told,
         )
         draft = yield from writers.write(task, proof, understanding.models.llm, rater)
-        stages += _writing_stages(started, draft, proof)
-    selection_note = (selected.note,) if selected else ()
+        writing = _stage(WRITE, started, count=len(draft.claims))
+        checked = proof.milliseconds
+        stages += (
+            replace(writing, milliseconds=writing.milliseconds - checked),
+            Stage(name=GROUND, milliseconds=checked, count=len(proof.checks)),
+        )
     return _Attempt(
         route=understanding.route,
         found=found,
         draft=draft,
         proof=proof,
         stages=stages,
-        notes=(*selection_note, *found.notes, *(rater.notes if rater else ()), *draft.notes),
+        notes=(
+            *((selected.note,) if selected else ()),
+            *found.notes,
+            *(rater.notes if rater else ()),
+            *draft.notes,
+        ),
     )
 
 
@@ -211,12 +221,6 @@ def _is_covered(
     return False
 
 
-def _writing_stages(started: float, draft: Draft, proof: Proof) -> tuple[Stage, Stage]:
-    writing = _stage(WRITE, started, count=len(draft.claims))
-    checking = Stage(name=GROUND, milliseconds=proof.milliseconds, count=len(proof.checks))
-    return replace(writing, milliseconds=writing.milliseconds - proof.milliseconds), checking
-
-
 def _stage(name: str, started: float, *, count: int = 0) -> Stage:
     return Stage(name=name, milliseconds=(perf_counter() - started) * 1000, count=count)
 
@@ -227,9 +231,13 @@ def _stage(name: str, started: float, *, count: int = 0) -> Stage:
 def _reply(
     request: AnswerRequest, understanding: Understanding, attempt: _Attempt, started: float
 ) -> Reply:
-    outcome = _outcome(attempt)
     draft, evidence = attempt.draft, attempt.found.evidence
-    is_refused = outcome == AnswerOutcome.REFUSED
+    is_refused = not attempt.is_supported
+    if is_refused:
+        outcome = AnswerOutcome.REFUSED
+    else:
+        is_partial = draft.missing or draft.is_cut_off
+        outcome = AnswerOutcome.PARTIAL if is_partial else AnswerOutcome.ANSWERED
     nearest = sorted(evidence, key=lambda passage: -passage.score)[:NEAREST] if is_refused else ()
     trace = AnswerTrace(
         route=attempt.route,
@@ -248,24 +256,17 @@ def _reply(
         claims=() if is_refused else draft.claims,
         quotes=() if is_refused else tuple(attempt.proof.quotes),
         nearest=tuple(nearest),
-        note=_note(understanding.asked_as, attempt, outcome),
+        note=_note(understanding.asked_as, attempt),
         confidence=None if is_refused else draft.confidence,
         model=draft.model,
         milliseconds=(perf_counter() - started) * 1000,
     )
 
 
-def _outcome(attempt: _Attempt) -> AnswerOutcome:
-    if not attempt.is_supported:
-        return AnswerOutcome.REFUSED
-    is_partial = attempt.draft.missing or attempt.draft.is_cut_off
-    return AnswerOutcome.PARTIAL if is_partial else AnswerOutcome.ANSWERED
-
-
-def _note(asked_as: str, attempt: _Attempt, outcome: AnswerOutcome) -> str:
+def _note(asked_as: str, attempt: _Attempt) -> str:
     draft = attempt.draft
     is_whole = len(draft.missing) < len(attempt.route.parts)
-    missing = [asked_as] if outcome == AnswerOutcome.REFUSED and is_whole else draft.missing
+    missing = draft.missing if attempt.is_supported or not is_whole else [asked_as]
     what = "more information" if draft.repeats else "information"
     refusals = (
         f"I cannot find {what} about {named(part)} in the sources."

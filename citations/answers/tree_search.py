@@ -9,13 +9,12 @@ from typing import Final, NamedTuple
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import EmbeddingSpace, Level
+from citations.models import Level
 from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
 from citations.passages import Stage
 from citations.providers import registry
 from citations.search import fusion
-from citations.search.query_expansion import Vector
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -157,18 +156,13 @@ def _below(
 
 def _near(query: TreeQuery, node_filter: NodeFilter, *, limit: int) -> list[Summary]:
     space = vector_space.active()
-    vector = _vector(query.subject, space) if space else None
-    if space is None or vector is None:
+    if space is None:
         return []
-    return outline_search.near(node_filter, vector, space=space, limit=limit)
-
-
-def _vector(question: str, space: EmbeddingSpace) -> Vector | None:
     try:
-        embedder = registry.embedder(space.provider, model=space.model, dimensions=space.dimensions)
-        return embedder.embed_query(question)
+        vector = vector_space.embedder_of(space).embed_query(query.subject)
     except (ModelError, InvalidProvider):
-        return None  # the search for chunks has noted it
+        return []  # the search for chunks has noted it
+    return outline_search.near(node_filter, vector, space=space, limit=limit)
 
 
 def _holds(node: Summary, chunk: ChunkEvidence) -> bool:
@@ -189,17 +183,16 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
         levels[node.level].append(node)
     scores: dict[int, float] = {}
     for own in levels.values():
-        near = _ranking({node.node: node.cosine for node in own if node.cosine is not None})
-        support = _ranking({node.node: _support(node, chunks) for node in own})
-        branches = [ranking for ranking in (near, support) if ranking]
+        near = {node.node: node.cosine for node in own if node.cosine is not None}
+        support = {
+            node.node: sum(chunk.evidence.score**2 for chunk in chunks if _holds(node, chunk))
+            for node in own
+        }
+        branches = [ranking for ranking in map(_ranking, (near, support)) if ranking]
         most = len(branches) / (fusion.RRF_K + 1)
         fused = fusion.rrf([list(ranking) for ranking in branches])
         scores |= {hit.key: hit.score / most for hit in fusion.min_max_weighted(fused, branches)}
     return scores
-
-
-def _support(node: Summary, chunks: Sequence[ChunkEvidence]) -> float:
-    return sum(chunk.evidence.score**2 for chunk in chunks if _holds(node, chunk))
 
 
 def _ranking(scores: Mapping[int, float]) -> dict[int, float]:
@@ -219,13 +212,10 @@ def _with_documents(
     evidence = [chunk.evidence for chunk in chunks]
     if not documents:
         return evidence
-    total = 1 + DOCUMENT_WEIGHT
+    shares = [DOCUMENT_WEIGHT * documents.get(passage.source, 0.0) for passage in evidence]
     return [
-        replace(
-            passage,
-            score=(passage.score + DOCUMENT_WEIGHT * documents.get(passage.source, 0.0)) / total,
-        )
-        for passage in evidence
+        replace(passage, score=(passage.score + share) / (1 + DOCUMENT_WEIGHT))
+        for passage, share in zip(evidence, shares, strict=True)
     ]
 
 

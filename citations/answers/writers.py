@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from citations import conf
 from citations.answers import confidence
 from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
-from citations.answers.citation_check import Proof, QuoteMatch, relates
+from citations.answers.citation_check import Proof, relates
 from citations.answers.evidence import EvidenceSet
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
@@ -64,10 +64,6 @@ class SentenceRater:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self.notes: list[str] = []
-
-    @classmethod
-    def of(cls, embedder: Embedder | None) -> "SentenceRater | None":
-        return cls(embedder) if embedder else None
 
     @property
     def is_calibrated(self) -> bool:
@@ -142,9 +138,11 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
         known = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if match and (number := proof.number(match)):
-            label = _label(draft, number, proof) if is_overview else ""
-            text = " ".join(pick.text.split())
-            claim = Claim(text=text, label=label, citations=(number,))
+            claim = Claim(
+                text=" ".join(pick.text.split()),
+                label=_label(draft, number, proof) if is_overview else "",
+                citations=(number,),
+            )
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))
     return draft
@@ -152,14 +150,10 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
 
 def _label(draft: Draft, number: int, proof: Proof) -> str:
     """Return the heading or title of a claim in an overview; empty if the last one has it."""
-    label = _heading(proof, number)
-    last = _heading(proof, draft.claims[-1].citations[0]) if draft.claims else ""
-    return "" if label == last else label
-
-
-def _heading(proof: Proof, number: int) -> str:
-    quote = proof.quotes[number - 1]
-    return " ".join((quote.heading or quote.origin.title).split())
+    last = draft.claims[-1].citations if draft.claims else ()
+    quotes = [proof.quotes[cited - 1] for cited in (number, *last)]
+    label, *others = (" ".join((quote.heading or quote.origin.title).split()) for quote in quotes)
+    return "" if label in others else label
 
 
 # A language model
@@ -229,20 +223,21 @@ class _ModelWriter:
             for cited in draft.cited
             if (match := proof.look_up(cited)) and not excerpts.is_told(cited.quote, told)
         ]
-        matches = [match for match in true if self._relates(draft, match)]
+        matches = [
+            match
+            for match in true
+            if relates(draft.text, proof.text(match), match.span, self._rate)
+        ]
         if len(matches) < len(true):
             self._notes.append(
                 "Left out true quotes that do not relate to what the language model wrote above"
                 " them."
             )
         texts = [self._task.asked_as, *(match.around for match in matches)]
-        if not claim_support.is_backed(draft.text, texts, contains=_contains):
+        if not claim_support.is_backed(draft.text, texts, contains=matching.occurs):
             return Claim(text=draft.text, is_supported=False)
         numbers = dict.fromkeys(number for match in matches if (number := proof.number(match)))
         return Claim(text=draft.text, citations=tuple(numbers), is_supported=bool(numbers))
-
-    def _relates(self, draft: ClaimDraft, match: QuoteMatch) -> bool:
-        return relates(draft.text, self._proof.text(match), match.span, self._rate)
 
     def _unanswered(self, draft: UnansweredPart) -> str:
         """Return what is missing in the model's words if they are the question's."""
@@ -282,8 +277,3 @@ class _ModelWriter:
             "stored": usage.stored,
             "answered": usage.answered,
         }
-
-
-def _contains(quote: str, texts: Sequence[str]) -> bool:
-    """Tell whether one of some texts has a quote word for word."""
-    return any(matching.find(quote, matching.prepare(text)) for text in texts)

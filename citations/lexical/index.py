@@ -12,7 +12,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from citations.errors import SourceNotFound
-from citations.lexical import merging, scoring, snapshot
+from citations.lexical import scoring, snapshot
 from citations.lexical.postings import Words, stored
 from citations.lexical.query import Query
 from citations.lexical.snapshot import TermFilter
@@ -21,9 +21,6 @@ from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
 from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
 
-__all__ = ["MOST_VERIFIED", "SPARE", "ChunkScore", "explain", "index", "merge", "rebuild", "search"]
-
-SPARE = 32  # entries outside the packs that need no merge
 MOST_VERIFIED = 5_000  # chunks whose text is verified for a query
 _ATTEMPTS = 3  # while chunks are replaced between reading the lexicon and their texts
 
@@ -96,16 +93,6 @@ def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, .
     """
     counts = _counts(query.words)
     return scoring.explain(snapshot.read(counts), counts, places)
-
-
-def merge(*, spare: int = SPARE) -> int:
-    """Gather entries into packs and sweep deleted ones, once more than ``spare`` or large ones
-    wait; return how many.
-
-    Searches continue and find the same throughout. Each transaction takes about 65,000 chunks; a
-    killed one has no effect. Does nothing while another process merges.
-    """
-    return merging.merge(spare=spare)
 
 
 def rebuild(*, all_sources: bool = False) -> int:

@@ -1,6 +1,6 @@
 """Merge the postings of entries into packs, and remove those of deleted sources."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from citations.lexical.snapshot import fetch
 from transcripts import locks
 from transcripts.locks import Lock
 
+SPARE = 32  # entries outside the packs that need no merge
 FEW = 64  # postings that need no skyline
 USUAL = 256  # chunks of a typical entry
 _BATCH = PACK  # chunks of one transaction; a larger source gets its own
@@ -65,10 +66,12 @@ class PackPostings(NamedTuple):
     frequencies: NDArray[Any]
 
 
-def merge(*, spare: int) -> int:
-    """Merge what is waiting.
+def merge(*, spare: int = SPARE) -> int:
+    """Gather entries into packs and sweep deleted ones, once more than ``spare`` or large ones
+    wait; return how many.
 
-    Return how many entries. Does nothing for at most ``spare`` entries of usual size.
+    Searches continue and find the same throughout. Each transaction takes about 65,000 chunks; a
+    killed one has no effect. Does nothing while another process merges.
     """
     done = _merge_some(spare)
     while done and (step := _merge_some(0)):
@@ -84,7 +87,8 @@ def _merge_some(spare: int) -> int:
     rows = fetch(_OPEN, [])
     if len(rows) <= spare and sum(row[2] for row in rows) <= spare * USUAL:
         return 0
-    chosen = _batch(rows)
+    chunks = np.cumsum([row[2] for row in rows])
+    chosen = rows[: max(1, int(np.searchsorted(chunks, _BATCH, side="right")))]
     sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
     data = dict(fetch(sql, [[row[0] for row in chosen]]))
     entries = [
@@ -105,11 +109,6 @@ _OPEN = """
     SELECT id, first, count, merged, source_id IS NULL FROM citations_lexentry
     WHERE NOT merged OR source_id IS NULL ORDER BY first FOR UPDATE SKIP LOCKED
 """
-
-
-def _batch(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    chunks = np.cumsum([row[2] for row in rows])
-    return list(rows[: max(1, int(np.searchsorted(chunks, _BATCH, side="right")))])
 
 
 def _execute(sql: str, parameters: Sequence[Any]) -> None:
@@ -133,7 +132,8 @@ def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
     swept = {(pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms}
     keys = sorted({*added, *swept})
     for batch in (keys[start : start + _ROWS] for start in range(0, len(keys), _ROWS)):
-        old = _old_blocks(batch)
+        stored = fetch(_READ_BLOCKS, [[pack for pack, _ in batch], [term for _, term in batch]])
+        old = {(pack, term): from_block(data) for pack, term, data in stored}
         united = (
             (key, _merge_block(old.get(key), added.get(key), dropped[key[0]])) for key in batch
         )
@@ -218,11 +218,6 @@ def _collect_postings(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
     }
 
 
-def _old_blocks(keys: Sequence[Key]) -> dict[Key, Postings]:
-    rows = fetch(_READ_BLOCKS, [[pack for pack, _ in keys], [term for _, term in keys]])
-    return {(pack, term): from_block(data) for pack, term, data in rows}
-
-
 _READ_BLOCKS = """
     SELECT pack, term, data FROM unnest(%s::int[], %s::text[]) AS requested (pack, term)
     JOIN citations_lexblock USING (pack, term)
@@ -252,18 +247,20 @@ def _write_blocks(
     empty = [key for key, postings in blocks if not len(postings.slots)]
     if empty:
         _execute(_DELETE_BLOCKS, [[pack for pack, _ in empty], [term for _, term in empty]])
-    rows = [*_rows(blocks, lengths, version)]
+    rows = [
+        (
+            term,
+            pack,
+            version,
+            len(slots),
+            skyline(frequencies, lengths[pack][slots]) if len(slots) > FEW else b"",
+            to_block(slots, frequencies),
+        )
+        for (pack, term), (slots, frequencies) in blocks
+        if len(slots)
+    ]
     if rows:
         _execute(_WRITE_BLOCKS, [list(column) for column in zip(*rows, strict=True)])
-
-
-def _rows(
-    blocks: Iterable[tuple[Key, PackPostings]], lengths: dict[int, NDArray[Any]], version: int
-) -> Iterator[tuple[Any, ...]]:
-    for (pack, term), (slots, frequencies) in blocks:
-        if len(slots):
-            sky = skyline(frequencies, lengths[pack][slots]) if len(slots) > FEW else b""
-            yield term, pack, version, len(slots), sky, to_block(slots, frequencies)
 
 
 _DELETE_BLOCKS = """

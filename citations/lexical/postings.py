@@ -6,8 +6,10 @@ hostile texts may repeat a word without limit.
 
 import struct
 from array import array
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Self
 
@@ -39,6 +41,7 @@ def from_bytes(data: bytes, width: int, count: int, offset: int) -> Whole:
     return np.frombuffer(data, f"<u{width}", count, offset)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """The slots of a term (ascending, counted from the start of its source or pack) and its
     frequencies there.
@@ -46,18 +49,9 @@ class Postings:
     Very common terms store only the ``spread``: the frequencies at all slots, zeros included.
     """
 
-    __slots__ = ("_frequencies", "_slots", "spread")
-
-    def __init__(
-        self,
-        slots: Whole | None = None,
-        frequencies: Whole | None = None,
-        *,
-        spread: Whole | None = None,
-    ) -> None:
-        self._slots = slots
-        self._frequencies = frequencies
-        self.spread = spread
+    _slots: Whole | None = None
+    _frequencies: Whole | None = None
+    spread: Whole | None = None
 
     @property
     def n(self) -> int:
@@ -151,6 +145,7 @@ def skyline(frequencies: Whole, lengths: Whole) -> bytes:
 # Sources
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Words:
     """The words of one source's chunks.
 
@@ -159,17 +154,11 @@ class Words:
     So queries for it need no search among all pairs of characters.
     """
 
-    __slots__ = ("_numbers", "frequencies", "lengths", "slots", "starts", "terms")
-
-    def __init__(
-        self, *, terms: list[str], starts: Whole, slots: Whole, frequencies: Whole, lengths: Whole
-    ) -> None:
-        self.terms = terms
-        self.starts = starts
-        self.slots = slots
-        self.frequencies = frequencies
-        self.lengths = lengths
-        self._numbers = dict(zip(terms, range(len(terms)), strict=True))
+    terms: list[str]
+    starts: Whole
+    slots: Whole
+    frequencies: Whole
+    lengths: Whole
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
@@ -204,8 +193,8 @@ class Words:
 
     def find(self, term: str) -> Postings | None:
         """Return the postings of a stored term, or None."""
-        number = self._numbers.get(term)
-        if number is None:
+        number = bisect_left(self.terms, term)
+        if number == len(self.terms) or self.terms[number] != term:
             return None
         owned = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Postings(self.slots[owned], self.frequencies[owned])

@@ -1,11 +1,12 @@
-"""Narrow a search: the caller's scope, restricted by a filter."""
+"""Narrow a search: the caller's scope, restricted by a filter, and the values to filter by."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import reduce
+from operator import or_
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Count, Func, Q, TextField
 from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
@@ -17,6 +18,7 @@ from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
 MAX_VALUES = 100  # of one part of a filter
+MOST_FACETS = 200  # values of one kind
 # Raw SQL, because every search runs it and the ORM would take longer than the database.
 _COUNT = """
     SELECT coalesce(sum(chunk_count), 0),
@@ -120,11 +122,13 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
     if filter.kinds:
         found = found.filter(kind__in=filter.kinds)
     if filter.channels:
-        found = found.filter(_any(Q(author__iexact=clean(name, 200)) for name in filter.channels))
+        names = (Q(author__iexact=clean(name, 200)) for name in filter.channels)
+        found = found.filter(reduce(or_, names))
     if filter.tags:
-        found = found.filter(_any(Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags))
+        tags = (Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags)
+        found = found.filter(reduce(or_, tags))
     if filter.languages:
-        found = found.filter(_any(_language(code) for code in filter.languages))
+        found = found.filter(reduce(or_, map(_language, filter.languages)))
     return _dated(found, filter)
 
 
@@ -184,13 +188,6 @@ def _check(filter: Filter) -> None:
         raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
-def _any(conditions: Iterable[Q]) -> Q:
-    result = Q()
-    for condition in conditions:
-        result |= condition
-    return result
-
-
 def _language(code: str) -> Q:
     code = clean(code, 35).strip()
     return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
@@ -206,3 +203,42 @@ def _dated(found: SourceQuerySet, filter: Filter) -> SourceQuerySet:
 
 def _moment(day: date, clock: time) -> datetime:
     return timezone.make_aware(datetime.combine(day, clock))
+
+
+# Facets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facets:
+    """Values in the order of display; ``collections`` are pairs (slug, name)."""
+
+    collections: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+
+def facets(scope: Scope) -> Facets:
+    """Return the ``MOST_FACETS`` most common values of each kind, in alphabetical order."""
+    return Facets(
+        collections=tuple(Collection.objects.visible(scope).values_list("slug", "name")),
+        kinds=_common(scope, "kind"),
+        channels=_common(scope, "author"),
+        tags=_tags(scope),
+        languages=_common(scope, "language"),
+    )
+
+
+def _common(scope: Scope, field: str) -> tuple[str, ...]:
+    sources = Source.objects.visible(scope).exclude(**{field: ""}).order_by()
+    rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count")[:MOST_FACETS]
+    return tuple(sorted((value for value, _ in rows), key=str.casefold))
+
+
+def _tags(scope: Scope) -> tuple[str, ...]:
+    each = Func(
+        "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
+    )
+    tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=each)
+    return tuple(tagged.values_list("tag", flat=True).distinct().order_by("tag")[:MOST_FACETS])

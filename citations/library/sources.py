@@ -1,15 +1,16 @@
-"""List sources and their progress, always within a Scope."""
+"""List sources and their progress, always within a Scope, and page through their chunks."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
+from django.db.models.functions import Coalesce
 
 from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
-from citations.models import Source, SourceQuerySet, State
+from citations.models import Chunk, Source, SourceQuerySet, State
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -116,11 +117,57 @@ def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
             Q(title__icontains=word)
             | Q(author__icontains=word)
             | Q(video__key__icontains=word)
-            | _identified(word)
+            | (Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q())
         )
     return found
 
 
-def _identified(word: str) -> Q:
-    """Match the beginning of an id. Short words, such as “bad”, are words."""
-    return Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q()
+# Chunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPage:
+    """Some chunks of a source; ``previous`` and ``next`` are offsets, None at either end."""
+
+    chunks: tuple[Chunk, ...]
+    previous: int | None
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A position in a source: the number of chunks before it, and the primary keys of the chunks
+    there.
+    """
+
+    offset: int = 0
+    chunks: frozenset[int] = frozenset()
+
+
+def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPage:
+    rows = tuple(source.chunks.order_by("ordinal")[offset : offset + limit + 1])
+    return ChunkPage(
+        chunks=rows[:limit],
+        previous=max(0, offset - limit) if offset else None,
+        next=offset + limit if len(rows) > limit else None,
+    )
+
+
+def find_page(source: Source, number: int) -> Spot:
+    """Return the chunks on a page of a document, counted from 1.
+
+    The start where it has no such page.
+    """
+    on_page = Q(page__lte=number) & Q(last__gte=number)
+    rows = list(
+        source.chunks.annotate(last=Coalesce(F("last_page"), F("page")))
+        .filter(on_page)
+        .order_by("ordinal")
+        .values_list("pk", "ordinal")
+    )
+    if not rows:
+        return Spot()
+    return Spot(
+        offset=source.chunks.filter(ordinal__lt=rows[0][1]).count(),
+        chunks=frozenset(pk for pk, _ in rows),
+    )

@@ -26,8 +26,8 @@ from citations.models import (
 from citations.outline import tree as outline_tree
 from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import registry
+from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
-from citations.providers.stopwords import stop_words
 from citations.vectors import space as vector_space
 
 MOST_PARTS = 200  # of an outline

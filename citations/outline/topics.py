@@ -19,7 +19,7 @@ from pgvector import HalfVector
 from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMember
 from citations.outline.storage import half_vector
 from citations.providers import clustering
-from citations.providers.stopwords import stop_words
+from citations.providers.languages import stop_words
 from citations.text.key_sentences import named, words_of
 from citations.vectors import space as vector_space
 from transcripts import locks

@@ -9,13 +9,12 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from http import HTTPStatus
 from json import JSONDecodeError
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from citations.errors import ModelError, ModelRefused, ModelServerError
 from citations.providers import weights
@@ -63,7 +62,14 @@ def _list_files(name: str) -> list[RemoteFile]:
 
     try:
         info = HfApi(endpoint=_endpoint()).model_info(name, files_metadata=True, timeout=SECONDS)
-        files = {file.rfilename: _file(file) for file in info.siblings or ()}
+        files = {
+            file.rfilename: RemoteFile(
+                name=file.rfilename,
+                size=int(file.size or 0),
+                sha256=file.lfs.sha256 if file.lfs and _SHA256.fullmatch(file.lfs.sha256) else "",
+            )
+            for file in info.siblings or ()
+        }
     except (JSONDecodeError, TypeError, KeyError, AttributeError) as error:
         hint = "Check HF_ENDPOINT, and whether this network requires a sign-in."
         raise ModelServerError(
@@ -80,15 +86,6 @@ def _list_files(name: str) -> list[RemoteFile]:
         )
     beside = [file for file in files if _CONFIGURATION.fullmatch(file)]
     return [files[file] for file in [*sorted(beside), *sorted(form)]]
-
-
-def _file(sibling: Any) -> RemoteFile:
-    sha256 = str(sibling.lfs.sha256) if sibling.lfs else ""
-    return RemoteFile(
-        name=sibling.rfilename,
-        size=int(sibling.size or 0),
-        sha256=sha256 if _SHA256.fullmatch(sha256) else "",
-    )
 
 
 def _download(name: str, file: RemoteFile, count: "_Count") -> None:
@@ -108,7 +105,8 @@ def _resume(name: str, file: RemoteFile, count: "_Count") -> None:
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented
 
     url = hf_hub_url(name, file.name, endpoint=_endpoint())
-    whole, part = _blob(name, file), _part(name, file)
+    whole = _blob(name, file)
+    part = whole.with_suffix(".part")
     # A mirror may have other names; the library downloads its files.
     if whole.exists() or get_hf_file_metadata(url).etag != file.sha256:
         return
@@ -152,14 +150,12 @@ def _blob(name: str, file: RemoteFile) -> Path:
     )
 
 
-def _part(name: str, file: RemoteFile) -> Path:
-    return _blob(name, file).with_suffix(".part")
-
-
 def _present_bytes(name: str, file: RemoteFile) -> int:
     """Return the bytes of a large file that are on this machine."""
-    paths = (_blob(name, file), _part(name, file)) if file.sha256 else ()
-    sizes = (path.stat().st_size for path in paths if path.is_file())
+    if not file.sha256:
+        return 0
+    whole = _blob(name, file)
+    sizes = (path.stat().st_size for path in (whole, whole.with_suffix(".part")) if path.is_file())
     return min(next(sizes, 0), file.size)
 
 
@@ -176,20 +172,10 @@ class _Count:
         """Return a progress bar class for the hub's library."""
         add = self._add
 
-        class Bar:
+        class Bar(nullcontext["Bar"]):
             def __init__(self, *_: object, initial: int = 0, **__: object) -> None:
+                super().__init__(self)
                 add(initial)
-
-            def __enter__(self) -> Self:
-                return self
-
-            def __exit__(
-                self,
-                kind: type[BaseException] | None,
-                error: BaseException | None,
-                trace: TracebackType | None,
-            ) -> None:
-                return None
 
             def update(self, n: float | None = 1) -> None:
                 add(int(n or 0))
@@ -275,16 +261,14 @@ def _translated_errors(name: str) -> Iterator[None]:
             hint="Try again later.",
         ) from error
     except (TransportError, EntryNotFoundError, OSError) as error:
-        hint = "Check the connection, HTTPS_PROXY and HF_ENDPOINT. Run the command again to resume."
+        cause = error.__cause__ or error
+        why = next(iter(str(cause).splitlines()), type(cause).__name__)[:300]
         raise ModelServerError(
-            f"{name} could not be downloaded from {where}: {_first_line(error.__cause__ or error)}",
-            hint=hint,
+            f"{name} could not be downloaded from {where}: {why}",
+            hint="Check the connection, HTTPS_PROXY and HF_ENDPOINT. Run the command again to"
+            " resume.",
         ) from error
 
 
 def _where() -> str:
     return _endpoint() or "the Hugging Face hub"
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:300]

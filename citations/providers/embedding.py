@@ -111,12 +111,11 @@ def identity(provider: str, model: str = "") -> tuple[str, int]:
     """
     name = model or LOCAL[provider].model
     known = next((local for local in LOCAL.values() if local.model == name), None)
-    return name, known.dimensions if known else _length(weights.find(name))
-
-
-def _length(folder: Path) -> int:
+    if known:
+        return name, known.dimensions
+    folder = weights.find(name)
     config = ModelConfig.read(folder)
-    return config.dimensions if config.pooling else TorchEncoder(folder).dimensions
+    return name, config.dimensions if config.pooling else TorchEncoder(folder).dimensions
 
 
 def _encoder(folder: Path, config: ModelConfig) -> TextEncoder | TorchEncoder:

@@ -1,5 +1,6 @@
 """Embedding models of Voyage AI, of OpenAI and compatible servers, and of Ollama."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -128,7 +129,7 @@ class _Tags(BaseModel):
     models: list[_Tag]
 
 
-class HostedEmbedder:
+class HostedEmbedder(ABC):
     """An embedding model behind an API, with vectors of length 1. Thread safe.
 
     Raises ``ModelServerError`` without usable vectors, ``ModelRefused`` if the server refuses, and
@@ -170,17 +171,14 @@ class HostedEmbedder:
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
-    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
-        raise NotImplementedError
+    @abstractmethod
+    def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]: ...
 
     def _body(self, texts: list[str], dimensions: str, **options: Any) -> dict[str, Any]:
         """Return a request; ``dimensions`` names the field for a length that is not the default."""
-        body = {"model": self.model, "input": texts, **options}
-        return (
-            body
-            if self.dimensions == self._facts.dimensions
-            else body | {dimensions: self.dimensions}
-        )
+        is_default = self.dimensions == self._facts.dimensions
+        length = {} if is_default else {dimensions: self.dimensions}
+        return {"model": self.model, "input": texts, **options, **length}
 
     def _listed(self, body: dict[str, Any], tries: int) -> list[list[float]]:
         answer = self._server.post("/embeddings", body, _Listed, tries=tries)
@@ -193,10 +191,8 @@ class HostedEmbedder:
         """Return unit vectors. Raises ``ModelServerError`` for a wrong number or wrong values."""
         if len(rows) != count:
             raise self._invalid(f"gave {len(rows)} vectors for {count} texts")
-        if length := next(
-            (len(row) for row in rows if len(row) != self.dimensions), 0 if all(rows) else -1
-        ):
-            raise self._invalid(f"gives vectors of {max(length, 0)} numbers, not {self.dimensions}")
+        if other := {len(row) for row in rows} - {self.dimensions}:
+            raise self._invalid(f"gives vectors of {other.pop()} numbers, not {self.dimensions}")
         vectors = np.asarray(rows, np.float64)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(norms).all() or not norms.all():
@@ -233,7 +229,7 @@ class OllamaEmbedder(HostedEmbedder):
         try:
             return self._embed(texts, tries)
         except Refusal as refusal:
-            if not _is_too_long(refusal):
+            if refusal.status != 400 or "length" not in refusal.reason:
                 raise
         # One by one: how a text is truncated must not depend on its neighbours.
         return [self._embed_truncated(text, tries) for text in texts]
@@ -244,7 +240,7 @@ class OllamaEmbedder(HostedEmbedder):
             try:
                 return next(iter(self._embed([text], tries)), [])
             except Refusal as refusal:
-                if not _is_too_long(refusal) or len(text) < 2:
+                if refusal.status != 400 or "length" not in refusal.reason or len(text) < 2:
                     raise
                 text = text[: len(text) // 2]
 
@@ -262,10 +258,6 @@ _CLASSES: Final[dict[str, type[HostedEmbedder]]] = {
     "openai": OpenAiEmbedder,
     "ollama": OllamaEmbedder,
 }
-
-
-def _is_too_long(refusal: Refusal) -> bool:
-    return refusal.status == 400 and "length" in refusal.reason
 
 
 def _facts(provider: str, model: str) -> EmbeddingModelFacts | None:

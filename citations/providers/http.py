@@ -87,7 +87,12 @@ class ModelServer:
         self.names = names
         self.timeout = remote.timeout
         self.origin, self.host = _check_address(remote.base_url, names)
-        self._secret = _check_key(remote.key.strip(), names)
+        self._secret = remote.key.strip()
+        if not (self._secret.isascii() and self._secret.isprintable()):  # httpx would quote it
+            raise InvalidProvider(
+                f"The key of {names.server} is not valid: it is not printable ASCII.",
+                hint=f"Check {names.key}.",
+            )
         self._client = httpx.Client(
             base_url=remote.base_url,
             auth=_KeyAuth(header, scheme, self._secret),
@@ -142,7 +147,7 @@ class ModelServer:
             retry=retry_if_exception_type(_TransientError),
             stop=stop_after_attempt(tries or policy.tries) | stop_before_delay(policy.total),
             wait=_wait(policy),
-            before_sleep=self._log_retry,
+            before_sleep=_log_retry,
             reraise=True,
             sleep=time.sleep,
         )
@@ -150,11 +155,6 @@ class ModelServer:
             return retrying(attempt)
         except _TransientError as failure:
             raise failure.error from None
-
-    def _log_retry(self, state: RetryCallState) -> None:
-        failure = state.outcome.exception() if state.outcome else None
-        pause = state.next_action.sleep if state.next_action else 0.0
-        _logger.info("%s Trying again in %.1f s.", failure, pause)
 
     def _exchange(self, path: str, body: dict[str, Any] | None, answer: type[M]) -> M:
         with self._send(path, body, _MAX_TIMEOUTS) as pieces:
@@ -292,6 +292,12 @@ class _KeyAuth(httpx.Auth):
         yield request
 
 
+def _log_retry(state: RetryCallState) -> None:
+    failure = state.outcome.exception() if state.outcome else None
+    pause = state.next_action.sleep if state.next_action else 0.0
+    _logger.info("%s Trying again in %.1f s.", failure, pause)
+
+
 def _wait(policy: HttpRetryPolicy) -> Callable[[RetryCallState], float]:
     exponential = wait_random_exponential(multiplier=policy.first, max=policy.pause)
 
@@ -318,15 +324,6 @@ def _check_address(address: str, names: ServerNames) -> tuple[str, str]:
             hint=f"Set {names.address} to one like http://host:port, without name or password.",
         )
     return origin, host
-
-
-def _check_key(key: str, names: ServerNames) -> str:
-    if not (key.isascii() and key.isprintable()):  # httpx would quote it in an error
-        raise InvalidProvider(
-            f"The key of {names.server} is not valid: it is not printable ASCII.",
-            hint=f"Check {names.key}.",
-        )
-    return key
 
 
 def _encoded(body: dict[str, Any] | None) -> bytes | None:

@@ -10,13 +10,8 @@ from citations.providers import embedding_services, registry, weights
 from citations.providers.embedding import LOCAL
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 
-EMBEDDING, CHUNKING, RERANKING, LECTURES, LANGUAGE = (
-    "embedding",
-    "chunking",
-    "reranking",
-    "live lectures",
-    "language model",
-)
+EMBEDDING, CHUNKING, RERANKING = "embedding", "chunking", "reranking"  # uses
+LECTURES, LANGUAGE = "live lectures", "language model"
 OLLAMA: Final = "ollama"
 
 
@@ -46,7 +41,12 @@ def configured_models() -> list[ModelEntry]:
     models: dict[str, list[str]] = {}
     for use, model in _local_uses():
         models.setdefault(model, []).append(use)
-    return [*(_local(model, tuple(uses)) for model, uses in models.items()), *_served()]
+    entries = [_local(model, tuple(uses)) for model, uses in models.items()]
+    if conf.embedding().provider not in LOCAL:
+        entries.append(_embedding(conf.embedding()))
+    if conf.llm().provider != conf.NO_LLM:
+        entries.append(_language(conf.llm()))
+    return entries
 
 
 def models_to_fetch(names: Sequence[str]) -> list[str]:
@@ -111,43 +111,25 @@ def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:
     return replace(entry, present=True, size=size, licence=licence)
 
 
-def _served() -> Iterator[ModelEntry]:
-    choice = conf.embedding()
-    if choice.provider not in LOCAL:
-        yield _embedding(choice)
-    if conf.llm().provider != conf.NO_LLM:
-        yield _language(conf.llm())
-
-
 def _embedding(choice: conf.EmbeddingChoice) -> ModelEntry:
+    entry = ModelEntry(model=choice.model, provider=choice.provider, uses=(EMBEDDING,))
     try:
         provider, model, _ = registry.identity(choice)
-        return ModelEntry(
-            model=model,
-            provider=provider,
-            uses=(EMBEDDING,),
-            **(_pulled(model) if provider == OLLAMA else {}),
-        )
     except KnowledgeBaseError as error:
-        return ModelEntry(
-            model=choice.model, provider=choice.provider, uses=(EMBEDDING,), note=_text(error)
-        )
+        return replace(entry, note=_text(error))
+    pulled = _pulled(model) if provider == OLLAMA else {}
+    return replace(entry, model=model, provider=provider, **pulled)
 
 
 def _language(choice: conf.LlmChoice) -> ModelEntry:
+    entry = ModelEntry(model=choice.model, provider=choice.provider, uses=(LANGUAGE,))
     try:
         made = registry.llm()
-        name = made.name.partition(":")[2] if made else choice.model
-        return ModelEntry(
-            model=name,
-            provider=choice.provider,
-            uses=(LANGUAGE,),
-            **(_pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}),
-        )
     except KnowledgeBaseError as error:
-        return ModelEntry(
-            model=choice.model, provider=choice.provider, uses=(LANGUAGE,), note=_text(error)
-        )
+        return replace(entry, note=_text(error))
+    name = made.name.partition(":")[2] if made else choice.model
+    pulled = _pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}
+    return replace(entry, model=name, **pulled)
 
 
 def _pulled(model: str) -> dict[str, Any]:
@@ -157,11 +139,9 @@ def _pulled(model: str) -> dict[str, Any]:
     except ModelError as error:
         return {"note": _text(error)}
     name = model.removesuffix(":latest")
-    return (
-        {"present": True, "size": models[name]}
-        if name in models
-        else {"present": False, "note": f"`ollama pull {name}` gets it."}
-    )
+    if name in models:
+        return {"present": True, "size": models[name]}
+    return {"present": False, "note": f"`ollama pull {name}` gets it."}
 
 
 def _text(error: KnowledgeBaseError) -> str:

@@ -12,7 +12,7 @@ from keybert.backend import BaseEmbedder
 
 from citations.providers.embedding import Embedder, Vector, Vectors
 from citations.providers.keywords import COUNT, DIVERSITY, MOST_WORDS
-from citations.providers.stopwords import stop_words
+from citations.providers.languages import stop_words
 
 WORDS_RANGE: Final = (1, 2)  # of a keyword
 

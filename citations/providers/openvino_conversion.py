@@ -42,7 +42,7 @@ def ensure_graph(folder: Path, *, head: str) -> Path:
     ``head`` is "vector" or "logits". Raises ``Unconvertible``, and ``ModelError`` if
     the graph cannot be stored.
     """
-    cached = conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}"
+    cached = _cached(folder, head)
     if not _is_whole(cached):
         with _lock(cached):
             if not _is_whole(cached):  # another process may have converted it
@@ -54,7 +54,7 @@ def ensure_graph(folder: Path, *, head: str) -> Path:
 
 def is_ready(folder: Path, *, head: str) -> bool:
     """Whether the graph of the model in ``folder`` is cached."""
-    return _is_whole(conf.models_dir() / f"{_slug(folder)}-{_key(folder, head)}")
+    return _is_whole(_cached(folder, head))
 
 
 def discard_graph(graph: Path) -> None:
@@ -71,7 +71,8 @@ def _slug(folder: Path) -> str:
     return re.sub(r"[^\w.-]", "-", named.removeprefix("models--"), flags=re.ASCII)[:60]
 
 
-def _key(folder: Path, head: str) -> str:
+def _cached(folder: Path, head: str) -> Path:
+    """Return the folder of a graph; its name tells what the graph is made from."""
     parts = [
         str(FORM),
         head,
@@ -83,7 +84,8 @@ def _key(folder: Path, head: str) -> str:
         *sorted(folder.glob("*Pooling/config.json")),
     )
     parts += [path.read_text(errors="replace") for path in read if path.is_file()]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return conf.models_dir() / f"{_slug(folder)}-{key}"
 
 
 def _is_whole(cached: Path) -> bool:

@@ -20,7 +20,7 @@ from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEm
 from citations.providers.keywords import Extractor, Keywords
 from citations.providers.llm import Llm
 from citations.providers.reranking import BrokenReranker, CrossEncoderReranker, Reranker
-from citations.providers.topic_gate import Gate, Head
+from citations.providers.topic_gate import Head
 
 KEYBERT, NO_KEYWORDS = "keybert", "none"  # alternatives to our own extractor
 FAKE: Final = "fake"  # the embedder of tests, not documented
@@ -48,7 +48,10 @@ def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder
     Raises ``InvalidProvider``, ``ModelMissing`` and ``ModelError``.
     """
     provider = _normalised(provider)
-    model, dimensions = _with_defaults(provider, model, dimensions)
+    if provider in LOCAL:  # the same model has one key
+        model, dimensions = model or LOCAL[provider].model, 0
+    elif provider == FAKE:
+        model, dimensions = model or "words", dimensions or 64
     made: Embedder = _models.get(
         (provider, model, dimensions), lambda: _make(provider, model, dimensions)
     )
@@ -69,9 +72,7 @@ def reranker() -> Reranker | None:
     name = conf.reranker()
     if name == conf.NO_RERANKER:
         return None
-    made: Reranker | None = _models.get(
-        ("reranker", name), lambda: _reranker(name), seconds=LOOK_AGAIN_SECONDS
-    )
+    made: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name))
     return made
 
 
@@ -95,15 +96,13 @@ def keywords() -> Keywords | None:
     """
     method = conf.live_keywords()
     encoder = live_encoder() if method != NO_KEYWORDS else None
-    made: Keywords | None = (
-        _models.get(("keywords", method, encoder), lambda: _keywords(method, encoder))
-        if encoder
-        else None
-    )
+    if encoder is None:
+        return None
+    made: Keywords = _models.get(("keywords", method, encoder), lambda: _keywords(method, encoder))
     return made
 
 
-def gate() -> Gate | None:
+def gate() -> Head | None:
     """Return the topic gate for vectors of ``live_encoder``, None if trained on another model.
 
     Raises ``ModelError``.
@@ -121,9 +120,7 @@ def live_reranker() -> Reranker | None:
     name = conf.live_reranker()
     if name == conf.NO_RERANKER:
         return None
-    made: Reranker | None = _models.get(
-        ("live reranker", name), lambda: _live_reranker(name), seconds=LOOK_AGAIN_SECONDS
-    )
+    made: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name))
     return made
 
 
@@ -139,7 +136,7 @@ def warm() -> None:
 
     Logs errors.
     """
-    for warm_up in (_warm_embedder, _warm_reranker, _warm_live_encoder, _warm_live_reranker):
+    for warm_up in (_warm_embedder, _warm_rerankers, _warm_live_encoder):
         try:
             warm_up()
         except ModelError as error:
@@ -168,11 +165,6 @@ def _warm_embedder() -> None:
         configured_embedder().embed_documents(["warm"])
 
 
-def _warm_reranker() -> None:
-    if _is_ready(conf.reranker(), "logits") and (model := reranker()):
-        model.score("warm", ["warm"])
-
-
 def _warm_live_encoder() -> None:
     if conf.embedding().provider == FAKE or not _is_ready(LOCAL["local"].model, "vector"):
         return
@@ -183,9 +175,10 @@ def _warm_live_encoder() -> None:
         extractor.extract(text)
 
 
-def _warm_live_reranker() -> None:
-    if _is_ready(conf.live_reranker(), "logits") and (model := live_reranker()):
-        model.score("warm", ["warm"])
+def _warm_rerankers() -> None:
+    for name, load in ((conf.reranker(), reranker), (conf.live_reranker(), live_reranker)):
+        if _is_ready(name, "logits") and (model := load()):
+            model.score("warm", ["warm"])
 
 
 def _is_ready(name: str, head: str) -> bool:
@@ -193,13 +186,6 @@ def _is_ready(name: str, head: str) -> bool:
         return openvino_conversion.is_ready(weights.find(name), head=head)
     except ModelMissing:
         return False
-
-
-def _with_defaults(provider: str, model: str, dimensions: int) -> tuple[str, int]:
-    """Fill in defaults, so that the same model has one key."""
-    if provider in LOCAL:
-        return model or LOCAL[provider].model, 0
-    return (model or "words", dimensions or 64) if provider == FAKE else (model, dimensions)
 
 
 def _make(provider: str, model: str, dimensions: int) -> Embedder:
@@ -252,6 +238,12 @@ class _Slot:
     filled: float = 0.0
     model: Any = None
 
+    @property
+    def is_good(self) -> bool:
+        is_whole = self.model is not None and not isinstance(self.model, BrokenReranker)
+        is_fresh = time.monotonic() - self.filled < LOOK_AGAIN_SECONDS
+        return bool(self.filled) and (is_whole or is_fresh)
+
 
 class _Models:
     """Caches models by key. Threads wait only for the model they need."""
@@ -260,14 +252,14 @@ class _Models:
         self._slots: dict[Hashable, _Slot] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Any], *, seconds: float = 0.0) -> Any:
-        """Return the model of ``key``; retry a missing or broken one after ``seconds``."""
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return the model of ``key``; make a missing or broken one again after a while."""
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
-        if self._is_good(slot, seconds):
+        if slot.is_good:
             return slot.model
         with slot.lock:
-            if not self._is_good(slot, seconds):
+            if not slot.is_good:
                 slot.model = make()
                 slot.filled = time.monotonic()
         return slot.model
@@ -275,12 +267,6 @@ class _Models:
     def clear(self) -> None:
         with self._lock:
             self._slots.clear()
-
-    def _is_good(self, slot: _Slot, seconds: float) -> bool:
-        is_whole = slot.model is not None and not isinstance(slot.model, BrokenReranker)
-        return bool(slot.filled) and (
-            is_whole or not seconds or time.monotonic() - slot.filled < seconds
-        )
 
 
 _models: Final = _Models()

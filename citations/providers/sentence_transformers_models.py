@@ -5,6 +5,7 @@ They are slower and take half a gigabyte more.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,9 @@ class TorchEncoder:
     """Embeds texts as vectors of length 1. Raises ``ModelError`` if it cannot be loaded."""
 
     def __init__(self, folder: Path) -> None:
-        import torch
         from sentence_transformers import SentenceTransformer
 
-        torch.set_num_threads(conf.model_threads())
-        try:
-            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        except Exception as error:  # a model may fail in any way
-            raise ModelError(
-                f"The model {folder.name} cannot be loaded: {str(error)[:300]}"
-            ) from error
+        self._model = _loaded(SentenceTransformer, folder)
         self.dimensions = self._model.get_embedding_dimension() or 0
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -51,19 +45,21 @@ class TorchPairScorer:
         import torch
         from sentence_transformers import CrossEncoder
 
-        torch.set_num_threads(conf.model_threads())
         self._identity = torch.nn.Identity()
-        try:
-            self._model = CrossEncoder(
-                str(folder), device="cpu", max_length=max_tokens, local_files_only=True
-            )
-        except Exception as error:
-            raise ModelError(
-                f"The model {folder.name} cannot be loaded: {str(error)[:300]}"
-            ) from error
+        self._model = _loaded(CrossEncoder, folder, max_length=max_tokens)
 
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the logits of a query with each text, shape (n,)."""
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
         return np.asarray(made, dtype=np.float32).reshape(len(texts))
+
+
+def _loaded(kind: Any, folder: Path, **options: Any) -> Any:
+    import torch
+
+    torch.set_num_threads(conf.model_threads())
+    try:
+        return kind(str(folder), device="cpu", local_files_only=True, **options)
+    except Exception as error:  # a model may fail in any way
+        raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error

@@ -8,7 +8,7 @@ two hundred windows about a subject reaches ``SURE``.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,6 @@ from citations.providers.embedding import Vector
 
 SURE: Final = 0.8  # probability above which a window counts as off-topic
 TRAINED: Final = Path(__file__).with_name("gate.json")
-
-
-class Gate(Protocol):
-    """Rates whether a text is off-topic."""
-
-    def off_topic(self, vector: Vector) -> float:
-        """Return the probability, 0 to 1, that a text with this vector is off-topic."""
 
 
 @dataclass(frozen=True, slots=True)

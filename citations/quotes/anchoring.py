@@ -42,7 +42,7 @@ def find(
     """
     if not quote.strip():
         return None
-    matches = _equal(quote, text)
+    matches = list(islice(_equal_places(quote, text), _MOST_EQUAL))
     if len(matches) >= _MOST_EQUAL:
         return None
     intact = [place for place in matches if _is_intact(text, place, prefix, suffix)]
@@ -52,10 +52,6 @@ def find(
     spoken = list(islice(places(quote, prepared() if prepared else prepare(text)), _MOST_EQUAL))
     matches = spoken or matches
     return _alike(text, matches, prefix, suffix) if len(matches) <= _MOST_CHANGED else None
-
-
-def _equal(quote: str, text: str) -> list[Span]:
-    return list(islice(_equal_places(quote, text), _MOST_EQUAL))
 
 
 def _equal_places(quote: str, text: str) -> Iterator[Span]:

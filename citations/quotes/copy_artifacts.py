@@ -42,7 +42,8 @@ def bare(quote: str) -> str:
     text = "\n".join(_once(text.split("\n"))) if "\n" in text else text
     text = _TAG.sub("", _BREAK.sub(" ", text)) if "<" in text else text
     text = _REFERENCE.sub(_character, text) if "&" in text else text
-    text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _ESCAPE.sub(_escaped, text)))
+    text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else "", text)
+    text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     quoted = _QUOTED.fullmatch(text)
     return quoted["text"] if quoted else text
 
@@ -53,10 +54,6 @@ def _character(match: re.Match[str]) -> str:
         return html5.get(f"{name};", match[0])
     code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
     return chr(code) if code <= 0x10FFFF else match[0]
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16)) if match[1] else ""
 
 
 def _once(lines: Sequence[str]) -> Iterator[str]:

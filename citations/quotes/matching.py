@@ -40,13 +40,6 @@ class Verdict(StrEnum):
     NOT_FOUND = "not_found"
 
 
-class Text(NamedTuple):
-    """A source's text, and the caller's name of the source."""
-
-    source: str
-    text: str
-
-
 class WordDifference(NamedTuple):
     """Words that the quote leaves out ("missing"), adds ("added") or replaces ("changed"), as
     written.
@@ -55,6 +48,11 @@ class WordDifference(NamedTuple):
     kind: str
     quoted: str
     actual: str
+
+    @classmethod
+    def of(cls, quoted: str, actual: str) -> "WordDifference":
+        kind = "changed" if quoted and actual else "added" if quoted else "missing"
+        return cls(kind, quoted, actual)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,15 +87,13 @@ class PreparedText:
 class QuoteCheck:
     """The check of a quote.
 
-    ``source`` names the one of the others with the best match; empty: the claimed one. ``span`` is
-    its characters [first, last), None without a match. ``likeness`` is the share of the quote's
-    words that occur there in order, 0 to 1. ``differences`` of an altered quote number at most
+    ``span`` is the match's characters [first, last). ``likeness`` is the share of the quote's words
+    that occur there in order, 0 to 1. ``differences`` of an altered quote number at most
     ``MOST_DIFFERENCES``. A quote that is too short to prove anything has ``is_enough`` False and is
     NOT_FOUND.
     """
 
     verdict: Verdict
-    source: str = ""
     span: Span | None = None
     differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0
@@ -107,39 +103,21 @@ class QuoteCheck:
 def prepare(text: str) -> PreparedText:
     """Tokenize a text in linear time (about a second per million characters)."""
     tokens = tokenize(text)
-    drops_um = _is_english(tokens)
+    # "um" is a filler in English; in German, Portuguese and others it is a word.
+    counts = Counter(token.text for token in tokens)
+    drops_um = counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
     return _laid_out(text, [token for token in tokens if not token.is_filler(drops_um)], drops_um)
 
 
-def check(
-    quote: str,
-    claimed: PreparedText | None,
-    others: Iterable[tuple[str, PreparedText]] = (),
-    *,
-    near: Span | None = None,
-) -> QuoteCheck:
-    """Look up a quote in the claimed text, then in others; without a claimed one, a match in any is
-    VERBATIM.
-
-    Of several matches in the claimed text, the one inside or nearest to ``near`` counts, else the
-    first.
+def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteCheck:
+    """Look up a quote in a text; of several matches, the one inside or nearest to ``near`` counts,
+    else the first.
     """
     if not is_enough(quote):
         return QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=False)
-    if claimed is not None and (span := find(quote, claimed, near=near)):
+    if span := find(quote, text, near=near):
         return QuoteCheck(verdict=Verdict.VERBATIM, span=span, likeness=1.0)
-    plain = bare(quote)
-    nearest = QuoteCheck(verdict=Verdict.NOT_FOUND)
-    if claimed is not None:
-        nearest = _nearest(plain, claimed)
-    for source, prepared in others:
-        if span := find(quote, prepared):
-            verdict = Verdict.VERBATIM if claimed is None else Verdict.MISATTRIBUTED
-            return QuoteCheck(verdict=verdict, source=source, span=span, likeness=1.0)
-        if nearest.verdict == Verdict.NOT_FOUND:
-            other = _nearest(plain, prepared, source=source)
-            nearest = max(nearest, other, key=lambda check: check.likeness)
-    return nearest
+    return _nearest(bare(quote), text)
 
 
 def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | None:
@@ -149,7 +127,15 @@ def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | 
     spans = places(quote, text)
     if near is None:
         return next(spans, None)
-    return min(spans, key=lambda span: _distance(span, near), default=None)
+    first, last = near
+    return min(
+        spans, key=lambda span: (max(first - span[0], span[1] - last, 0), span), default=None
+    )
+
+
+def occurs(quote: str, texts: Iterable[str]) -> bool:
+    """Tell whether one of some texts has a quote word for word."""
+    return any(find(quote, prepare(text)) for text in texts)
 
 
 def places(quote: str, text: PreparedText) -> Iterator[Span]:
@@ -205,16 +191,6 @@ def _whole(quote: str, words: Sequence[Token], text: str, span: Span) -> Span:
             break
         last += 1
     return first, last
-
-
-def _distance(span: Span, near: Span) -> tuple[int, int]:
-    return (max(near[0] - span[0], span[1] - near[1], 0), span[0])
-
-
-def _is_english(tokens: Sequence[Token]) -> bool:
-    """Tell whether "um" is a filler: in German, Portuguese and others it is a word."""
-    counts = Counter(token.text for token in tokens)
-    return counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
 
 
 def _has_asides(marks: Counter[str], edges: Span, text: str, span: Span) -> bool:
@@ -305,7 +281,7 @@ def _side_by_side(words: Sequence[Token], text: PreparedText) -> Iterator[Span]:
 # What comes nearest
 
 
-def _nearest(quote: str, text: PreparedText, *, source: str = "") -> QuoteCheck:
+def _nearest(quote: str, text: PreparedText) -> QuoteCheck:
     """Compare a quote with the most similar passage of a text."""
     prepared = prepare(quote)
     words = prepared.words()[:MOST_COMPARED]
@@ -314,21 +290,15 @@ def _nearest(quote: str, text: PreparedText, *, source: str = "") -> QuoteCheck:
     pairs = common(words, actual)
     likeness = len(pairs) / len(words) if words else 0.0
     if likeness < LIKE:
-        return QuoteCheck(verdict=Verdict.NOT_FOUND, source=source, likeness=likeness)
+        return QuoteCheck(verdict=Verdict.NOT_FOUND, likeness=likeness)
     low, high = first + pairs[0][1], first + pairs[-1][1] + 1
     between = gaps([(own, first + other) for own, other in pairs], (0, low), (len(words), high))
     differences = (
-        _difference(prepared.written(*own), text.written(*other)) for own, other in between
+        WordDifference.of(prepared.written(*own), text.written(*other)) for own, other in between
     )
     return QuoteCheck(
         verdict=Verdict.ALTERED,
-        source=source,
         span=(text.starts[low], text.ends[high - 1]),
         differences=tuple(islice(differences, MOST_DIFFERENCES)),
         likeness=likeness,
     )
-
-
-def _difference(quoted: str, actual: str) -> WordDifference:
-    kind = "changed" if quoted and actual else "added" if quoted else "missing"
-    return WordDifference(kind, quoted, actual)

@@ -198,7 +198,8 @@ def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
         elif kind == "prime":
             is_prime = kinds[start] == _PRIME or kinds[start - 1] == _DIGIT
             if is_prime or _is_derivative(kinds, start, end):
-                yield _primes(text[start:end]), start, end, kind
+                strokes = ({"″": 2, "‴": 3, "⁗": 4}.get(mark, 1) for mark in text[start:end])
+                yield "′" * sum(strokes), start, end, kind
         elif kind == "doubt":
             if _means(text, kinds, start):
                 folded = _SAME.get(kinds[start]) or text[start]
@@ -231,10 +232,6 @@ def _script(raw: str, start: int, is_upper: bool) -> Iterator[tuple[str, int, in
     plain = unicodedata.normalize("NFKC", raw).replace("−", "-")
     for part in re.findall(r"\d+|\w+|[^\w\s()]", plain):
         yield part.casefold(), start, end, "script"
-
-
-def _primes(raw: str) -> str:
-    return "′" * sum({"″": 2, "‴": 3, "⁗": 4}.get(character, 1) for character in raw)
 
 
 def _is_derivative(kinds: str, start: int, end: int) -> bool:

@@ -81,11 +81,6 @@ def verify(
     return _verified(quote, match, is_misattributed=is_misattributed, started=started)
 
 
-def locate(source: Source, span: Span) -> Locator:
-    """Return the times (to the word where known) or pages of characters of a source's text."""
-    return source_texts.of(source).locate(span)
-
-
 def locator_of(citation: Citation) -> Locator | None:
     """Return where a stored quote is now; None where it is gone or uncertain."""
     source = citation.source

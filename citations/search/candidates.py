@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Final, NamedTuple, TypeVar
 from uuid import UUID
@@ -48,12 +49,10 @@ class SearchRequest:
 
     @property
     def uses_vectors(self) -> bool:
-        """Whether the vector branch is searched."""
         return self.mode != SearchMode.LEXICAL
 
     @property
     def uses_words(self) -> bool:
-        """Whether the lexical branch is searched."""
         return self.mode != SearchMode.VECTOR
 
     @property
@@ -229,7 +228,10 @@ def _look_up(
     scores: dict[int, float] = {}
     cosines: dict[int, float] = {}
     if request.uses_words:
-        scores = log.timed(LEXICAL, lambda: _by_words(request, resolved))
+        search = partial(
+            lexical_index.search, request.query, limit=request.breadth, resolved=resolved
+        )
+        scores = dict(log.timed(LEXICAL, search))
     vector = _vector(request, embedding, log)
     if embedding is not None and vector is not None:
         space = embedding.space
@@ -271,11 +273,6 @@ def _neighbours(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int |
         position: (position_of(row, row.ordinal - 1), position_of(row, row.ordinal + 1))
         for position, row in rows.items()
     }
-
-
-def _by_words(request: SearchRequest, resolved: ResolvedFilter) -> dict[int, float]:
-    """Return positions by the literal query, best first, with their BM25 scores."""
-    return dict(lexical_index.search(request.query, limit=request.breadth, resolved=resolved))
 
 
 def _by_vector(

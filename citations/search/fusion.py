@@ -38,31 +38,24 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[FusedHit[K]]
     rank).
 
     Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-    learning methods" (2009). The first of repeated keys counts. Ties are ordered by the best rank,
+    learning methods" (2009). Ties are ordered by the best rank,
     then by the earlier rankings.
     """
-    ranks = [_ranks(ranking) for ranking in rankings]
+    # The first of repeated keys counts.
+    ranks = [{key: rank for rank, key in [*enumerate(ranking, 1)][::-1]} for ranking in rankings]
     keys = dict.fromkeys(key for ranking in rankings for key in ranking)
-    fused = (_fused(key, [own.get(key) for own in ranks], k) for key in keys)
-    return sorted(fused, key=_sort_key)
+    fused: list[FusedHit[K]] = []
+    for key in keys:
+        own = tuple(ranking.get(key) for ranking in ranks)
+        parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in own)
+        # The result of fsum does not depend on the order of the rankings.
+        fused.append(FusedHit(key, math.fsum(parts), own, parts))
 
+    def order(hit: FusedHit[K]) -> tuple[float, list[float]]:
+        own = [math.inf if rank is None else rank for rank in hit.ranks]
+        return -hit.score, [min(own), *own]
 
-def _ranks(ranking: Sequence[K]) -> dict[K, int]:
-    ranks: dict[K, int] = {}
-    for rank, key in enumerate(ranking, start=1):
-        ranks.setdefault(key, rank)
-    return ranks
-
-
-def _fused(key: K, ranks: Sequence[int | None], k: int) -> FusedHit[K]:
-    parts = tuple(0.0 if rank is None else 1 / (k + rank) for rank in ranks)
-    # The result of fsum does not depend on the order of the rankings.
-    return FusedHit(key, math.fsum(parts), tuple(ranks), parts)
-
-
-def _sort_key(fused: FusedHit[K]) -> tuple[float, list[float]]:
-    ranks = [math.inf if rank is None else rank for rank in fused.ranks]
-    return -fused.score, [min(ranks), *ranks]
+    return sorted(fused, key=order)
 
 
 # Weights and neighbours

@@ -2,33 +2,17 @@
 survive re-chunking.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
 from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
+from citations.search.candidates import Candidate
 from transcripts.errors import EmptyQuery
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
-
-
-class TextLocation(Protocol):
-    """A passage of a source: primary keys of chunk and source, and characters of its text."""
-
-    @property
-    def chunk(self) -> int: ...
-
-    @property
-    def source(self) -> int: ...
-
-    @property
-    def span_start(self) -> int: ...
-
-    @property
-    def span_end(self) -> int: ...
 
 
 def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None) -> None:
@@ -50,13 +34,20 @@ def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None
     span = (found.span_start, found.span_end)
     stale = {row.pk for row in marks if overlaps((row.span_start, row.span_end), span)}
     if right is not None:
-        stale.discard(_store(user, normalized, found, right))
+        stored, _ = Mark.objects.update_or_create(
+            user=user,
+            query=normalized,
+            source_id=found.source_id,
+            span_start=found.span_start,
+            span_end=found.span_end,
+            defaults={"right": right, "start": found.start, "end": found.end, "page": found.page},
+        )
+        stale.discard(stored.pk)
     marks.filter(pk__in=stale).delete()
 
 
-def marks_of(user: User, query: str, passages: Iterable[TextLocation]) -> dict[int, bool]:
+def marks_of(user: User, query: str, passages: Sequence[Candidate]) -> dict[int, bool]:
     """Return a user's judgments of chunks for this query, by the chunk's primary key."""
-    passages = list(passages)
     sources = {passage.source for passage in passages}
     marks = Mark.objects.filter(user=user, query=normal(query), source__in=sources).order_by("pk")
     judgments: dict[int, bool] = {}
@@ -79,15 +70,3 @@ def overlaps(left: tuple[int, int], right: tuple[int, int]) -> bool:
     """Tell whether two spans share at least half of either."""
     shared = min(left[1], right[1]) - max(left[0], right[0])
     return shared > 0 and 2 * shared >= min(left[1] - left[0], right[1] - right[0])
-
-
-def _store(user: User, query: str, chunk: Chunk, right: bool) -> int:
-    stored, _ = Mark.objects.update_or_create(
-        user=user,
-        query=query,
-        source_id=chunk.source_id,
-        span_start=chunk.span_start,
-        span_end=chunk.span_end,
-        defaults={"right": right, "start": chunk.start, "end": chunk.end, "page": chunk.page},
-    )
-    return stored.pk

@@ -24,6 +24,7 @@ from citations.search.candidates import (
     FUSE,
     LEXICAL,
     VECTOR,
+    Candidate,
     CandidateHit,
     SearchRequest,
     StageLog,
@@ -89,10 +90,11 @@ def search(
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
+    is_slow = mode == SearchMode.HYBRID and conf.embedding().provider in REMOTE
     request = SearchRequest(
         scope=scope,
         query=_parsed(query),
-        mode=_quick_mode(SearchMode(mode)) if quick else SearchMode(mode),
+        mode=SearchMode.LEXICAL if quick and is_slow else SearchMode(mode),
         limit=limit,
         filter=filter,
         explain=explain,
@@ -165,11 +167,6 @@ def _parsed(query: str) -> lexical_query.Query:
     return parsed
 
 
-def _quick_mode(mode: SearchMode) -> SearchMode:
-    is_slow = mode == SearchMode.HYBRID and conf.embedding().provider in REMOTE
-    return SearchMode.LEXICAL if is_slow else mode
-
-
 # Re-rank
 
 
@@ -209,14 +206,14 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
 
 class _Group(NamedTuple):
     best: RankedHit
-    duplicates: list[tuple[RankedHit, float]]
+    duplicates: list[tuple[Candidate, float]]
 
 
 def _deduplicate(ranked: Sequence[RankedHit], limit: int) -> list[_Group]:
-    unique = fusion.deduplicate([hit.hit.candidate.text for hit in ranked])[:limit]
+    rows = [hit.hit.candidate for hit in ranked]
     return [
-        _Group(ranked[index], [(ranked[dropped], similarity) for dropped, similarity in duplicates])
-        for index, duplicates in unique
+        _Group(ranked[index], [(rows[dropped], similarity) for dropped, similarity in duplicates])
+        for index, duplicates in fusion.deduplicate([row.text for row in rows])[:limit]
     ]
 
 
@@ -250,16 +247,14 @@ def _passage(
         link=row.link,
         timestamp_link=row.timestamp_link,
         spans=tuple(matched_spans(row.text, request.query.words)),
-        duplicates=tuple(_near_duplicate(hit, similarity) for hit, similarity in group.duplicates),
+        duplicates=tuple(
+            NearDuplicate(
+                origin=other.origin, locator=other.locator, link=other.link, similarity=similarity
+            )
+            for other, similarity in group.duplicates
+        ),
         mark=marks.get(row.chunk),
         explanation=explained,
-    )
-
-
-def _near_duplicate(hit: RankedHit, similarity: float) -> NearDuplicate:
-    row = hit.hit.candidate
-    return NearDuplicate(
-        origin=row.origin, locator=row.locator, link=row.link, similarity=similarity
     )
 
 

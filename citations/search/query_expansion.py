@@ -8,9 +8,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from citations.passages import Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
+from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
@@ -134,9 +134,8 @@ class PendingVector:
             wanted = registry.identity(conf.embedding())
         except ModelError:
             return None  # asking for the vector raises the error
-        return (
-            self._embedding if wanted == (space.provider, space.model, space.dimensions) else None
-        )
+        is_same = wanted == (space.provider, space.model, space.dimensions)
+        return self._embedding if is_same else None
 
 
 def anticipate(question: str) -> PendingVector | None:
@@ -144,14 +143,12 @@ def anticipate(question: str) -> PendingVector | None:
     return PendingVector(question) if conf.embedding().provider in LOCAL else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Timed(Generic[T]):
+class _Timed(NamedTuple, Generic[T]):
     value: T
     milliseconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Expansion:
+class _Expansion(NamedTuple):
     hypothesis: str = ""
     note: str = ""
 
@@ -164,11 +161,7 @@ _hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
 def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]]":
-    provider, model, dimensions = space.provider, space.model, space.dimensions
-    return _executor.submit(
-        _timed,
-        lambda: registry.embedder(provider, model=model, dimensions=dimensions).embed_query(text),
-    )
+    return _executor.submit(_timed, lambda: vector_space.embedder_of(space).embed_query(text))
 
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
@@ -197,19 +190,13 @@ def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
 
 def _expand(question: str) -> _Expansion:
     try:
-        text = _answer(question)
+        llm = registry.llm()
+        answer = llm.ask(hyde_prompt(question), tries=1).text if llm else ""
     except KnowledgeBaseError as error:
         return _Expansion(note=f"No hypothetical answer: {error.message} {_INSTEAD.capitalize()}")
-    if not text:
-        return _Expansion(note=f"The language model gave no hypothetical answer; {_INSTEAD}")
-    return _Expansion(hypothesis=text)
-
-
-def _answer(question: str) -> str:
-    llm = registry.llm()
-    if llm is None:
-        return ""
-    return clean_answer(llm.ask(hyde_prompt(question), tries=1).text, MAX_HYPOTHESIS)
+    text = clean_answer(answer, MAX_HYPOTHESIS)
+    note = "" if text else f"The language model gave no hypothetical answer; {_INSTEAD}"
+    return _Expansion(hypothesis=text, note=note)
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
+from operator import itemgetter
 
 from citations.text.blocks import Block, text_of
 from citations.text.breakpoints import Embed, distances, nearest_rank
@@ -84,10 +85,11 @@ def chunk(
     sections = _sections(text, blocks)
     if embed is not None:
         _find_breaks(text, sections, embed, percentile)
-    sizes = _Sizes(target=target, overlap=overlap)
     finder = _BlockFinder(blocks)
     return [
-        finder.draft(text, span) for section in sections for span in _spans(text, section, sizes)
+        finder.draft(text, span)
+        for section in sections
+        for span in _spans(text, section, target, overlap)
     ]
 
 
@@ -180,59 +182,45 @@ def _windows(text: str, sentences: Sequence[Span]) -> Iterator[str]:
 # Sizes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sizes:
-    target: int
-    overlap: int
-
-    @property
-    def least(self) -> float:
-        return 0.6 * self.target
-
-    @property
-    def most(self) -> float:
-        return 1.4 * self.target
-
-    @property
-    def crumb(self) -> float:  # the shortest remainder at the end of a section
-        return 0.3 * self.target
+LEAST, MOST = 0.6, 1.4  # size of a chunk, as a multiple of the target
+CRUMB = 0.3  # the shortest remainder at the end of a section
 
 
-def _spans(text: str, section: _Section, sizes: _Sizes) -> Iterator[Span]:
+def _spans(text: str, section: _Section, target: int, overlap: int) -> Iterator[Span]:
     """Yield the chunks of a section with their overlap, stripped of blanks."""
     first = 0
     start = section.sentences[0][0]
     while first < len(section.sentences):
-        stop = _stop(section, first, start, sizes)
+        stop = _stop(section, first, start, target)
         span = _trimmed(text, start, section.sentences[stop - 1][1])
         yield span
         if stop < len(section.sentences):
-            start = _lead(text, section.sentences, stop, overlap=sizes.overlap, floor=span[0] + 1)
+            start = _lead(text, section.sentences, stop, overlap=overlap, floor=span[0] + 1)
         first = stop
 
 
-def _stop(section: _Section, first: int, start: int, sizes: _Sizes) -> int:
+def _stop(section: _Section, first: int, start: int, target: int) -> int:
     """Return the index of the sentence before which the chunk from ``start`` ends."""
     sentences = section.sentences
     indexes = range(first, len(sentences))
-    near = list(takewhile(lambda index: sentences[index][1] - start <= sizes.most, indexes))
+    near = list(takewhile(lambda index: sentences[index][1] - start <= MOST * target, indexes))
     fit = [
         index
         for index in near
-        if sentences[index][1] - start >= sizes.least
-        and not 0 < section.stop - sentences[index][1] < sizes.crumb
+        if sentences[index][1] - start >= LEAST * target
+        and not 0 < section.stop - sentences[index][1] < CRUMB * target
     ]
     if fit:
-        return 1 + min(fit, key=lambda index: _cost(section, sentences[index][1], start, sizes))
-    if section.stop - start <= sizes.most + sizes.crumb:
+        return 1 + min(fit, key=lambda index: _cost(section, sentences[index][1], start, target))
+    if section.stop - start <= (MOST + CRUMB) * target:
         return len(sentences)
     return 1 + max(near, default=first)
 
 
-def _cost(section: _Section, stop: int, start: int, sizes: _Sizes) -> float:
+def _cost(section: _Section, stop: int, start: int, target: int) -> float:
     """Rate an end by its distance from the target; every breakpoint beats every other end."""
     is_break = stop == section.stop or stop in section.breaks
-    return abs(stop - start - sizes.target) / sizes.target + (0 if is_break else 1)
+    return abs(stop - start - target) / target + (0 if is_break else 1)
 
 
 def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, floor: int) -> int:
@@ -295,7 +283,7 @@ class _BlockFinder:
 
 def _start(block: Block, position: int) -> int | None:
     """Return when (ms) the character at ``position`` is said, or the last known time before it."""
-    spoken = bisect_right(block.words, position, key=_offset)
+    spoken = bisect_right(block.words, position, key=itemgetter(0))
     if spoken:
         return block.words[spoken - 1][1]
     return _interpolated(block, position) if not block.words and _is_long(block) else block.start
@@ -303,14 +291,10 @@ def _start(block: Block, position: int) -> int | None:
 
 def _end(block: Block, position: int) -> int | None:
     """Return when (ms) all before ``position`` has been said, or the next known time."""
-    spoken = bisect_right(block.words, position - 1, key=_offset)
+    spoken = bisect_right(block.words, position - 1, key=itemgetter(0))
     if spoken < len(block.words):
         return block.words[spoken][1]
     return _interpolated(block, position) if not block.words and _is_long(block) else block.end
-
-
-def _offset(word: tuple[int, int]) -> int:
-    return word[0]
 
 
 def _is_long(block: Block) -> bool:

@@ -103,7 +103,9 @@ def gist(
 
     ``words`` are those of the whole text.
     """
-    worth = _worths(sentences, words, rarity)
+    length = _length(words, rarity) or 1.0
+    weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
+    worth = [_worth(sentence, weights) for sentence in sentences]
     likeness = [0.0] * len(sentences)
     chosen: list[int] = []
     while len(chosen) < min(most, len(sentences)):
@@ -133,14 +135,6 @@ def titles(siblings: Sequence[Words]) -> list[str]:
 
 def named(worth: Mapping[str, float]) -> str:
     return ", ".join(sorted(worth, key=lambda word: (-worth[word], word))[:TITLE_WORDS])
-
-
-def _worths(
-    sentences: Sequence[Sentence], words: Words, rarity: Mapping[str, float]
-) -> list[float]:
-    length = _length(words, rarity) or 1.0
-    weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
-    return [_worth(sentence, weights) for sentence in sentences]
 
 
 def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:

@@ -147,7 +147,8 @@ def _is_full_stop(text: str, start: int, position: int, rest: str) -> bool:
     if _is_short(word, rest) or (word.isdigit() and len(word) <= 3 and before == word):
         return False
     if _INITIALS.fullmatch(word) and word != "I" and rest[:1].isupper():
-        return _first_word(rest) in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
+        first = rest.split(maxsplit=1)[0].rstrip(",.;:!?")
+        return first.casefold() in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
     # A text that starts this sentence in lower case may start the next one so, too. No unlisted
     # abbreviation is longer than three letters.
     starts_next = not rest[:1].islower() or text[start].islower()
@@ -162,11 +163,6 @@ def _is_short(word: str, rest: str) -> bool:
     if folded in _BEFORE_NUMBERS:
         return rest[:1].isdigit()
     return _AMBIGUOUS.fullmatch(word) is not None and (rest[:1].islower() or rest[:1].isdigit())
-
-
-def _first_word(rest: str) -> str:
-    words = rest.casefold().split(maxsplit=1)
-    return words[0].rstrip(",.;:!?") if words else ""
 
 
 # Sentences that are too long

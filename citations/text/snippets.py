@@ -26,10 +26,14 @@ def snippet(text: str, words: str = "") -> str:
         return line
     spans = matched_spans(line, words)
     ends = [match.end() for match in _ENDS.finditer(line)]
-    start = max(
-        _starts(line, spans, ends),
-        key=lambda option: (_seen(spans, option[0]), option[1], -_lead(spans, option[0])),
-    )[0]
+
+    def worth(option: tuple[int, bool]) -> tuple[int, bool, int]:
+        start, is_sentence = option
+        seen = sum(start <= first and last <= start + MOST for first, last in spans)
+        lead = next((first - start for first, _ in spans if first >= start), start)
+        return seen, is_sentence, -lead
+
+    start = max(_starts(line, spans, ends), key=worth)[0]
     return line[start : _end(line, start, ends)].strip()
 
 
@@ -50,16 +54,6 @@ def _border(line: str, at: int) -> int:
         return 0
     found = _BLANK.search(line, at - 1, at + LEAST - 1)
     return found.end() if found else at
-
-
-def _seen(spans: Sequence[tuple[int, int]], start: int) -> int:
-    """Count the matched words within a snippet from ``start``."""
-    return sum(start <= first and last <= start + MOST for first, last in spans)
-
-
-def _lead(spans: Sequence[tuple[int, int]], start: int) -> int:
-    """Return the number of characters before the first matched word."""
-    return next((first - start for first, _ in spans if first >= start), start)
 
 
 def _end(line: str, start: int, ends: Sequence[int]) -> int:

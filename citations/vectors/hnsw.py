@@ -4,7 +4,7 @@ import logging
 
 from django.db import connection
 
-from citations.models import EmbeddingSpace
+from citations.models import Embedding, EmbeddingSpace
 from citations.vectors.search import INDEXED_FROM, indexed_expression
 from transcripts import locks
 from transcripts.locks import Lock
@@ -22,10 +22,11 @@ def ensure(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
     Return whether it was built. Searches and ingests continue meanwhile. An index that a killed
     process left incomplete is dropped first. Outside of tests, do not call it in a transaction.
     """
-    if exists(space) or not _holds_more(space, rows):
+    held = Embedding.objects.filter(space=space).order_by()
+    if exists(space) or not held[rows:].exists():
         return False
-    with locks.hold(Lock.HNSW_INDEX) as held:
-        if not held or exists(space):
+    with locks.hold(Lock.HNSW_INDEX) as is_held:
+        if not is_held or exists(space):
             return False
         drop(space)
         logger.info("Building the index of %s.", space)
@@ -72,19 +73,6 @@ def _concurrently() -> str:
 
 def _memory(space: EmbeddingSpace) -> int:
     """Return the memory in MB that holds the whole graph; with less, building takes far longer."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM citations_embedding WHERE space_id = %s", [space.pk])
-        rows = int(cursor.fetchone()[0])
-    return min(
-        MOST_MEMORY,
-        max(LEAST_MEMORY, rows * (2 * space.dimensions + BYTES_PER_ROW) * 5 // 4 // 2**20),
-    )
-
-
-def _holds_more(space: EmbeddingSpace, rows: int) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM citations_embedding WHERE space_id = %s OFFSET %s)",
-            [space.pk, rows],
-        )
-        return bool(cursor.fetchone()[0])
+    rows = Embedding.objects.filter(space=space).count()
+    needed = rows * (2 * space.dimensions + BYTES_PER_ROW) * 5 // 4 // 2**20
+    return min(MOST_MEMORY, max(LEAST_MEMORY, needed))

@@ -27,7 +27,9 @@ def active() -> EmbeddingSpace | None:
     Raises ``EmbeddingMismatch`` and ``InvalidProvider``.
     """
     space = locked()
-    if space is not None and _contradicts(space):
+    if space is None or _is_configured(space) or _switched_since_start(space):
+        return space
+    if Embedding.objects.filter(space=space).exists():
         raise _mismatch(space)
     return space
 
@@ -77,14 +79,6 @@ def configured() -> tuple[str, str, int]:
 def describe(provider: str, model: str, dimensions: int) -> str:
     size = f"{dimensions} dimensions" if dimensions else ""
     return " · ".join(filter(None, (provider, model, size)))
-
-
-def _contradicts(space: EmbeddingSpace) -> bool:
-    return (
-        not _is_configured(space)
-        and not _switched_since_start(space)
-        and Embedding.objects.filter(space=space).exists()
-    )
 
 
 def _is_configured(space: EmbeddingSpace) -> bool:

@@ -73,8 +73,9 @@ def make(
     with ThreadPoolExecutor(1, thread_name_prefix="embedding") as executor:
         ready: tuple[Sequence[MissingEmbedding], list[int], Future[NDArray[Any]]] | None = None
         for batch in batches:
-            texts, indexes = _distinct(batch)
-            pending = executor.submit(embedder.embed_documents, texts)
+            texts: dict[str, int] = {}
+            indexes = [texts.setdefault(chunk.text, len(texts)) for chunk in batch]
+            pending = executor.submit(embedder.embed_documents, list(texts))
             if ready is not None:
                 yield store(space, ready[0], ready[2].result()[ready[1]])
             ready = batch, indexes, pending
@@ -115,13 +116,6 @@ def store(space: EmbeddingSpace, chunks: Sequence[MissingEmbedding], vectors: ND
 def in_batches(rows: Sequence[MissingEmbedding]) -> Iterator[Sequence[MissingEmbedding]]:
     for start in range(0, len(rows), BATCH):
         yield rows[start : start + BATCH]
-
-
-def _distinct(batch: Sequence[MissingEmbedding]) -> tuple[list[str], list[int]]:
-    """Return the distinct texts, and each chunk's index among them."""
-    texts: dict[str, int] = {}
-    indexes = [texts.setdefault(chunk.text, len(texts)) for chunk in batch]
-    return list(texts), indexes
 
 
 def _stay(space: EmbeddingSpace) -> None:

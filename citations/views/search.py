@@ -14,8 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.library import sources
-from citations.library.facets import Facets, facets
-from citations.library.filters import find_source
+from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
 from citations.passages import Passage, PassageSource, Results, SearchMode
 from citations.search import candidates, judgments

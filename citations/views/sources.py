@@ -16,10 +16,8 @@ from django.views.decorators.http import (
 )
 
 from citations.ingest import pipeline as ingest_pipeline
-from citations.library import chunks as library_chunks
 from citations.library import sources
-from citations.library.facets import facets
-from citations.library.filters import Filter, find_source
+from citations.library.filters import Filter, facets, find_source
 from citations.models import Source, State
 from citations.tasks import send, send_for_abstracts
 from citations.views.search_form import SourcesForm
@@ -58,10 +56,10 @@ def source_events(request: PageRequest) -> StreamingHttpResponse:
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show a source and its chunks from ``offset``, or from ``page`` of a document."""
     source = find_source(request.access, str(source_id))
-    location = library_chunks.find_page(source, number_of(request.GET.get("page", "")) or 0)
+    location = sources.find_page(source, number_of(request.GET.get("page", "")) or 0)
     sent = request.GET.get("offset")
     offset = location.offset if sent is None else number_of(sent) or 0
-    page = library_chunks.list_chunks(source, offset=offset, limit=PAGE)
+    page = sources.list_chunks(source, offset=offset, limit=PAGE)
     send_for_abstracts(source)
     writable = request.access.writable
     context = {

@@ -10,7 +10,7 @@ from rich.progress import Progress, TaskID
 from citations import conf
 from citations.ingest import contextual_costs
 from citations.ingest import pipeline as ingest_pipeline
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.models import Source, State
 from citations.providers import registry
 from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
@@ -69,7 +69,7 @@ def index(
                 _embed(added, progress, bar, deadline)
         except KeyboardInterrupt:
             note("Stopped. Finished work stays; the rest continues later.", "yellow")
-    lexical_index.merge()
+    merging.merge()
     return _counts(added)
 
 

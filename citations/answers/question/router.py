@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +107,13 @@ def route(
         raise EmptyQuery("There is nothing to look for.", hint="Ask a question.")
     parts = _by_model(question, ask) if ask else ()
     route = Route(parts=parts, by=model) if parts else _by_rules(split(question), embed)
-    return replace(route, parts=tuple(_with_subject(part) for part in route.parts))
+    return replace(
+        route,
+        parts=tuple(
+            replace(part, about=subject(part.text)) if part.breadth == Breadth.BROAD else part
+            for part in route.parts
+        ),
+    )
 
 
 def _by_rules(questions: Sequence[str], embed: Embed | None) -> Route:
@@ -119,10 +125,6 @@ def _by_rules(questions: Sequence[str], embed: Embed | None) -> Route:
         for text, breadth in breadths.items()
     )
     return Route(parts=tuple(parts), by=MEANING if likeness else RULES)
-
-
-def _with_subject(part: QuestionPart) -> QuestionPart:
-    return replace(part, about=subject(part.text)) if part.breadth == Breadth.BROAD else part
 
 
 # Breadth
@@ -149,7 +151,10 @@ def _by_likeness(questions: Sequence[str], embed: Embed) -> dict[str, Breadth]:
         vectors = embed([text[:_SCANNED] for text in short])
     except KnowledgeBaseError:
         return {}
-    broad, specific = (_likeness(vectors, examples[breadth]) for breadth in EXAMPLES)
+    broad, specific = (  # the mean cosine with the nearest examples
+        np.sort(vectors @ examples[breadth].T, axis=1)[:, -_NEIGHBOURS:].mean(axis=1)
+        for breadth in EXAMPLES
+    )
     return {
         text: Breadth.BROAD if is_broad else Breadth.SPECIFIC
         for text, is_broad in zip(short, broad > specific + _MARGIN, strict=True)
@@ -168,12 +173,6 @@ def subject(question: str) -> str:
         if not all(map(_GENERAL.fullmatch, content_words(word)))
     )
     return " ".join(words).strip(" ?？!.,;:")
-
-
-def _likeness(vectors: NDArray[Any], examples: NDArray[Any]) -> NDArray[Any]:
-    """Return the mean cosine of each vector with its nearest examples."""
-    likeness: NDArray[Any] = np.sort(vectors @ examples.T, axis=1)[:, -_NEIGHBOURS:].mean(axis=1)
-    return likeness
 
 
 @lru_cache(maxsize=4)

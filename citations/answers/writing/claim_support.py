@@ -18,30 +18,9 @@ _QUOTED: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\
 _QUOTED_WORDS: Final = 4  # from which on quoted words are somebody's; fewer are a name
 _SENTENCE: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
 _CONTRACTED: Final = re.compile(r"(?:n't|(?<=can)not)\b", re.IGNORECASE)
-_NEGATIONS: Final = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "neither",
-        "nor",
-        "none",
-        "nothing",
-        "nobody",
-        "without",
-        "hardly",
-        "nicht",
-        "kein",
-        "keine",
-        "keinen",
-        "keiner",
-        "nie",
-        "niemals",
-        "pas",
-        "jamais",
-        "não",
-        "nunca",
-    ]
+_NEGATION: Final = re.compile(
+    "not?|never|neither|nor|none|nothing|nobody|without|hardly|nicht|keine?|keine[nr]|nie(?:mals)?"
+    "|pas|jamais|não|nunca"
 )
 _NOT: Final = "¬"
 _FEWEST: Final = 3  # words of a claim that can be compared
@@ -99,9 +78,9 @@ def _with_negations(text: str) -> list[str]:
     """Return the stems of the content words, and a mark for each negation among them."""
     words = tokenize(_CONTRACTED.sub(" not", text.replace("’", "'")), shortest=1)
     return [
-        _NOT if word in _NEGATIONS else stem(word)
+        _NOT if _NEGATION.fullmatch(word) else stem(word)
         for word in words
-        if word in _NEGATIONS or (word not in EMPTY and len(word) > 1)
+        if _NEGATION.fullmatch(word) or (word not in EMPTY and len(word) > 1)
     ]
 
 

@@ -109,19 +109,19 @@ def test_a_source_that_is_gone_cannot_be_indexed(collection: Collection) -> None
 
 def test_merging_changes_nothing_that_a_search_finds(collection: Collection) -> None:
     sources = [make_document(collection, numbered(SENTENCES[n:], 20 + n)) for n in range(4)]
-    assert lexical_index.merge(spare=4) == 0
-    assert lexical_index.merge(spare=3) == 4
+    assert merging.merge(spare=4) == 0
+    assert merging.merge(spare=3) == 4
     assert_as_expected(QUERIES)
     sources[1].delete()
     replace_chunks(sources[2], ["a network of whales", "the error of whales"])
     assert_as_expected(QUERIES)
     assert (
-        lexical_index.merge(spare=0) == 3
+        merging.merge(spare=0) == 3
     )  # a source that is gone, one that was replaced, and what it was replaced by
     assert_as_expected([*QUERIES, "whales"], limit=100)
     Source.objects.all().delete()
     assert search("network whales error") == []
-    lexical_index.merge(spare=0)
+    merging.merge(spare=0)
     assert search("network whales error") == []
     assert not LexBlock.objects.exists()
     assert not LexEntry.objects.exists()
@@ -207,15 +207,15 @@ def test_texts_of_any_kind_can_be_indexed(collection: Collection) -> None:
         assert [hit.position - first for hit in search("very")] == [6]
         assert lexical_index.explain(parse("very"), [first + 6])[first + 6][0].frequency == 70_000
         assert search("é" * 5001) == []
-        lexical_index.merge(spare=0)
+        merging.merge(spare=0)
 
 
 def test_a_source_without_chunks_is_in_nobodys_way(collection: Collection) -> None:
     make_document(collection, [])
     assert search("anything") == []
-    assert lexical_index.merge(spare=0) == 0
+    assert merging.merge(spare=0) == 0
     make_document(collection, ["", "..."])
-    lexical_index.merge(spare=0)
+    merging.merge(spare=0)
     assert search("anything") == []
     make_document(collection, ["anything"])
     assert_as_expected(["anything"])
@@ -229,7 +229,7 @@ def test_a_word_in_every_chunk_and_many_equal_chunks_are_found_in_their_order(
     ]
     for _ in range(2):
         assert_as_expected(["the same words again", "the", "again"], limit=20)
-        lexical_index.merge(spare=0)
+        merging.merge(spare=0)
     assert [hit.position for hit in search("again", resolved=within(sources[1]), limit=2)] == [
         sources[1].chunks.earliest("position").position + n for n in (0, 1)
     ]
@@ -239,7 +239,7 @@ def test_a_query_may_have_hundreds_of_words(collection: Collection) -> None:
     words = [f"word{n}" for n in range(700)]
     for start in range(0, 700, 100):
         make_document(collection, [" ".join(words[n : n + 30]) for n in range(start, start + 100)])
-    lexical_index.merge(spare=2)
+    merging.merge(spare=2)
     assert_as_expected(
         [" ".join(words), " ".join(reversed(words)), " ".join(words[:20] * 20)], limit=50
     )
@@ -250,8 +250,8 @@ def test_a_large_source_is_merged_before_others_join_it(
 ) -> None:
     monkeypatch.setattr(merging, "USUAL", 10)
     make_document(collection, numbered(SENTENCES, 21))
-    assert lexical_index.merge(spare=3) == 0
-    assert lexical_index.merge(spare=2) == 1
+    assert merging.merge(spare=3) == 0
+    assert merging.merge(spare=2) == 1
 
 
 def test_only_the_best_chunks_are_looked_at_for_a_phrase(
@@ -270,7 +270,7 @@ def test_a_merge_that_ends_early_has_done_nothing(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources = [make_document(collection, numbered(SENTENCES, 10)) for _ in range(3)]
-    lexical_index.merge(spare=0)
+    merging.merge(spare=0)
     replace_chunks(sources[0], numbered(SENTENCES, 12))
     with monkeypatch.context() as patched:
         patched.setattr(merging, "_ROWS", 5)
@@ -282,9 +282,9 @@ def test_a_merge_that_ends_early_has_done_nothing(
             lambda *args: written(*args) if next(left, None) is not None else pytest.fail("killed"),
         )
         with pytest.raises(pytest.fail.Exception, match="killed"):
-            lexical_index.merge(spare=0)
+            merging.merge(spare=0)
     assert_as_expected(QUERIES)
-    assert lexical_index.merge(spare=0) == 2
+    assert merging.merge(spare=0) == 2
     assert_as_expected(QUERIES)
 
 
@@ -295,7 +295,7 @@ def test_sources_of_another_tokenizer_are_indexed_anew_from_their_chunks(
         make_document(collection, numbered(SENTENCES, 5)),
         make_document(collection, ["a whale"]),
     )
-    lexical_index.merge(spare=0)
+    merging.merge(spare=0)
     LexEntry.objects.filter(source=old).update(tokenizer_version=0)
     Chunk.objects.filter(source=old, ordinal=0).update(context="It is about dolphins.")
     assert lexical_index.rebuild() == 1
@@ -320,11 +320,11 @@ def test_a_merge_in_the_middle_of_a_search_is_noticed(
 ) -> None:
     monkeypatch.setattr(snapshot, "INLINE", 0)
     make_document(collection, numbered(SENTENCES, 10))
-    lexical_index.merge(spare=0)
+    merging.merge(spare=0)
     make_document(collection, numbered(SENTENCES, 7))
     read = snapshot._block_data
     monkeypatch.setattr(
-        snapshot, "_block_data", lambda *args: (lexical_index.merge(spare=0), read(*args))[1]
+        snapshot, "_block_data", lambda *args: (merging.merge(spare=0), read(*args))[1]
     )
     assert_as_expected(["neural network"], limit=50)
     assert not LexEntry.objects.filter(merged=False).exists()
@@ -359,13 +359,13 @@ def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merge
     run_together(
         *(partial(keep_replacing, source) for source in kept[:3]),
         *(partial(keep_searching, found) for _ in range(2)),
-        *(partial(repeat, 12, partial(lexical_index.merge, spare=0)) for _ in range(2)),
+        *(partial(repeat, 12, partial(merging.merge, spare=0)) for _ in range(2)),
         partial(repeat, 8, lambda: make_document(collection, ["a passing dolphin"] * 3).delete()),
     )
     assert set(found) == {20}
     for _ in range(2):
         assert_as_expected(["whale", "turn 11", "dolphin"], limit=100)
-        lexical_index.merge(spare=0)
+        merging.merge(spare=0)
 
 
 def whales(turn: int) -> list[str]:
@@ -398,7 +398,7 @@ def test_whoever_indexes_waits_for_no_other_transaction_to_end(transactional_db:
         places: list[int] = []
         run_together(lambda: places.append(lexical_index.index(other.pk, ["a short one"])))
         assert places[0] >= first + 3
-        run_together(lambda: lexical_index.merge(spare=0))
+        run_together(lambda: merging.merge(spare=0))
         assert len(search("transaction")) == 1
     assert len(search("transaction")) == 1
     assert len(search("whale dolphin")) == 0

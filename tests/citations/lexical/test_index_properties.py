@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 
 from citations import caches
 from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.lexical.query import parse
 from citations.library.filters import ResolvedFilter
 from citations.models import Source
@@ -85,7 +86,7 @@ class Library(RuleBasedStateMachine):
 
     @rule(spare=st.integers(0, 3))
     def merge(self, spare: int) -> None:
-        lexical_index.merge(spare=spare)
+        merging.merge(spare=spare)
 
     @rule()
     def forget(self) -> None:

@@ -16,7 +16,7 @@ from citations.answers.evidence import Strategy
 from citations.errors import ModelServerError
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
-from citations.lexical import index as lexical_index
+from citations.lexical import merging
 from citations.maintenance import migration
 from citations.models import Chunk, Level, Node, Source
 from citations.outline import storage as outline_storage
@@ -185,11 +185,11 @@ def test_a_library_that_was_changed_finds_what_one_filled_from_scratch_does(
     Source.objects.get(title="gone").delete()
     fill(changed, "one", "two")
     fill(changed, "one", "two", "three")
-    lexical_index.merge()
+    merging.merge()
     one_by_one = as_found(scope)
     Video.objects.all().delete()
     fill(changed, "one", "two", "three")
-    lexical_index.merge()
+    merging.merge()
     assert len(one_by_one) > 200
     assert {row[3] for row in one_by_one} == {0, 1, 2, 3}
     assert one_by_one == as_found(scope)

@@ -1,6 +1,7 @@
 import pytest
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from citations.providers.languages import is_in, probabilities
+from citations.providers.languages import is_in, probabilities, stop_words
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,14 @@ def test_languages_come_in_the_order_of_their_probability() -> None:
     ranked = probabilities("Worum geht es in den Quellen?")
     assert next(iter(ranked)) == "de"
     assert list(ranked.values()) == sorted(ranked.values(), reverse=True)
+
+
+def test_english_stop_words_are_those_that_keybert_uses() -> None:
+    assert stop_words("en-GB") == stop_words("") == ENGLISH_STOP_WORDS
+
+
+def test_stop_words_are_those_of_the_language() -> None:
+    assert {"der", "und"} < stop_words("de-AT")
+    assert stop_words("pt_BR") == stop_words("pt")
+    assert stop_words("nb") == stop_words("no") > {"ikke"}
+    assert stop_words("tlh") == frozenset()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from citations.quotes.matching import (
     PreparedText,
-    QuoteCheck,
     Verdict,
     WordDifference,
     check,
@@ -235,18 +234,6 @@ def test_of_equal_places_the_one_near_the_passage_is_given() -> None:
     text = "we thank you all. " * 5
     assert find("we thank you all", prepare(text)) == (0, 16)
     assert find("we thank you all", prepare(text), near=(36, 60)) == (36, 52)
-
-
-def test_a_quote_of_another_source_is_misattributed_and_one_of_no_named_source_is_verbatim() -> (
-    None
-):
-    others = [("a", prepare("nothing of the kind is said here")), ("b", TEXT)]
-    quote = "he said, is the place to be"
-    assert check(quote, prepare("some other text it is"), others) == QuoteCheck(
-        verdict=Verdict.MISATTRIBUTED, source="b", span=find(quote, TEXT), likeness=1.0
-    )
-    assert check(quote, None, others).verdict == Verdict.VERBATIM
-    assert check(quote, TEXT, others).source == ""
 
 
 # What differs
