@@ -31,10 +31,7 @@ class Cache:
             return entry[0]
 
     def keep(self, key: Hashable, value: Any, nbytes: int) -> None:
-        """Keep a value, dropping the least recently used.
-
-        A value above a quarter of the limit is not kept.
-        """
+        """Keep a value of up to a quarter of the limit, dropping the least recently used."""
         if nbytes > self._max_bytes // 4:
             return
         with self._lock:

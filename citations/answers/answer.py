@@ -104,10 +104,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence or two of an answer, and the numbers of its quotes.
-
-    ``label`` is the heading or title that it belongs to, in an overview.
-    """
+    """A sentence or two of an answer, its quotes' numbers, and its heading in an overview."""
 
     text: str
     label: str = ""

@@ -68,10 +68,7 @@ class Proof:
             return location._replace(check=len(self.checks) - 1) if location else None
 
     def number(self, match: QuoteMatch) -> int:
-        """Make a match a citation, and return its number; 0 if the source is gone.
-
-        The same place keeps its number.
-        """
+        """Return the number of a match as a citation; 0 if its source is gone."""
         with self._timed():
             key = match.source.pk, match.span
             known = self._known(match.source.pk)

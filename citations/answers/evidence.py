@@ -40,10 +40,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceSet:
-    """Passages of any level, numbered from 1, and how they were found.
-
-    ``is_fused`` tells that their scores are those of a hybrid search without a cross-encoder.
-    """
+    """Passages numbered from 1; ``is_fused``: scored by a hybrid search without a cross-encoder."""
 
     evidence: tuple[Evidence, ...]
     stages: tuple[Stage, ...] = ()
@@ -59,10 +56,7 @@ def collect(
     limit: int,
     user: User | None = None,
 ) -> EvidenceSet:
-    """Find evidence for each part of a question, numbered through; raises what ``find`` raises.
-
-    A passage that is found for two parts stays with each.
-    """
+    """Find evidence for each part, numbered through; raises what ``find`` raises."""
     sets = [find(scope, part, filter=filter, limit=limit, user=user) for part in parts]
     passages = (
         replace(passage, part=number)
@@ -127,32 +121,27 @@ def find(
 def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
     """Return passages as evidence, without those of a source that was chunked anew meanwhile."""
     rows = Chunk.objects.filter(pk__in=[passage.chunk for passage in passages]).order_by()
-    known = {
-        pk: (ordinal, source, digest)
-        for pk, ordinal, source, digest in rows.values_list(
-            "pk", "ordinal", "source_id", "source__digest"
-        )
-    }
-    return [
-        _chunk(passage, *known[passage.chunk]) for passage in passages if passage.chunk in known
-    ]
-
-
-def _chunk(passage: Passage, ordinal: int, source: int, digest: str) -> ChunkEvidence:
-    evidence = Evidence(
-        number=0,
-        source=source,
-        origin=passage.origin,
-        locator=passage.locator,
-        text=passage.text,
-        spans=(passage.locator.span,),
-        digest=digest,
-        level=0,
-        score=passage.score,
-        heading=passage.heading,
-        link=passage.link,
-    )
-    return ChunkEvidence(evidence, ordinal)
+    columns = ("pk", "ordinal", "source_id", "source__digest")
+    known = {pk: row for pk, *row in rows.values_list(*columns)}
+    chunks: list[ChunkEvidence] = []
+    for passage in passages:
+        if passage.chunk in known:
+            ordinal, source, digest = known[passage.chunk]
+            evidence = Evidence(
+                number=0,
+                source=source,
+                origin=passage.origin,
+                locator=passage.locator,
+                text=passage.text,
+                spans=(passage.locator.span,),
+                digest=digest,
+                level=0,
+                score=passage.score,
+                heading=passage.heading,
+                link=passage.link,
+            )
+            chunks.append(ChunkEvidence(evidence, ordinal))
+    return chunks
 
 
 def _search(

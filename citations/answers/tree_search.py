@@ -1,14 +1,14 @@
 """Searches the summary tree: all of its levels at once, or from the documents down."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Final, NamedTuple
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
-from citations.library.filters import Filter, ResolvedFilter, resolve
+from citations.library.filters import Filter, resolve
 from citations.models import Level
 from citations.outline import search as outline_search
 from citations.outline.search import NodeFilter, Summary
@@ -69,7 +69,13 @@ def search_collapsed(
     """Search all levels at once, and rank nodes among ``chunks``."""
     started = perf_counter()
     levels = (Level.SECTION, Level.DOCUMENT) if query.is_broad else (Level.GROUP, Level.DOCUMENT)
-    nodes = _nodes(query, resolve(query.scope, query.filter), chunks, levels)
+    node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), levels)
+    near = _near(query, node_filter, limit=NEAREST)
+    above = [(chunk.evidence.source, chunk.ordinal) for chunk in chunks]
+    over = outline_search.over(node_filter._replace(above=above))
+    nodes = list({node.node: node for node in (*over, *near)}.values())
+    if query.is_broad:
+        nodes = outline_search.in_its_language(nodes, query.question)
     scores = _scores(nodes, chunks)
     if is_reranked:
         own = [chunk.evidence for chunk in chunks]
@@ -87,12 +93,14 @@ def search_top_down(
     within: Callable[[Filter], list[ChunkEvidence]],
     is_reranked: bool,
 ) -> tuple[list[Evidence], Stage]:
-    """Search the nearest documents, their nearest sections, and the nearest groups of these.
-
-    ``within`` searches the chunks within a narrower filter.
-    """
+    """Search the nearest documents, their sections, and the groups of these, each by ``within``."""
     started = perf_counter()
-    nodes = _descend(query, resolve(query.scope, query.filter))
+    node_filter = NodeFilter(query.scope, resolve(query.scope, query.filter), ())
+    nodes: list[Summary] = []
+    for level, width in BEAM.items():
+        nearest = _near(query, node_filter._replace(levels=(level,)), limit=width)
+        nodes += nearest
+        node_filter = node_filter._replace(parents=[node.node for node in nearest])
     if nodes:
         groups = [node for node in nodes if node.level == Level.GROUP]
         candidates = _below(query, nodes, chunks, within)
@@ -111,31 +119,6 @@ def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
 
 
 # Nodes
-
-
-def _nodes(
-    query: TreeQuery,
-    resolved: ResolvedFilter,
-    chunks: Sequence[ChunkEvidence],
-    levels: Collection[Level],
-) -> list[Summary]:
-    """Return the nodes near the question, and those above the chunks that were found."""
-    near = _near(query, NodeFilter(query.scope, resolved, levels), limit=NEAREST)
-    above = [(chunk.evidence.source, chunk.ordinal) for chunk in chunks]
-    over = outline_search.over(NodeFilter(query.scope, resolved, levels, above=above))
-    nodes = list({node.node: node for node in (*over, *near)}.values())
-    return outline_search.in_its_language(nodes, query.question) if query.is_broad else nodes
-
-
-def _descend(query: TreeQuery, resolved: ResolvedFilter) -> list[Summary]:
-    nodes: list[Summary] = []
-    parents: list[int] | None = None
-    for level, width in BEAM.items():
-        node_filter = NodeFilter(query.scope, resolved, (level,), parents=parents)
-        nearest = _near(query, node_filter, limit=width)
-        nodes += nearest
-        parents = [node.node for node in nearest]
-    return nodes
 
 
 def _below(

@@ -204,10 +204,7 @@ def _titles(scope: Scope, filter: Filter, words: Sequence[str]) -> list[tuple[in
 
 
 def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    """Return the one document or recording that “the book” or “the talk” can mean.
-
-    None where there are several, or no other sources beside it.
-    """
+    """Return the only document or recording beside others, as “the book” or “the talk” means it."""
     kind = named_sources.definite_kind(question)
     if not kind:
         return None

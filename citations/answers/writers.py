@@ -179,7 +179,6 @@ class _ModelWriter:
         except ModelError as failure:
             error = failure
         is_cut_off = error is not None and bool(self._claims)
-        is_done = error is None or is_cut_off
         return replace(
             basis,
             claims=tuple(self._claims),
@@ -188,7 +187,7 @@ class _ModelWriter:
             notes=tuple(self._notes),
             confidence=None if error or basis.repeats else self._confidence(basis),
             is_cut_off=is_cut_off,
-            model=self._llm.name if is_done else "",
+            model="" if error and not is_cut_off else self._llm.name,
             tokens=self._tokens,
         )
 

@@ -45,7 +45,9 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
         if not rows.values_list("pk"):
             raise SourceNotFound("The source was removed while it was being indexed.")
         LexEntry.objects.filter(source=source_pk).update(source=None)
-        first = _take_positions(len(texts))
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT citations_take_places(%s)", [max(1, len(texts))])
+            first = int(cursor.fetchone()[0])
         if texts:
             entry = LexEntry(
                 source_id=source_pk,
@@ -136,19 +138,10 @@ def _term_filter(query: Query) -> TermFilter:
     )
 
 
-def _take_positions(count: int) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT citations_take_places(%s)", [max(1, count)])
-        return int(cursor.fetchone()[0])
-
-
 def _verified(
     query: Query, hits: Sequence[tuple[int, float]], limit: int
 ) -> tuple[list[ChunkScore], bool]:
-    """Keep admitted hits until there are enough.
-
-    Tell whether a chunk was gone when its text was read.
-    """
+    """Keep admitted hits until there are enough; tell whether a chunk was gone meanwhile."""
     admitted: list[ChunkScore] = []
     start, step, is_gone = 0, 4 * limit, False
     while start < len(hits) and len(admitted) < limit:

@@ -98,9 +98,7 @@ class Postings:
 
 
 def to_block(slots: Whole, frequencies: Whole) -> bytes:
-    """Encode a pack's postings: slots and frequencies, or the spread where shorter; the last byte
-    tells which.
-    """
+    """Encode a pack's postings, as the spread where that is shorter; the last byte tells."""
     frequencies = narrowest(frequencies)
     if len(slots) * 3 > PACK:
         spread = np.zeros(int(slots[-1]) + 1, frequencies.dtype)

@@ -68,7 +68,9 @@ def parse(text: str) -> Query:
         quoted = " ".join(next(filter(None, variants), "").split())
         if not match["minus"]:
             ranked.append(f" {quoted} ")
-        _add(excluded if match["minus"] else phrases, quoted or match["word"] or "")
+        parts, phrase = excluded if match["minus"] else phrases, quoted or match["word"] or ""
+        if len(parts) < MAX_QUERY_WORDS and tokenize(phrase):
+            parts[phrase] = None
     ranked.append(text[end:])
     return Query(
         text=text,
@@ -92,11 +94,6 @@ _PARTS = re.compile(
     """,
     re.VERBOSE,
 )
-
-
-def _add(phrases: dict[str, None], phrase: str) -> None:
-    if len(phrases) < MAX_QUERY_WORDS and tokenize(phrase):
-        phrases[phrase] = None
 
 
 @lru_cache(maxsize=1024)

@@ -66,10 +66,7 @@ class Term(NamedTuple):
 
 
 def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> CorpusStatistics:
-    """Return the statistics of a query.
-
-    ``counts`` holds its stored terms. Terms in no chunk are left out.
-    """
+    """Return the statistics of a query's stored terms, without those that are in no chunk."""
     chunks, tokens = snapshot.size()
     spread = {term: snapshot.containing(term) for term in counts}
     terms = tuple(
@@ -227,10 +224,7 @@ def _floor(
     limit: int,
     mask: Mask | None,
 ) -> float:
-    """Return a score that ``limit`` chunks of the segment reach, or 0 if that is not easily known.
-
-    Scores the most promising chunks of the best terms.
-    """
+    """Return a score that ``limit`` promising chunks reach, or 0 if that is not easily known."""
     promising: list[Slots] = []
     for term in terms:
         slots, frequencies = term.postings.pairs()
@@ -288,9 +282,7 @@ def _fewest(query_term: QueryTerm, least: float, norms: ApproximateScores) -> in
 
 
 def _scores(segment: LexicalSegment, corpus: CorpusStatistics, slots: Slots) -> Floats:
-    """Score chunks with the operations of ``transcripts.bm25`` in the same order, for identical
-    bits.
-    """
+    """Score chunks as ``transcripts.bm25``, operation by operation, for identical bits."""
     norms = _exact_norms(segment.lengths[slots], corpus.average)
     scores = np.zeros(len(slots))
     for query_term in corpus.terms:

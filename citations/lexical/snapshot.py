@@ -61,10 +61,7 @@ class Pack:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The lexicon at one moment, restricted to some terms.
-
-    ``runs`` are the positions that may be found (None: all), ``positions`` those of a time range.
-    """
+    """The lexicon at one moment; ``runs`` and ``positions`` may be found (None: all)."""
 
     packs: list[Pack]
     tail: list[UnmergedEntry]
@@ -195,9 +192,7 @@ def cached(
     load: Callable[[list[Any]], Iterable[tuple[Any, Any]]],
     decode: Callable[[bytes], Any],
 ) -> dict[Any, Any]:
-    """Return values by name: cached under their keys, or decoded from what ``load`` fetches. Raises
-    ``Gone`` if any is missing.
-    """
+    """Return values by name, cached or decoded from what ``load`` fetches. Raises ``Gone``."""
     values = {name: CACHE.get(key) for name, key in keys.items()}
     missing = [name for name, value in values.items() if value is None]
     if missing:

@@ -67,9 +67,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFilter:
-    """A filter looked up in a scope: source keys (None: every source), their number of chunks, and
-    the time range (ms).
-    """
+    """A resolved filter: source keys (None: all), their number of chunks, and a time range (ms)."""
 
     sources: frozenset[int] | None
     chunks: int
@@ -106,10 +104,7 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
 
 
 def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
-    """Return the visible sources that match.
-
-    Raises ``SourceNotFound`` and ``CollectionNotFound``.
-    """
+    """Return the visible sources that match. Raises as ``resolve`` does."""
     found = Source.objects.visible(scope)
     if filter.collections:
         visible = Collection.objects.visible(scope)
@@ -133,19 +128,13 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
 
 
 def find_source(scope: Scope, reference: str) -> Source:
-    """Return the visible source with this id, or the first source of the video with this id.
-
-    Raises ``SourceNotFound``.
-    """
+    """Return the source with this id, or the first of that video. Raises ``SourceNotFound``."""
     sources = Source.objects.select_related("video", "collection")
     return sources.get(pk=_find_keys(scope, reference)[0])
 
 
 def _chunks(scope: Scope) -> tuple[int, int]:
-    """Count all chunks and the readable ones, by collection.
-
-    Sources of videos in other collections are sorted out later.
-    """
+    """Count all chunks and those of readable collections; videos of others are sorted out later."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, [list(scope.readable)])
         total, visible = cursor.fetchone()

@@ -136,9 +136,7 @@ class ChunkPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A position in a source: the number of chunks before it, and the primary keys of the chunks
-    there.
-    """
+    """The number of chunks before a place in a source, and the primary keys of those there."""
 
     offset: int = 0
     chunks: frozenset[int] = frozenset()
@@ -154,10 +152,7 @@ def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPag
 
 
 def find_page(source: Source, number: int) -> Spot:
-    """Return the chunks on a page of a document, counted from 1.
-
-    The start where it has no such page.
-    """
+    """Return the chunks on a page of a document, from 1; the start where it has no such page."""
     on_page = Q(page__lte=number) & Q(last__gte=number)
     rows = list(
         source.chunks.annotate(last=Coalesce(F("last_page"), F("page")))

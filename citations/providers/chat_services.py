@@ -19,10 +19,7 @@ _THINKING_ROOM: Final = 4_000  # tokens for reasoning that cannot be switched of
 
 
 def make(choice: conf.LlmChoice) -> Llm | None:
-    """Return the language model of a choice, None for none. Sends no request.
-
-    Raises ``InvalidProvider`` for an unknown provider, a missing key or an invalid address.
-    """
+    """Return the language model of a choice, or None. Raises ``InvalidProvider``."""
     if choice.provider == conf.NO_LLM:
         return None
     if choice.provider not in _MODELS:
@@ -83,7 +80,8 @@ class OpenAiLlm(RemoteLlm):
                 "max_tokens": prompt.max_tokens,
                 "stream": stream,
             }
-        effort = self._effort()
+        version = self._version()  # the least reasoning effort; "" for a model without reasoning
+        effort = "" if version < (5, 0) else "minimal" if version < (5, 1) else "none"
         body: dict[str, Any] = {
             "model": self.model,
             "messages": _messages(prompt.system, self._parts(prompt)),
@@ -107,10 +105,6 @@ class OpenAiLlm(RemoteLlm):
         if self._marks_cache():
             document["prompt_cache_breakpoint"] = {"mode": "explicit"}
         return [*([document] if prompt.document else []), {"type": "text", "text": prompt.text}]
-
-    def _effort(self) -> str:
-        """The least reasoning effort of the model, "" for one without reasoning."""
-        return "" if self._version() < (5, 0) else "minimal" if self._version() < (5, 1) else "none"
 
     def _marks_cache(self) -> bool:
         return self._version() >= (5, 6)

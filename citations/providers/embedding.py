@@ -105,10 +105,7 @@ class LocalEmbedder:
 
 
 def identity(provider: str, model: str = "") -> tuple[str, int]:
-    """Return a local model's name and the length of its vectors without loading it.
-
-    Raises ``ModelMissing`` for an unknown model that is not on this machine.
-    """
+    """Return a local model's name and its vectors' length. Raises ``ModelMissing``."""
     name = model or LOCAL[provider].model
     known = next((local for local in LOCAL.values() if local.model == name), None)
     if known:

@@ -76,10 +76,7 @@ _LIMITS: Final = {
 
 
 def identity(provider: str, model: str = "", dimensions: int = 0) -> tuple[str, int]:
-    """Return the model's name and the length of its vectors without a request.
-
-    Raises ``InvalidProvider`` for an unknown model without dimensions.
-    """
+    """Return a model's name and its vectors' length. Raises ``InvalidProvider``."""
     name = (model or next(iter(_FACTS[provider]))).removesuffix(":latest")
     facts = _facts(provider, name)
     if not facts and not dimensions:
@@ -208,8 +205,6 @@ class HostedEmbedder(ABC):
 
 
 class VoyageEmbedder(HostedEmbedder):
-    """A model of Voyage AI."""
-
     def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
         options = {"input_type": kind, "truncation": True, "output_dtype": "float"}
         return self._listed(self._body(texts, "output_dimension", **options), tries)
@@ -223,8 +218,6 @@ class OpenAiEmbedder(HostedEmbedder):
 
 
 class OllamaEmbedder(HostedEmbedder):
-    """A model of Ollama."""
-
     def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]:
         try:
             return self._embed(texts, tries)

@@ -53,10 +53,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRetryPolicy:
-    """At most ``tries`` attempts, with random pauses that grow to ``pause`` seconds.
-
-    No pause may end later than ``total`` seconds after the first attempt.
-    """
+    """At most ``tries`` attempts in ``total`` seconds, with pauses of up to ``pause``."""
 
     tries: int = 5
     first: float = 0.5

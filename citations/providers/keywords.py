@@ -1,12 +1,10 @@
 """Finds keywords as KeyBERT does, at a fraction of its cost.
 
 KeyBERT (Grootendorst, 2020) embeds a text with all of its words and word pairs, and chooses by
-maximal marginal relevance (Carbonell and Goldstein, 1998): similar to the text, and different from
-each other. It spends nearly all of its time embedding some seventy pairs that are never chosen.
-Here, a word's vector is made once a process. A pair's vector is estimated as the mean of its words'
-and only computed when it is about to be chosen: a choice costs the embedding of a dozen short texts
-or of none. Single words share a direction that longer texts lack; most of it is subtracted, or else
-pairs would seem more similar than they are.
+maximal marginal relevance (Carbonell and Goldstein, 1998). Here a word's vector is made once a
+process, and a pair's is only computed when the mean of its words' is about to be chosen: that costs
+the embedding of a dozen short texts or of none. Single words share a direction that longer texts
+lack; most of it is subtracted, or else pairs would seem more similar than they are.
 """
 
 import re

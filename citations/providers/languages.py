@@ -39,10 +39,7 @@ def is_in(text: str, language: str) -> bool:
 
 @lru_cache(maxsize=64)
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language tag ("en", "pt-BR") in lower case, none if unknown.
-
-    An empty tag means English.
-    """
+    """Return the stop words of a language tag ("en", "pt-BR"; "": English), none if unknown."""
     code = primary_language(language) or "en"
     if code == "en":
         return frozenset(Path(__file__).with_name("stop_words_en.txt").read_text().split())

@@ -136,10 +136,7 @@ class RemoteLlm(ABC):
     def stream(
         self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
     ) -> Iterator[str]:
-        """Yield the answer in pieces. Raises as ``ask`` does, also for an incomplete answer.
-
-        Calls ``on_usage`` even then.
-        """
+        """Yield the answer in pieces. Raises as ``ask``, also if incomplete, after ``on_usage``."""
         body = self._request(prompt, stream=True)
         reply = ChatReply()
         try:

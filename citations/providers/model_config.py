@@ -16,10 +16,7 @@ _QUERY, _DOCUMENT = ("query",), ("document", "passage", "corpus")  # names of pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """A model's configuration. ``max_tokens`` includes special tokens.
-
-    ``pooling`` is mean, cls, or "" for one that only sentence-transformers supports.
-    """
+    """A model; ``pooling`` is mean, cls, or "" for one that only sentence-transformers supports."""
 
     dimensions: int
     max_tokens: int

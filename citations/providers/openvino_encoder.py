@@ -155,10 +155,7 @@ def _compile(graph: Path) -> Any:
 
 
 def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Group indexes, sorted by length, into batches of at most ``BATCH_TOKENS`` padded tokens.
-
-    A longer text has a batch of its own.
-    """
+    """Group indexes by length into batches of ``BATCH_TOKENS`` padded tokens, or of one text."""
     batch: list[int] = []
     for index in order:
         if batch and (len(batch) + 1) * lengths[index] > BATCH_TOKENS:

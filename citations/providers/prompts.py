@@ -18,10 +18,7 @@ _MAX_PLAIN: Final = 5_000  # and after
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A question to a language model; ``max_tokens`` limits the answer.
-
-    ``document`` is the part that many questions share: it is sent before ``text``.
-    """
+    """A question and its answer's limit; ``document`` is sent first, as many questions share it."""
 
     text: str
     system: str = ""

@@ -90,10 +90,7 @@ def live_encoder() -> Embedder | None:
 
 
 def keywords() -> Keywords | None:
-    """Return the keyword extractor, None if disabled or its model is missing.
-
-    Raises ``ModelError``.
-    """
+    """Return the keyword extractor, None without it or its model. Raises ``ModelError``."""
     method = conf.live_keywords()
     encoder = live_encoder() if method != NO_KEYWORDS else None
     if encoder is None:
@@ -103,10 +100,7 @@ def keywords() -> Keywords | None:
 
 
 def gate() -> Head | None:
-    """Return the topic gate for vectors of ``live_encoder``, None if trained on another model.
-
-    Raises ``ModelError``.
-    """
+    """Return the topic gate, None if trained on another model. Raises ``ModelError``."""
     head: Head = _models.get(("gate",), Head.read)
     encoder = live_encoder()
     return head if encoder and encoder.model == head.model else None
@@ -132,10 +126,7 @@ def llm() -> Llm | None:
 
 
 def warm() -> None:
-    """Load each local model that is ready and run it once, so that no search waits for it.
-
-    Logs errors.
-    """
+    """Run each local model that is ready once, so that no search waits for it; log its errors."""
     for warm_up in (_warm_embedder, _warm_rerankers, _warm_live_encoder):
         try:
             warm_up()

@@ -67,10 +67,7 @@ def _is_intact(text: str, place: Span, prefix: str, suffix: str) -> bool:
 
 
 def _alike(text: str, matches: list[Span], prefix: str, suffix: str) -> Span | None:
-    """Return the one place whose surroundings have stayed best, if that tells it from all others.
-
-    Of a short quote one side must be unchanged.
-    """
+    """Return the one place whose surroundings stayed best, if that tells it from all others."""
     if not prefix.strip() and not suffix.strip():
         return matches[0] if len(matches) == 1 else None
     then = _inner(prefix, before=True), _inner(suffix, before=False)
@@ -83,9 +80,7 @@ def _alike(text: str, matches: list[Span], prefix: str, suffix: str) -> Span | N
 
 
 def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:
-    """Return the share of the surrounding words that have stayed, in order, and whether one side is
-    unchanged.
-    """
+    """Return the share of the surrounding words that stayed, and whether one side is unchanged."""
     now = (
         prepare(text[max(0, place[0] - AROUND - _SLACK) : place[0]]).words(),
         prepare(text[place[1] : place[1] + AROUND + _SLACK]).words(),

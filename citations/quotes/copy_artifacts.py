@@ -35,9 +35,7 @@ _QUOTED: Final = re.compile(r"\s*['‘’‚‛`´](?P<text>.*)['‘’‛`´]\s
 
 
 def bare(quote: str) -> str:
-    """Return a quote without timings, tags, character references, emphasis, links, outer quotation
-    marks and repeated lines.
-    """
+    """Return a quote without the markup, outer quotation marks and repeated lines of a copy."""
     text = _STAMP.sub("", _TIMING.sub("", quote)) if ":" in quote else quote
     text = "\n".join(_once(text.split("\n"))) if "\n" in text else text
     text = _TAG.sub("", _BREAK.sub(" ", text)) if "<" in text else text

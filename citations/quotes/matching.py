@@ -41,9 +41,7 @@ class Verdict(StrEnum):
 
 
 class WordDifference(NamedTuple):
-    """Words that the quote leaves out ("missing"), adds ("added") or replaces ("changed"), as
-    written.
-    """
+    """Words as written that are "missing" from the quote, "added" to it or "changed"."""
 
     kind: str
     quoted: str
@@ -110,9 +108,7 @@ def prepare(text: str) -> PreparedText:
 
 
 def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteCheck:
-    """Look up a quote in a text; of several matches, the one inside or nearest to ``near`` counts,
-    else the first.
-    """
+    """Look up a quote in a text: the match inside or nearest to ``near``, else the first one."""
     if not is_enough(quote):
         return QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=False)
     if span := find(quote, text, near=near):
@@ -121,9 +117,7 @@ def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteC
 
 
 def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | None:
-    """Return the characters [first, last) of the first match, or of the nearest to ``near``; None
-    without a match.
-    """
+    """Return the characters [first, last) of the first match, or of the nearest to ``near``."""
     spans = places(quote, text)
     if near is None:
         return next(spans, None)
@@ -155,10 +149,7 @@ def places(quote: str, text: PreparedText) -> Iterator[Span]:
 
 
 def is_enough(quote: str) -> bool:
-    """Tell whether a quote can prove anything: three words, or twelve characters.
-
-    Fillers and signs do not count.
-    """
+    """Tell whether a quote has three words or twelve characters besides fillers and signs."""
     tokens = (token for token in tokenize(quote) if not token.is_filler(drops_um=True))
     lengths = [len(token.text) for token in tokens if token.is_word]
     return len(lengths) >= ENOUGH_WORDS or sum(lengths) >= ENOUGH_CHARACTERS
@@ -228,9 +219,7 @@ def _key(words: Sequence[str]) -> str:
 
 
 def _readings(words: list[Token], text: PreparedText) -> Iterator[list[Token]]:
-    """Yield the quote's words with its line-break hyphens kept, then removed where the text has the
-    whole word.
-    """
+    """Yield a quote's words with line-break hyphens, then without those that the text lacks."""
     yield words
     if any(token.is_broken for token in words):
         known = set(text.words()) | text.joins.keys()

@@ -3,7 +3,7 @@
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -143,21 +143,21 @@ def _version(source: Source) -> tuple[Hashable, ...]:
 def _read(blocks: Sequence[Block]) -> SourceText:
     words = [word for block in blocks for word in block.words]
     shared: dict[str, str] = {}
+
+    def known(values: Iterable[int | None]) -> "array[int]":
+        return array("q", (_NONE if value is None else value for value in values))
+
     return SourceText(
         digest=text_chunking.digest_of(blocks),
         text=text_of(blocks),
         offsets=array("q", [block.offset for block in blocks]),
-        starts=array("q", [_or_none(block.start) for block in blocks]),
-        ends=array("q", [_or_none(block.end) for block in blocks]),
-        pages=array("q", [_or_none(block.page) for block in blocks]),
+        starts=known(block.start for block in blocks),
+        ends=known(block.end for block in blocks),
+        pages=known(block.page for block in blocks),
         headings=tuple(shared.setdefault(block.heading, block.heading) for block in blocks),
         word_offsets=array("q", [offset for offset, _ in words]),
         word_starts=array("q", [start for _, start in words]),
     )
-
-
-def _or_none(value: int | None) -> int:
-    return _NONE if value is None else value
 
 
 def _known(value: int) -> int | None:

@@ -115,18 +115,17 @@ class _Kinds(dict[int, str]):
     """The kinds of characters, computed on first use."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = kind = _kind(chr(code))
+        character = chr(code)
+        category = unicodedata.category(character)
+        form = unicodedata.decomposition(character).partition(" ")[0]
+        if form in ("<super>", "<sub>") and category != "So":
+            kind = _UPPER if form == "<super>" else _LOWER
+        elif category[0] in "LM" and is_unspaced(character):
+            kind = _MARK if category[0] == "M" else _SIGN
+        else:
+            kind = _BY_CATEGORY.get(category) or _BY_CLASS.get(category[0], _OTHER)
+        self[code] = kind
         return kind
-
-
-def _kind(character: str) -> str:
-    category = unicodedata.category(character)
-    form = unicodedata.decomposition(character).partition(" ")[0]
-    if form in ("<super>", "<sub>") and category != "So":
-        return _UPPER if form == "<super>" else _LOWER
-    if category[0] in "LM" and is_unspaced(character):
-        return _MARK if category[0] == "M" else _SIGN
-    return _BY_CATEGORY.get(category) or _BY_CLASS.get(category[0], _OTHER)
 
 
 _KINDS = _Kinds(
@@ -268,9 +267,7 @@ _OPERATORS = frozenset("=≠≈≡<≤≥+×÷√^")
 
 
 def _is_negative(text: str, kinds: str, position: int) -> bool:
-    """Tell whether a dash is the sign of the next letter, as in "= -sin x"; "-I think" marks a
-    speaker.
-    """
+    """Tell whether a dash is a letter's sign, as in "= -sin x"; "-I think" marks a speaker."""
     following = position + 1
     before = _beside(kinds, position, -1)
     if before >= 0 and text[before] in _OPERATORS and kinds[following : following + 1] == _LETTER:
@@ -282,9 +279,7 @@ def _is_negative(text: str, kinds: str, position: int) -> bool:
 
 
 def _beside(kinds: str, position: int, step: int) -> int:
-    """Return the next position in a direction that is neither blank nor of the same kind; -1
-    without one nearby.
-    """
+    """Return the next position that is neither blank nor of the same kind; -1 if none is nearby."""
     passed = (_BLANK, _LINE, kinds[position])
     for beside in range(position + step, position + step * _NEARBY, step):
         if not 0 <= beside < len(kinds):

@@ -193,24 +193,23 @@ def _verified(
     quote: str, match: _Match, *, is_misattributed: bool, started: float
 ) -> VerifiedQuote:
     check, source = match.check, match.source
+    verified = VerifiedQuote(
+        verdict=check.verdict,
+        quote=quote,
+        likeness=check.likeness,
+        is_enough=check.is_enough,
+        differences=check.differences,
+    )
     if source is None or check.span is None:
-        return VerifiedQuote(
-            verdict=check.verdict,
-            quote=quote,
-            likeness=check.likeness,
-            is_enough=check.is_enough,
-            milliseconds=(perf_counter() - started) * 1000,
-        )
+        return replace(verified, milliseconds=(perf_counter() - started) * 1000)
     reading = source_texts.of(source)
     locator = reading.locate(check.span)
     prefix, suffix = reading.around(check.span)
     link, youtube_id = source.path_to(locator), source.video and source.video.youtube_id
-    verdict = check.verdict
-    if is_misattributed and verdict == Verdict.VERBATIM:
-        verdict = Verdict.MISATTRIBUTED
-    return VerifiedQuote(
-        verdict=verdict,
-        quote=quote,
+    is_verbatim = check.verdict == Verdict.VERBATIM
+    return replace(
+        verified,
+        verdict=Verdict.MISATTRIBUTED if is_misattributed and is_verbatim else check.verdict,
         source=source.pk,
         origin=source.origin,
         locator=locator,
@@ -221,7 +220,5 @@ def _verified(
         digest=reading.digest,
         link=link,
         timestamp_link=watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else link,
-        differences=check.differences,
-        likeness=check.likeness,
         milliseconds=(perf_counter() - started) * 1000,
     )

@@ -311,10 +311,7 @@ _FETCH = """
 
 
 def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
-    """Return the chunks at these positions, in one query.
-
-    Those outside the scope, or gone, are missing.
-    """
+    """Return the chunks at these positions, in one query, without those outside the scope."""
     visible, values = visible_sources_sql(scope)
     with connection.cursor() as cursor:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})

@@ -22,10 +22,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class FusedHit(NamedTuple, Generic[K]):
-    """A fused key: its rank in each ranking (from 1.
-
-    None: absent), the parts they add, and their sum.
-    """
+    """A key's rank in each ranking (from 1; None: absent), the parts these add, and their sum."""
 
     key: K
     score: float
@@ -62,10 +59,7 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[FusedHit[K]]
 
 
 class RescoredHit(NamedTuple, Generic[K]):
-    """A weighted hit. ``score`` is the sum of weight · part.
-
-    With ``neighbours``, what these add, it is divided by ``SHARED``.
-    """
+    """The sum of weight · part; with what ``neighbours`` add, it is divided by ``SHARED``."""
 
     key: K
     score: float

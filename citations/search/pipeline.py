@@ -41,10 +41,7 @@ STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRI
 
 
 class RankedHit(NamedTuple):
-    """A candidate with its final score.
-
-    ``least`` is the lowest re-ranked score, for candidates below it.
-    """
+    """A candidate's final score; ``least`` is the lowest re-ranked one, for candidates below it."""
 
     hit: CandidateHit
     score: float
@@ -175,10 +172,7 @@ def _by_fusion(hits: Sequence[CandidateHit]) -> list[RankedHit]:
 
 
 def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> list[RankedHit]:
-    """Order the first candidates by the cross-encoder.
-
-    Where there is none, or it fails, the fused order stays and a note says so.
-    """
+    """Order the first candidates by the cross-encoder; without one, note it and keep the order."""
     reranker = registry.reranker()
     if reranker is None:
         if conf.reranker() != conf.NO_RERANKER:

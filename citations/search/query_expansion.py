@@ -52,10 +52,7 @@ def hyde_prompt(question: str) -> Prompt:
 
 
 class QueryEmbedding:
-    """The vector of a question, or of a hypothetical answer to it, in an embedding space.
-
-    Starts at once and waits when needed.
-    """
+    """The vector of a question, or of a hypothetical answer; starts at once, waits when needed."""
 
     def __init__(
         self,
@@ -75,19 +72,14 @@ class QueryEmbedding:
         self._vector: Vector | None = None
 
     def vector(self) -> Vector:
-        """Wait for the vector.
-
-        Raises ``InvalidProvider`` and ``ModelError``, also after ``EMBED_SECONDS``.
-        """
+        """Wait for the vector. Raises ``InvalidProvider`` and, also if too slow, ``ModelError``."""
         if self._vector is None:
             self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
             self._vector = self._await(self._embedding)
         return self._vector
 
     def _expanded(self) -> str:
-        """Return the text to embed: the hypothetical answer, or the question where none arrives in
-        time.
-        """
+        """Return the hypothetical answer to embed, or the question where none arrives in time."""
         if self._expanding is None:
             return self._question
         try:
@@ -119,9 +111,7 @@ class QueryEmbedding:
 
 
 class PendingVector:
-    """A question's vector in the space of the settings, begun before the active space is known:
-    they nearly always agree.
-    """
+    """A question's vector by the settings' model, begun before the active space is known."""
 
     def __init__(self, question: str) -> None:
         self._embedding = _executor.submit(

@@ -22,10 +22,7 @@ CHUNKING_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkDraft:
-    """A chunk before it is stored.
-
-    ``text`` equals the source's text[``span_start``:``span_end``].
-    """
+    """A chunk before it is stored; ``text`` is the source's in the span."""
 
     text: str
     span_start: int
@@ -224,10 +221,7 @@ def _cost(section: _Section, stop: int, start: int, target: int) -> float:
 
 
 def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, floor: int) -> int:
-    """Return where a chunk starts whose own text begins with sentence ``first``.
-
-    About ``overlap`` characters earlier, but not before ``floor``.
-    """
+    """Return where a chunk starts, ``overlap`` characters before its own text or at ``floor``."""
     start = sentences[first][0]
     wanted = max(floor, start - overlap)
     if overlap == 0:
@@ -237,12 +231,11 @@ def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, flo
         (sentences[index][0] for index in range(first - 1, -1, -1)),
     )
     best = min(earlier, key=lambda begin: abs(begin - wanted), default=start)
-    return best if start - best >= overlap / 3 else max(floor, _word_start(text, wanted, start))
-
-
-def _word_start(text: str, wanted: int, stop: int) -> int:
-    blanks = _BLANKS.search(text, wanted, stop)
-    return blanks.end() if blanks and blanks.end() < stop else between_letters(text, wanted)
+    if start - best >= overlap / 3:
+        return best
+    blanks = _BLANKS.search(text, wanted, start)
+    word = blanks.end() if blanks and blanks.end() < start else between_letters(text, wanted)
+    return max(floor, word)
 
 
 _BLANKS = re.compile(r"\s+")

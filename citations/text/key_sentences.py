@@ -29,9 +29,7 @@ FILLERS: Final = frozenset(Path(__file__).with_name("fillers.txt").read_text().s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence, its start in the source's text, its content words, and the length of their weight
-    vector.
-    """
+    """A sentence, its start in the source, its content words, and their weight vector's length."""
 
     text: str
     start: int
@@ -58,9 +56,7 @@ class Gist:
 def sentences_of(
     text: str, offset: int, *, split: Callable[[str], list[Span]], stops: frozenset[str]
 ) -> list[tuple[str, int, Words]]:
-    """Return the sentences of a text that starts at ``offset``: text, start in the source, words
-    without ``stops``.
-    """
+    """Return the sentences of a text at ``offset``: text, start, words without ``stops``."""
     rows = []
     for first, last in split(text):
         if sentence := text[first:last].strip():
@@ -99,10 +95,7 @@ def weigh(
 def gist(
     sentences: Sequence[Sentence], words: Words, rarity: Mapping[str, float], most: int, room: int
 ) -> Gist:
-    """Choose at most ``most`` sentences of together at most ``room`` characters, at least one.
-
-    ``words`` are those of the whole text.
-    """
+    """Choose up to ``most`` sentences of ``room`` characters, at least one, for all ``words``."""
     length = _length(words, rarity) or 1.0
     weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
     worth = [_worth(sentence, weights) for sentence in sentences]

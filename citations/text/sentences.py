@@ -1,10 +1,8 @@
-"""Split running text, spoken or printed, into sentences, in any script. Pure, standard library
-only.
+"""Split running text, spoken or printed, into sentences, in any script. Pure.
 
-No library: those that are maintained need a model or a language for each text, return sentences
-without their offsets, and ignore pauses, which are all that unpunctuated captions have. A missed or
-invented boundary costs little here, but a lost character makes every later citation wrong, so
-sentences are spans that tile the text.
+No library: those that are maintained need a model or a language for each text, return no offsets,
+and ignore pauses, which are all that unpunctuated captions have. A lost character makes every later
+citation wrong, so sentences are spans that tile the text.
 """
 
 import re
@@ -103,10 +101,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
-    """Tell whether an ambiguous stop ends the sentence from ``start``.
-
-    Text resumes at ``after``.
-    """
+    """Tell whether an ambiguous stop ends the sentence from ``start``; ``after`` is the next."""
     stop = match["stop"]
     if after == len(text):
         return True
@@ -136,10 +131,7 @@ _LOOK_BACK = 40  # characters in which the word before a stop is looked for
 
 
 def _is_full_stop(text: str, start: int, position: int, rest: str) -> bool:
-    """Tell whether the "." at ``position`` ends the sentence from ``start``.
-
-    It may also belong to an abbreviation, an initial or the number of a list item.
-    """
+    """Tell whether the "." at ``position`` ends a sentence, or an abbreviation or number in it."""
     before = text[max(start, position - _LOOK_BACK) : position].lstrip()
     word = before.split()[-1].lstrip(_OPENERS) if before and not before[-1].isspace() else ""
     if not word:

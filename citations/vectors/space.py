@@ -22,10 +22,7 @@ STARTED = timezone.now()  # of this process, roughly: are its settings older tha
 
 
 def active() -> EmbeddingSpace | None:
-    """Return the active space, None before anything is embedded.
-
-    Raises ``EmbeddingMismatch`` and ``InvalidProvider``.
-    """
+    """Return the active space, or None. Raises ``EmbeddingMismatch`` and ``InvalidProvider``."""
     space = locked()
     if space is None or _is_configured(space) or _switched_since_start(space):
         return space
@@ -65,10 +62,7 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
 
 
 def configured() -> tuple[str, str, int]:
-    """Return provider, model and dimensions of the settings.
-
-    0 where only the missing model knows. Raises ``InvalidProvider``.
-    """
+    """Return provider, model, dimensions (0: unknown). Raises ``InvalidProvider``."""
     choice = conf.embedding()
     try:
         return registry.identity(choice)
@@ -88,9 +82,7 @@ def _is_configured(space: EmbeddingSpace) -> bool:
 
 
 def _switched_since_start(space: EmbeddingSpace) -> bool:
-    """Tell whether the settings were right when this process started: the end of a migration must
-    not make its searches fail.
-    """
+    """Tell whether a migration changed the model since this process started: searches go on."""
     if space.activated_at is None or space.activated_at < STARTED:
         return False
     provider, model, _ = configured()
@@ -111,10 +103,7 @@ def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:
 
 
 def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
-    """Create the active space from the settings, replacing an empty one.
-
-    None where another process was first.
-    """
+    """Create the active space by the settings in place of an empty one; None if too late."""
     provider, model, dimensions = registry.identity(conf.embedding())
     try:
         with transaction.atomic():
@@ -132,9 +121,7 @@ def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
 
 
 def _adopt_sources(name: str) -> None:
-    """Adopt a library with data but no active space: take it to be of the configured model, and
-    embed what lacks a vector.
-    """
+    """Take data without an active space to be the configured model's; embed what lacks."""
     ready = Source.objects.filter(state=State.READY)
     if ready.exists():
         logger.warning(

@@ -116,10 +116,7 @@ def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedS
 
 
 def definite_kind(question: str) -> str:
-    """Return what a question calls the only source that it can mean: "document" or "recording".
-
-    Empty where it calls none so, or says which one it means.
-    """
+    """Return as what a question calls its only source: "document", "recording" or ""."""
     only = _ONLY.search(question[:MAX_QUESTION])
     return "" if only is None else "document" if only["document"] else "recording"
 
@@ -129,11 +126,7 @@ def title_words(question: str) -> list[str]:
     words: dict[str, None] = {}
     for mention in _mentions(question):
         text = mention.title or mention.rest
-        own = (
-            [text]
-            if mention.is_number
-            else [word for word in text.split() if _is_distinctive(word)]
-        )
+        own = [text] if mention.is_number else filter(_is_distinctive, text.split())
         words |= dict.fromkeys(word.strip('"“”„«».,;:?!()') for word in own)
     return [word for word in words if word]
 

@@ -153,10 +153,7 @@ def separated(question: str) -> tuple[str, str]:
 
 
 def subject(question: str) -> str:
-    """Return what a question asks about, to be named in a sentence.
-
-    “What is the capital of France?” asks about “the capital of France”.
-    """
+    """Return what a question asks about: of “What is the capital?” it is “the capital”."""
     text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
     rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
     named = rest if content_words(_MORE.sub("", rest)) else text
@@ -164,10 +161,7 @@ def subject(question: str) -> str:
 
 
 def named(question: str) -> str:
-    """Return a question's subject, or the quoted question if no noun names the subject.
-
-    Of a question without content words, it is the subject of the one before it, in brackets.
-    """
+    """Return the subject of a question, or of the one before it; else the question, quoted."""
     text = " ".join(question.split())
     own, context = separated(text)
     text = context if context and not content_words(_MORE.sub("", own)) else text

@@ -82,10 +82,7 @@ _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’",
 
 
 def parse_drafts(pieces: Iterable[str]) -> Iterator[Draft]:
-    """Yield each claim of an answer as soon as it is complete.
-
-    Stops at ``MAX_CHARACTERS`` and ``MAX_CLAIMS``; raises what ``pieces`` raises.
-    """
+    """Yield each claim as soon as it is complete; raises what ``pieces`` raises."""
     claim = _ClaimParser()
     count = 0
     for line in _lines(pieces):
@@ -123,10 +120,7 @@ def _bounded(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _visible(line: str, thought: str) -> tuple[str, str]:
-    """Return a line without thoughts, and the tag of the thought that is open at its end.
-
-    ``thought`` is the tag that is open at its beginning.
-    """
+    """Return a line without thoughts, and the tag of the open one, given that at its start."""
     visible: list[str] = []
     while True:
         if thought:
@@ -176,8 +170,7 @@ class _ClaimParser:
             CitedQuote(quote=match["text"].strip(), passage=int(match["number"]))
             for match in _INLINE.finditer(text)
         ]
-        claim = _plain(text)
-        if claim:
+        if claim := _plain(text):
             yield ClaimDraft(text=claim, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
         self._text, self._cited = [], []
 
@@ -201,10 +194,7 @@ def _unquoted(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a claim without markup, addresses, and bracketed numbers.
-
-    Such numbers would look like checked citations.
-    """
+    """Return a claim without markup, addresses, and bracketed numbers, which would look checked."""
     text = _LINK.sub(r"\1", _MARK.sub(" ", text))
     text = _ADDRESS.sub(" ", text)
     text = _MARKUP.sub(r"\2", _REFERENCE.sub("", text))
