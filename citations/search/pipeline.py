@@ -4,7 +4,7 @@ Only the calling thread uses the database; models compute beside the lexical loo
 database queries does not depend on the number of results.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
@@ -118,39 +118,15 @@ def search(
     )
 
 
-def slow_stages(*, mode: SearchMode = SearchMode.HYBRID, rerank: bool = True) -> tuple[str, ...]:
+def slow_stages(*, mode: SearchMode = SearchMode.HYBRID) -> tuple[str, ...]:
     """Name the stages that take noticeably long with the present settings."""
     uses_vectors = mode != SearchMode.LEXICAL
     slow = {
         EXPAND: uses_vectors and conf.uses_hyde(),
         EMBED: uses_vectors and conf.embedding().provider in REMOTE,
-        RERANK: rerank and registry.reranker() is not None,
+        RERANK: registry.reranker() is not None,
     }
     return tuple(name for name, is_slow in slow.items() if is_slow)
-
-
-def staged(
-    scope: Scope,
-    query: str,
-    *,
-    mode: SearchMode = SearchMode.HYBRID,
-    limit: int = 10,
-    filter: Filter = Filter(),
-    explain: bool = False,
-    user: User | None = None,
-) -> Iterator[Results]:
-    """Yield quick results first, if any stage is slow, then final ones. Raises as ``search``."""
-    for quick in (True, False) if slow_stages(mode=mode) else (False,):
-        yield search(
-            scope,
-            query,
-            mode=mode,
-            limit=limit,
-            filter=filter,
-            explain=explain,
-            user=user,
-            quick=quick,
-        )
 
 
 def _parsed(query: str) -> lexical_query.Query:

@@ -788,16 +788,14 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
 ) -> None:
     embed(make_document(collection, TEXTS))
     assert search_pipeline.slow_stages() == ()
-    assert len(list(search_pipeline.staged(scope, "entropy"))) == 1
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     with_reranker(monkeypatch, Backwards())
     assert search_pipeline.slow_stages() == ("expand", "rerank")
-    assert search_pipeline.slow_stages(mode=SearchMode.LEXICAL, rerank=False) == ()
-    stages = search_pipeline.staged(scope, "entropy")
-    quick = next(stages)
+    assert search_pipeline.slow_stages(mode=SearchMode.LEXICAL) == ("rerank",)
+    quick = search_pipeline.search(scope, "entropy", quick=True)
     assert not teller.prompts
     assert (quick.reranked, quick.hypothesis) == (False, "")
-    full = next(stages)
+    full = search_pipeline.search(scope, "entropy")
     assert (full.reranked, full.hypothesis) == (True, "A cat sat on the mat.")
 
 
