@@ -31,10 +31,7 @@ SNIPPET: Final = 60  # characters on either side of a match
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
-    """A page to display. ``quote`` and ``matches`` are characters of its text.
-
-    The boxes locate them on the ``image``, if there is one.
-    """
+    """A page to show; boxes locate ``quote`` and ``matches``, spans of its text, on its image."""
 
     source: Source
     document: Document

@@ -25,10 +25,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredWindow:
-    """A window's row after storing, and its citations, best first.
-
-    ``is_stored`` is false if the database was unavailable.
-    """
+    """A window and its citations, best first; not stored if the database was unavailable."""
 
     window: Window
     citations: tuple[Citation, ...] = ()

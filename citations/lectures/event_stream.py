@@ -129,10 +129,7 @@ def _counted(user: int) -> Iterator[None]:
 
 
 class Listener:
-    """Receives PostgreSQL's notifications of events and wakes those who wait for them.
-
-    It listens while somebody waits; earlier events are only in the table.
-    """
+    """Wakes those who wait for events as PostgreSQL notifies; listens while somebody waits."""
 
     def __init__(self) -> None:
         self.is_listening = False

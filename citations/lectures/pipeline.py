@@ -153,10 +153,7 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
 
 
 def enriched(text: str, keywords: Sequence[str]) -> str:
-    """Append keywords to a text, truncated from the left to ``MAX_TOKENS`` tokens in all.
-
-    The previous window covers the beginning.
-    """
+    """Append keywords to a text, truncated from the left to ``MAX_TOKENS`` tokens in all."""
     terms = " ".join(keywords)
     room = MAX_TOKENS - _SPECIAL_TOKENS - (tokens.count(terms) if terms else 0)
     return f"{tokens.keep_end(text, most=max(room, MAX_TOKENS // 2))} {terms}".strip()

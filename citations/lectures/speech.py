@@ -150,10 +150,7 @@ def _store(
     made: Sequence[windows.SpeechWindow],
     events: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> list[Window]:
-    """Store windows and the buffer; publish segments, then windows.
-
-    The session numbers the windows: others than these may have been queried directly.
-    """
+    """Store windows, numbered by the session, and the buffer; publish segments, then windows."""
     first = locked.window_count
     columns = [{**asdict(window), "index": first + n} for n, window in enumerate(made)]
     rows = [Window(session=locked, **values) for values in columns]

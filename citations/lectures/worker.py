@@ -182,10 +182,7 @@ def _claim(*, waiting: timedelta = timedelta(0)) -> list[Window]:
 
 
 class _Pool:
-    """Runs turns in threads while there is work; ``notify`` announces work.
-
-    On shutdown only running turns are awaited: the rest waits in the database.
-    """
+    """Runs turns in threads while there is work; on shutdown only running ones are awaited."""
 
     def __init__(self, threads: int, turn: Callable[[], bool]) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="live")

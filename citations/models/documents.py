@@ -41,10 +41,7 @@ class DocumentPart(models.Model):
 
 
 class Page(models.Model):
-    """The text of one page; in a file without pages, about 3,000 characters.
-
-    The source's text consists of its pages' texts, each at its ``start``.
-    """
+    """The text of a page, or of about 3,000 characters; the source's text has it at ``start``."""
 
     document = models.ForeignKey(Document, models.CASCADE, related_name="pages")
     number = models.PositiveIntegerField(help_text="Counted from 1.")

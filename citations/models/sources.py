@@ -224,10 +224,7 @@ class LocatedRow(models.Model):
 
 
 class Chunk(LocatedRow):
-    """A passage of about 500 characters: ``text`` is the source's text in the span.
-
-    ``position`` is its number in the lexicon, to which the postings refer.
-    """
+    """A passage of about 500 characters; ``position`` is its number in the lexicon."""
 
     source = models.ForeignKey(Source, models.CASCADE, related_name="chunks")
     ordinal = models.PositiveIntegerField()

@@ -20,10 +20,7 @@ FEW: Final = 6  # sources that are shown one by one; of more, their topics
 
 
 class Summary(NamedTuple):
-    """A node with the ordinals of its first and last chunk.
-
-    ``passage`` holds its text and source, ``cosine`` is None where it has no vector.
-    """
+    """A node with its first and last chunk, text and source; without a vector, no ``cosine``."""
 
     node: int
     level: int
@@ -155,10 +152,7 @@ def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:
 
 
 def current_digests(summaries: Iterable[Summary]) -> dict[int, str]:
-    """Return the digest of the source's text for nodes whose sentences still stand there.
-
-    A source that was re-chunked just now has its old nodes until they are rebuilt.
-    """
+    """Return the source's digest for nodes whose sentences still stand in its text."""
     nodes = {summary.node: summary for summary in summaries if summary.spans}
     if not nodes:
         return {}

@@ -45,10 +45,7 @@ class _Section:
 
 
 def update(source: Source) -> int:
-    """Assign a source's sections to the nearest topics of its collection.
-
-    Return how many topics changed. Does nothing while the collection has no topics.
-    """
+    """Assign a source's sections to topics, if there are any; return how many topics changed."""
     space = vector_space.locked()
     with transaction.atomic():
         _lock(source.collection_id)

@@ -50,10 +50,7 @@ def load(path: Path, *, most: int, declared: str = "") -> str:
 
 
 def decode(data: bytes, *, declared: str = "") -> str:
-    """Decode by byte order mark, as UTF-8, as ``declared``, or by a guess, in this order.
-
-    Bytes that do not fit become U+FFFD.
-    """
+    """Decode by byte order mark, as UTF-8, as ``declared``, or by a guess, in this order."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")

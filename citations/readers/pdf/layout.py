@@ -38,10 +38,7 @@ class Glyphs:
 
 @dataclass(slots=True)
 class PdfRun:
-    """Consecutive characters on a baseline, with spaces (-1) between words.
-
-    ``left``, ``right`` and ``base`` follow the direction of the text.
-    """
+    """Characters on a baseline, with spaces (-1); positions follow the direction of the text."""
 
     glyphs: list[int]
     left: float
