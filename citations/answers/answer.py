@@ -162,7 +162,7 @@ class Reply:
     """An answer. A refusal has no claims, but a ``note`` and the ``nearest`` passages."""
 
     question: str
-    asked_as: str  # the question as it was looked up
+    full_question: str  # the question as it was looked up
     outcome: AnswerOutcome
     trace: AnswerTrace
     claims: tuple[Claim, ...] = ()

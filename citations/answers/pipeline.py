@@ -49,7 +49,7 @@ class AnswerRequest:
     history: tuple[tuple[str, str], ...]
     filter: Filter
     user: User | None
-    asked_as: str
+    full_question: str
     told: tuple[str, ...] = ()
 
 
@@ -76,14 +76,14 @@ def ask(
     history: Sequence[tuple[str, str]] = (),
     filter: Filter = Filter(),
     user: User | None = None,
-    asked_as: str = "",
+    full_question: str = "",
     told: Iterable[str] = (),
 ) -> Iterator[Event]:
     """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
-    ``history`` has (question, answer) of earlier turns, oldest first. ``asked_as`` is the question
-    as it stands alone, if that is known. ``told`` are the quotes of earlier answers: an answer to a
-    question that asks for more does not repeat them.
+    ``history`` has (question, answer) of earlier turns, oldest first. ``full_question`` is the
+    question as it stands alone, if that is known. ``told`` are the quotes of
+    earlier answers: an answer to a question that asks for more does not repeat them.
 
     Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
     ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
@@ -97,7 +97,7 @@ def ask(
         history=tuple(history),
         filter=filter,
         user=user,
-        asked_as=clean(asked_as, MAX_QUERY_CHARACTERS),
+        full_question=clean(full_question, MAX_QUERY_CHARACTERS),
         told=tuple(told) if asks_for_more(text) else (),
     )
     return _events(request)
@@ -123,7 +123,7 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
         request.question,
         history=request.history,
         filter=request.filter,
-        asked_as=request.asked_as,
+        full_question=request.full_question,
     )
     yield Progress(stage=RETRIEVE)
     attempt = yield from _attempt(request, understanding)
@@ -154,7 +154,7 @@ def _attempt(
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(
-            asked_as=understanding.asked_as,
+            full_question=understanding.full_question,
             parts=understanding.route.parts,
             found=found,
             told=request.told,
@@ -186,7 +186,7 @@ def _attempt_everywhere(
 ) -> Generator[Event, None, _Attempt]:
     """Search all sources when the named ones do not answer: a title may be a subject, too."""
     selected, started = understanding.selected, perf_counter()
-    route = understanding.models.route(understanding.asked_as)
+    route = understanding.models.route(understanding.full_question)
     stage = _stage(ROUTE, started)
     everywhere = replace(understanding, route=route, filter=request.filter, selected=None)
     second = yield from _attempt(request, everywhere)
@@ -250,23 +250,23 @@ def _reply(
     )
     return Reply(
         question=request.question,
-        asked_as=understanding.asked_as,
+        full_question=understanding.full_question,
         outcome=outcome,
         trace=trace,
         claims=() if is_refused else draft.claims,
         quotes=() if is_refused else tuple(attempt.proof.quotes),
         nearest=tuple(nearest),
-        note=_note(understanding.asked_as, attempt),
+        note=_note(understanding.full_question, attempt),
         confidence=None if is_refused else draft.confidence,
         model=draft.model,
         milliseconds=(perf_counter() - started) * 1000,
     )
 
 
-def _note(asked_as: str, attempt: _Attempt) -> str:
+def _note(full_question: str, attempt: _Attempt) -> str:
     draft = attempt.draft
     is_whole = len(draft.missing) < len(attempt.route.parts)
-    missing = draft.missing if attempt.is_supported or not is_whole else [asked_as]
+    missing = draft.missing if attempt.is_supported or not is_whole else [full_question]
     what = "more information" if draft.repeats else "information"
     refusals = (
         f"I cannot find {what} about {named(part)} in the sources."

@@ -79,7 +79,7 @@ class AnswerModels:
 class Understanding:
     """What is looked up, and in which sources."""
 
-    asked_as: str
+    full_question: str
     route: Route
     filter: Filter
     selected: SelectedSources | None
@@ -94,20 +94,20 @@ def understand(
     *,
     history: Sequence[tuple[str, str]],
     filter: Filter,
-    asked_as: str = "",
+    full_question: str = "",
 ) -> Understanding:
-    """Find out what a question asks; ``asked_as`` is the question by itself, if that is known."""
+    """Find out what a question asks; ``full_question`` is known if it was completed before."""
     started = perf_counter()
     llm, llm_note = _llm()
     models = AnswerModels(llm, _embedder())
-    asked_as = asked_as or rewrite(question, history, llm=llm)
-    selected = _select_sources(scope, filter, asked_as)
-    own, context = separated(asked_as)
+    full_question = full_question or rewrite(question, history, llm=llm)
+    selected = _select_sources(scope, filter, full_question)
+    own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
     return Understanding(
-        asked_as=asked_as,
-        route=models.route(selected.question if selected else asked_as),
+        full_question=full_question,
+        route=models.route(selected.question if selected else full_question),
         filter=replace(filter, keys=selected.keys) if selected else filter,
         selected=selected,
         models=models,

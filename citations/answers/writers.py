@@ -28,7 +28,7 @@ ECHOED: Final = 0.5  # share of its words that a "not found" must have from the 
 class WritingTask:
     """What is asked, and from which passages it is answered. ``told`` is not repeated."""
 
-    asked_as: str
+    full_question: str
     parts: tuple[QuestionPart, ...]
     found: EvidenceSet
     told: tuple[str, ...] = ()
@@ -194,7 +194,7 @@ class _ModelWriter:
     def _read(self) -> Generator[Event, None, None]:
         task, llm = self._task, self._llm
         prompt = writing_prompts.prompt(
-            task.asked_as, task.parts, task.found.evidence, budget=llm.budget, told=task.told
+            task.full_question, task.parts, task.found.evidence, budget=llm.budget, told=task.told
         )
         pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
         yield Progress(stage=GROUND)
@@ -232,7 +232,7 @@ class _ModelWriter:
                 "Left out true quotes that do not relate to what the language model wrote above"
                 " them."
             )
-        texts = [self._task.asked_as, *(match.around for match in matches)]
+        texts = [self._task.full_question, *(match.around for match in matches)]
         if not claim_support.is_backed(draft.text, texts, contains=matching.occurs):
             return Claim(text=draft.text, is_supported=False)
         numbers = dict.fromkeys(number for match in matches if (number := proof.number(match)))
@@ -240,9 +240,9 @@ class _ModelWriter:
 
     def _unanswered(self, draft: UnansweredPart) -> str:
         """Return what is missing in the model's words if they are the question's."""
-        words, asked = set(stems(draft.text)), set(stems(self._task.asked_as))
+        words, asked = set(stems(draft.text)), set(stems(self._task.full_question))
         is_echo = words and len(words & asked) >= ECHOED * len(words)
-        return draft.text if is_echo else self._task.asked_as
+        return draft.text if is_echo else self._task.full_question
 
     def _failed(self, error: ModelError) -> tuple[str]:
         begun = "The answer breaks off" if self._claims else "Answered with the sources' sentences"

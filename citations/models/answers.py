@@ -77,7 +77,7 @@ class Answer(LeasedWork):
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="answers")
     ordinal = models.PositiveIntegerField()
     question = models.TextField()
-    asked_as = models.TextField(blank=True, help_text="The question as a stand-alone one.")
+    full_question = models.TextField(blank=True, help_text="The question as a stand-alone one.")
     state = models.CharField(
         max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING
     )

@@ -117,7 +117,7 @@ def _claim(claim: Claim, collections: Mapping[int, int]) -> dict[str, Any]:
 
 def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     columns = {
-        "asked_as": reply.asked_as,
+        "full_question": reply.full_question,
         "claims": [_claim(item, collections) for item in reply.claims],
         "nearest": [item.as_json() for item in reply.nearest],
         "note": reply.note,

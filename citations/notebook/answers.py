@@ -34,7 +34,7 @@ class AnswerRecord:
     conversation: UUID
     ordinal: int
     question: str
-    asked_as: str
+    full_question: str
     state: AnswerState
     claims: tuple[Claim, ...] = ()
     quotes: tuple[Quote, ...] = ()
@@ -212,7 +212,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = (
-        *("ordinal", "question", "asked_as", "note", "confidence", "model", "feedback"),
+        *("ordinal", "question", "full_question", "note", "confidence", "model", "feedback"),
         *("milliseconds", "created_at"),
     )
     return AnswerRecord(

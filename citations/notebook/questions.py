@@ -154,7 +154,7 @@ def _history(scope: Scope, answer: Answer) -> list[tuple[str, str]]:
     )
     latest = earlier.select_related("conversation").order_by("-ordinal")[:TURNS]
     turns = notebook_answers.read(scope, latest)
-    return [(turn.asked_as or turn.question, turn.text) for turn in reversed(turns)]
+    return [(turn.full_question or turn.question, turn.text) for turn in reversed(turns)]
 
 
 def _earlier_quotes(scope: Scope, answer: Answer) -> Iterator[str]:

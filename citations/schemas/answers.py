@@ -155,7 +155,7 @@ class ReplyOut(Shape):
     id: UUID | None = Field(None, description="Null: it is not kept.")
     conversation_id: UUID | None = Field(None, validation_alias="conversation")
     question: str
-    asked_as: str = Field(description="The question by itself, if it follows on another.")
+    full_question: str = Field(description="The question by itself, if it follows on another.")
     state: Literal["running", "answered", "partial", "refused", "failed"] = Field(
         validation_alias=AliasChoices("state", "outcome")
     )

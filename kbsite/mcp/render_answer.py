@@ -93,8 +93,10 @@ def _head(data: ReplyPage) -> str:
     confidence = ""
     if data.confidence is not None and data.state != "refused":
         confidence = f"Confidence {data.confidence:.0%}."
-    asked_as = f"Understood as: {data.asked_as}" if data.asked_as != data.question else ""
-    parts = (data.note, confidence, asked_as, f"conversationId={data.conversation_id}")
+    full_question = (
+        f"Understood as: {data.full_question}" if data.full_question != data.question else ""
+    )
+    parts = (data.note, confidence, full_question, f"conversationId={data.conversation_id}")
     return "\n".join(part for part in parts if part)
 
 

@@ -48,7 +48,7 @@ LONGEST: Final = {  # characters of these fields
     "name": 200,
     "message": 300,
     "note": 300,
-    "asked_as": 300,
+    "full_question": 300,
     "error": 500,
     "hint": 300,
     "quoted": 120,

@@ -121,8 +121,8 @@ def test_a_follow_up_is_answered_together_with_the_question_before_it_and_says_s
     before = "How many people live in France?"
     reply = answer(scope, "And in Germany?", history=[(before, "About 68 million.")])
     assert "84 million" in reply.claims[0].text
-    assert reply.asked_as == f"And in Germany? ({before})"
+    assert reply.full_question == f"And in Germany? ({before})"
     assert reply.trace.notes == (f"Searched together with the question before it: “{before}”.",)
     alone = answer(scope, "How many people live in Germany?", history=[(before, "")])
-    assert alone.asked_as == "How many people live in Germany?"
+    assert alone.full_question == "How many people live in Germany?"
     assert not alone.trace.notes

@@ -231,7 +231,10 @@ def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
     assert reply.outcome == AnswerOutcome.ANSWERED
     assert [part.text for part in reply.trace.route.parts] == ["What are pendulum clocks made of?"]
     assert reply.trace.notes == ("Looked only in “How clocks are made”, which the question names.",)
-    assert reply.asked_as == "In the talk “How clocks are made”, what are pendulum clocks made of?"
+    assert (
+        reply.full_question
+        == "In the talk “How clocks are made”, what are pendulum clocks made of?"
+    )
 
 
 def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(

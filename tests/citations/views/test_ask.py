@@ -291,7 +291,7 @@ def test_claims_show_their_citations_and_everything_is_escaped(
     answer = make_answer(
         conversation,
         question=HOSTILE,
-        asked_as=HOSTILE + "?",
+        full_question=HOSTILE + "?",
         note=HOSTILE,
         model=HOSTILE,
         claims=[

@@ -151,7 +151,7 @@ def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> N
     page = replace(passage, origin=book, locator=Locator(span=(0, 9), page=4), text="It boils.")
     refusal = Reply(
         question="Rain?",
-        asked_as="Rain?",
+        full_question="Rain?",
         outcome=AnswerOutcome.REFUSED,
         trace=AnswerTrace(route=Route(parts=(QuestionPart(text="Rain?"),))),
         nearest=(passage, page),

@@ -84,7 +84,7 @@ TRACE = AnswerTrace(
 )
 ANSWER = Reply(
     question="How long?",
-    asked_as="How long?",
+    full_question="How long?",
     outcome=AnswerOutcome.ANSWERED,
     trace=TRACE,
     claims=CLAIMS,
@@ -94,7 +94,7 @@ ANSWER = Reply(
 )
 REFUSAL = Reply(
     question="Will it rain?",
-    asked_as="Will it rain?",
+    full_question="Will it rain?",
     outcome=AnswerOutcome.REFUSED,
     trace=TRACE,
     nearest=(EVIDENCE,),
