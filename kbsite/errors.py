@@ -11,6 +11,7 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
@@ -19,6 +20,7 @@ from rest_framework.response import Response
 
 from transcripts.errors import (
     Conflict,
+    DatabaseLost,
     Forbidden,
     InvalidInput,
     KnowledgeBaseError,
@@ -34,6 +36,8 @@ from transcripts.errors import (
 logger = logging.getLogger(__name__)
 
 API = "/api/"
+DATABASE_ERRORS = (OperationalError, InterfaceError)  # the database ended, restarts or is full
+RETRY_SECONDS = 5  # until a database that ended is expected back
 PROBLEM = "application/problem+json"
 CHALLENGE = 'Bearer realm="cuebase"'
 
@@ -102,6 +106,7 @@ PROTOCOL: dict[int, tuple[str, str]] = {
     415: ("unsupported_media_type", "This address does not take that kind of content."),
     429: ("throttled", "Too many calls."),
     500: (UnexpectedError.code, f"{UnexpectedError()} {UnexpectedError.default_hint}"),
+    503: (DatabaseLost.code, f"{DatabaseLost()} {DatabaseLost.default_hint}"),
 }
 
 
@@ -153,8 +158,8 @@ class ErrorMiddleware(MiddlewareMixin):
         if response.status_code < 400 or not request.path_info.startswith(API) or is_ours:
             return response
         answer = protocol_response(response.status_code)
-        if "Allow" in response:
-            answer["Allow"] = response["Allow"]
+        for name in {"Allow", "Retry-After"} & set(response.headers):
+            answer[name] = response[name]
         return answer
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:

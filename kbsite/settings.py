@@ -205,7 +205,7 @@ DATABASES = {
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             **_database.get("OPTIONS", {}),
-            "pool": {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 20},
+            "pool": {"min_size": 1, "max_size": DB_POOL_SIZE, "timeout": 5},
         },
     }
 }

@@ -1,6 +1,7 @@
 """Pages of the site: home, signing in and out, API tokens, health, and errors."""
 
 import json
+import sys
 from typing import Any
 
 from django import forms
@@ -9,7 +10,7 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, LogoutView
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
@@ -22,8 +23,9 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from limits import RateLimitItemPerMinute
 
 from kbsite import rate_limits
+from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
 from kbsite.models import ApiToken, SignInLink
-from transcripts.errors import InvalidInput, NotFound, UnexpectedError
+from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -109,7 +111,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except Error:
         return HttpResponse("not ready", status=503, content_type="text/plain")
     return HttpResponse("ok", content_type="text/plain")
 
@@ -177,10 +179,16 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Report an unexpected error, without details."""
+    """Report an unexpected error without details, or that the database is away for a moment."""
+    is_lost = isinstance(sys.exc_info()[1], DATABASE_ERRORS)
+    error = DatabaseLost() if is_lost else UnexpectedError()
+    reload_after = RETRY_SECONDS if is_lost and request.method == "GET" else None
     # Without the request, and so without the database, which may be broken.
-    text = render_to_string(_error_template(request), {"error": UnexpectedError()})
-    return HttpResponse(text, status=500)
+    text = render_to_string(
+        _error_template(request), {"error": error, "reload_after": reload_after}
+    )
+    headers = {"Retry-After": str(RETRY_SECONDS)} if is_lost else {}
+    return HttpResponse(text, status=503 if is_lost else 500, headers=headers)
 
 
 def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:

@@ -1,5 +1,7 @@
 """Connect a command to the database."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import psycopg
 from django.conf import settings
 from django.db import connection
@@ -8,6 +10,7 @@ from kbsite import boot
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.terminal import unreachable
+from kbsite.postgres.watch import watched
 from transcripts import library
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -38,3 +41,8 @@ def open_database() -> None:
         except psycopg.OperationalError as error:
             raise unreachable(error) from None
     boot.boot()
+
+
+def watched_database() -> AbstractContextManager[None]:
+    """Start the embedded database again when it dies during the block; another is left alone."""
+    return watched(settings.DATA_DIR) if boot.is_embedded() else nullcontext()

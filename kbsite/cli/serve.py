@@ -24,7 +24,7 @@ from rich.text import Text
 from citations import samples
 from citations.vectors import space as vector_space
 from kbsite.cli import indexing, server_lock, users
-from kbsite.cli.database import open_database
+from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say
 from transcripts.errors import InvalidInput, Unavailable
@@ -82,7 +82,7 @@ def serve(
         if sample and is_first_start:
             samples.load(owner=owner)
         indexing.announce_contexts()
-        with contextlib.nullcontext() if no_worker else Worker():
+        with watched_database(), contextlib.nullcontext() if no_worker else Worker():
             link = users.sign_in_link(owner)
             _run(listener, lambda: _greet(link, data_dir, open_browser=open_browser))
     say("Cuebase has stopped.")

@@ -13,11 +13,11 @@ from celery.beat import EmbeddedService, Scheduler
 from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 from citations import tasks as indexing
 from kbsite.celery import app
-from kbsite.cli.database import open_database
+from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
 from transcripts import tasks
 from transcripts.models import WorkerPulse
@@ -60,7 +60,8 @@ def worker(
     try:
         if clock:
             clock.start()
-        pool.start()
+        with watched_database():
+            pool.start()
     finally:
         if clock and clock.is_alive():
             clock.stop()
@@ -76,7 +77,7 @@ def _send_pulses() -> None:
     # Long jobs may hold every thread of the pool, where the sweep's pulse would have to wait.
     pause = threading.Event()
     while not pause.wait(PULSE_SECONDS):
-        with contextlib.suppress(DatabaseError):  # the database may be away for a moment
+        with contextlib.suppress(Error):  # the database may be away for a moment
             WorkerPulse.beat()
         connection.close()
 

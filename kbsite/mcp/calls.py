@@ -14,7 +14,8 @@ from mcp.server.auth.provider import AccessToken
 from pydantic import Field
 
 from kbsite.auth import Caller, caller_of_token
-from transcripts.errors import NotSignedIn
+from kbsite.errors import DATABASE_ERRORS
+from transcripts.errors import DatabaseLost, NotSignedIn
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -72,6 +73,8 @@ def _threads() -> ThreadPoolExecutor:
 def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return work(*args, **kwargs)
+    except DATABASE_ERRORS as error:
+        raise DatabaseLost from error
     finally:
         # Django returns connections to the pool after a request, and here there is none.
         for connection in connections.all(initialized_only=True):

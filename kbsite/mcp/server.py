@@ -26,17 +26,19 @@ from mcp_types import (
 )
 from pydantic import AnyHttpUrl, ValidationError
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
+from kbsite.errors import RETRY_SECONDS, sentence
 from kbsite.mcp import completions, prompts, resources
 from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
 from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.tools import all_tools
 from transcripts.conf import public_url
-from transcripts.errors import KnowledgeBaseError
+from transcripts.errors import DatabaseLost, KnowledgeBaseError
 
 PATH = "/mcp"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -136,6 +138,7 @@ class Application:
             max_request_body_size=MAX_BODY,
             transport_security=unchecked,
         )
+        self._mcp.add_exception_handler(Exception, _on_error)
         self._sessions = server.session_manager
         self._stateless = stateless
         self._has_lifespan = False
@@ -185,6 +188,13 @@ class Application:
         async with self._sessions.run():
             self._ready.set()
             await asyncio.Event().wait()  # until the event loop ends and cancels this
+
+
+async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:
+    if isinstance(error, DatabaseLost):
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        return PlainTextResponse(sentence(error), status_code=503, headers=headers)
+    return PlainTextResponse("Internal Server Error", status_code=500)
 
 
 def count_call(token_id: int) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -630,6 +631,19 @@ def test_a_crash_is_a_problem_without_details(
     asking.raise_request_exception = False
     response = asking.get("/api/v1/youtube")
     assert "secret" not in json.dumps(problem(response, 500, "internal_error"))
+
+
+def test_a_lost_database_is_a_problem_that_says_when_to_come_back(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(YouTubeGate, "current", fail)
+    asking.raise_request_exception = False
+    response = asking.get("/api/v1/youtube")
+    assert "closed" not in json.dumps(problem(response, 503, "database_lost"))
+    assert response["Retry-After"] == "5"
 
 
 # The description

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory, Client, RequestFactory
 from django.utils import timezone
@@ -233,6 +233,23 @@ def test_a_broken_page_tells_nothing_and_needs_no_database(rf: RequestFactory) -
     response = views.broken(rf.get("/"))  # no database fixture: a query would fail
     assert response.status_code == 500
     assert "Something unexpected went wrong" in text_of(response)
+
+
+@pytest.mark.parametrize("lost", [OperationalError, InterfaceError])
+def test_a_page_without_its_database_comes_back_by_itself(
+    page: Client, monkeypatch: pytest.MonkeyPatch, lost: type[Exception]
+) -> None:
+    def fail(*_: Any) -> None:
+        raise lost("the connection is closed")
+
+    monkeypatch.setattr(Collection.objects, "visible", fail)
+    page.raise_request_exception = False
+    response = page.get("/collections/")
+    assert (response.status_code, response["Retry-After"]) == (503, "5")
+    assert "The database was out of reach." in text_of(response)
+    assert '<meta http-equiv="refresh" content="5">' in text_of(response)
+    posted = page.post("/collections/create/", {"name": "x"}, HTTP_HX_REQUEST="true")
+    assert "refresh" not in text_of(posted)
 
 
 def test_an_unreadable_request_is_told(rf: RequestFactory, db: None) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.http import StreamingHttpResponse
 
 from transcripts.errors import NotFound
@@ -108,5 +108,7 @@ def _without_connection(render: Render) -> tuple[str, bool]:
         return render()
     except NotFound:
         return "", True  # deleted or no longer visible
+    except (OperationalError, InterfaceError):
+        return "", False  # the database is away for a moment
     finally:
         close_old_connections()  # a waiting stream needs no connection

@@ -284,6 +284,34 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
 
 @needs_proc
 @pytest.mark.usefixtures("database")
+def test_a_killed_database_is_back_within_seconds_and_nobody_sees_a_crash(
+    home: Path, serve: Serve
+) -> None:
+    with YouTubeStandIn() as standin:
+        serving = serve(**standin.environment())
+        reader, token = requests.Session(), serving.json("token", "create", "test")["token"]
+        assert reader.get(serving.link).status_code == 200
+        until(lambda: serving.json("jobs")["worker"])
+        for number, line in processes_of(home).items():
+            if "/bin/postgres" in line and f"-D {home}" in line:
+                os.kill(number, signal.SIGKILL)
+        killed_at = time.monotonic()
+        while (page := reader.get(f"{serving.url}/library/")).status_code != 200:
+            assert page.status_code == 503
+            assert page.headers["Retry-After"]
+            assert 'http-equiv="refresh"' in page.text
+            problem = requests.get(
+                f"{serving.url}/api/v1/jobs", headers={"Authorization": f"Bearer {token}"}
+            )
+            assert problem.status_code == 200 or problem.json()["code"] == "database_lost"
+            assert requests.get(f"{serving.url}/healthz").status_code == 200
+        assert time.monotonic() - killed_at < 10
+        report = serving.json("add", MANUAL, "--wait")
+        assert [job["state"] for job in report["jobs"]] == ["done"]
+
+
+@needs_proc
+@pytest.mark.usefixtures("database")
 def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves(
     home: Path, serve: Serve
 ) -> None:

@@ -9,16 +9,18 @@ from typing import Any
 
 import httpx2
 import pytest
+from django.db import OperationalError
 from mcp.shared.exceptions import MCPError
 
 from kbsite import rate_limits
-from kbsite.mcp import server
+from kbsite.mcp import calls, server
 from kbsite.mcp.server import MAX_BODY, Application
 from kbsite.models import ApiToken
 from tests.instance import redis_server
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, data, served, text
 from tests.makers import make_video
+from transcripts import library
 from transcripts.errors import Throttled
 
 MODERN = {
@@ -196,6 +198,22 @@ def test_blanks_around_header_values_change_nothing(endpoint: Endpoint, shelf: S
         answer = b"".join(iter(lambda: wire.recv(65536), b""))
     assert answer.startswith(b"HTTP/1.1 200")
     assert b"get_transcript" in answer
+
+
+def test_a_lost_database_is_told_and_not_a_crash(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OperationalError("the server closed the connection")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "list_videos", fail)
+        answer = endpoint.call(shelf.token, "list_transcripts")
+        assert answer.is_error
+        assert "The database was out of reach." in text(answer)
+    monkeypatch.setattr(calls, "caller_of_token", fail)
+    response = endpoint.post(CALL, token=shelf.token)
+    assert (response.status_code, response.headers["retry-after"]) == (503, "5")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
