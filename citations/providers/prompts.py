@@ -41,11 +41,7 @@ def prompt_tokens(prompt: Prompt) -> int:
 def marked(kind: str, text: str) -> str:
     """Put a text between marks that it cannot contain: they are derived from all of it."""
     body = clean(text, len(text))
-    salted = (
-        f"{kind}-{hashlib.sha256(f'{salt}{body}'.encode()).hexdigest()[:12]}"
-        for salt in ("", "+", "++")
-    )
-    mark = next(mark for mark in salted if mark not in body)
+    mark = _free_mark(kind, body)
     return f"<{mark}>\n{body}\n</{mark}>"
 
 
@@ -62,6 +58,14 @@ def clean_answer(answer: str, limit: int) -> str:
     while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[0] not in text[1:-1]:
         text = text[1:-1].strip()
     return _truncated(text, limit)
+
+
+def _free_mark(kind: str, body: str) -> str:
+    salted = (
+        f"{kind}-{hashlib.sha256(f'{salt}{body}'.encode()).hexdigest()[:12]}"
+        for salt in ("", "+", "++")
+    )
+    return next(mark for mark in salted if mark not in body)
 
 
 _REASONING: Final = re.compile(
