@@ -180,9 +180,11 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     if unfinished:
         raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
-    return gold_questions.from_file(
+    questions, rejected = gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))
     )
+    assert not rejected, rejected
+    return questions
 
 
 def plain(document: str) -> str:

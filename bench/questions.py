@@ -156,6 +156,8 @@ def _reply(scope: Scope, question: str, filter: Filter) -> Reply:
 def _gold(name: str) -> list[Question]:
     """Read a set's questions, without titles that make sense only inside one video."""
     lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return gold_questions.from_file(
+    questions, rejected = gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))
     )
+    assert not rejected, rejected
+    return questions

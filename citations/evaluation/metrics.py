@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from statistics import fmean
@@ -67,37 +68,47 @@ class ScoreDifference:
         return self.high < 0
 
 
-def parse(data: str | bytes) -> list[Gold]:
+@dataclass(frozen=True, slots=True)
+class GoldFile:
+    """The usable lines of a file, and what is wrong with each of the others."""
+
+    lines: tuple[Gold, ...]
+    rejected: tuple[InvalidGold, ...]
+
+
+def parse(data: str | bytes) -> GoldFile:
     """Read gold lines: JSON objects with "query", "video" or "source", and "gold": [[start, end],
     …] in seconds or "pages": [page or [first, last], …].
 
-    Ignores empty lines and other keys. Raises ``InvalidGold`` with the line number for anything
-    else.
+    Ignores empty lines and other keys. Raises ``InvalidGold`` if no line can be used, or if there
+    are too many.
     """
-    text = _decoded(data)
-    if len(text) > MAX_CHARACTERS:
+    if len(data) > MAX_CHARACTERS:
         raise InvalidGold(
             f"The gold file has more than {MAX_CHARACTERS:,} characters.", hint="Split it."
         )
-    lines = text.split("\n")  # not splitlines: JSON may hold U+2028 and the like
+    encoded = data.encode(errors="surrogatepass") if isinstance(data, str) else data
+    # Not splitlines: JSON may hold U+2028 and the like.
+    lines = encoded.removeprefix(BOM_UTF8).split(b"\n")
     if len(lines) > MAX_LINES:
         raise InvalidGold(f"The gold file has more than {MAX_LINES:,} lines.", hint="Split it.")
-    return [_gold(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+    gold, rejected = [], []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                gold.append(_gold(line, number))
+        except InvalidGold as error:
+            rejected.append(error)
+    if rejected and not gold:
+        raise rejected[0]
+    return GoldFile(tuple(gold), tuple(rejected))
 
 
-def _decoded(data: str | bytes) -> str:
-    if isinstance(data, str):
-        return data.removeprefix("\ufeff")
+def _gold(line: bytes, number: int) -> Gold:
     try:
-        return data.decode("utf-8-sig")
+        row = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
         raise _invalid(number, "it is not UTF-8", hint="Save the file as UTF-8.") from error
-
-
-def _gold(line: str, number: int) -> Gold:
-    try:
-        row = json.loads(line)
     except (ValueError, RecursionError) as error:  # ValueError: also numbers with too many digits
         raise _invalid(number, "it is not JSON") from error
     if not isinstance(row, dict):

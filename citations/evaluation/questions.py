@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from citations.errors import InvalidGold
 from citations.evaluation import metrics
 from citations.evaluation.metrics import Gold, Range
 from citations.models import Mark, Source
@@ -23,9 +24,14 @@ class Question:
         return f"{self.query} · {' '.join(sorted(answer.source for answer in self.answers))}"
 
 
-def from_file(data: str | bytes) -> list[Question]:
-    """Read gold lines as questions. Raises ``InvalidGold``."""
-    return [Question(query=line.query, answers=(line,)) for line in metrics.parse(data)]
+def from_file(data: str | bytes) -> tuple[list[Question], tuple[InvalidGold, ...]]:
+    """Return the questions of gold lines, and what is wrong with lines that cannot be used.
+
+    Raises ``InvalidGold`` if no line can be used.
+    """
+    gold = metrics.parse(data)
+    questions = [Question(query=line.query, answers=(line,)) for line in gold.lines]
+    return questions, gold.rejected
 
 
 def from_marks(scope: Scope, *, user: str = "") -> list[Question]:

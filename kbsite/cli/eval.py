@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +25,7 @@ from transcripts.errors import Conflict, InvalidInput
 from transcripts.scope import Scope
 
 MAX_BYTES = 200_000_000
+MAX_LISTED = 20  # lines of a gold file that cannot be used
 # Settings that a search reads when it runs. An embedding model has a guarded migration instead.
 VARIABLE_SETTINGS = ["RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE"]
 VARIABLE_SETTINGS += ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"]
@@ -42,6 +43,7 @@ class EvalOptions:
     against: Path | None = None
     changed: tuple[str, ...] = ()
     as_json: bool = False
+    rejected: tuple[str, ...] = ()  # messages on lines of the gold file that cannot be used
 
 
 def evaluate(
@@ -119,7 +121,9 @@ def evaluate(
         as_json=as_json,
     )
     if gold:
-        questions = gold_questions.from_file(_read(gold))
+        questions, rejected = gold_questions.from_file(_read(gold))
+        _list_rejected(rejected)
+        options = replace(options, rejected=tuple(error.message for error in rejected))
     elif not (questions := gold_questions.from_marks(scope, user=user)):
         raise InvalidGold(
             "No hit is marked as right yet.",
@@ -131,10 +135,17 @@ def evaluate(
         _measure_search(scope, questions, options)
 
 
+def _list_rejected(errors: Sequence[InvalidGold]) -> None:
+    for error in errors[:MAX_LISTED]:
+        note(error.message, "yellow")
+    if errors:
+        note(f"Lines left out: {len(errors)}. {errors[0].hint}", "yellow")
+
+
 def _measure_answers(scope: Scope, questions: Sequence[Question], options: EvalOptions) -> None:
     report = answer_quality.appraise(scope, questions, filter=options.filter)
     if options.as_json:
-        print_json(report.as_json())
+        print_json({**report.as_json(), "rejected": options.rejected})
         return
     counts = (report.questions, report.answered)
     shares = (f"{report.first_right:.0%}", f"{report.any_right:.0%}")
@@ -235,7 +246,8 @@ def _print(
 ) -> None:
     if options.as_json:
         measured = [report.as_json() for report in reports]
-        print_json({"reports": measured, "changes": [change.as_json() for change in changes]})
+        compared = [change.as_json() for change in changes]
+        print_json({"reports": measured, "changes": compared, "rejected": options.rejected})
         return
     titles = ("", " ".join(options.changed))
     for report, title in zip(reports, titles, strict=False):

@@ -34,21 +34,21 @@ def without(name: str, **changes: object) -> str:
 
 
 def test_lines_name_a_query_a_source_and_its_ranges():
-    found = parse(
+    gold = parse(
         line(qid="q1", by="people")
         + "\n\n"
         + without("video", source="s1", gold=[[0, 1.5], [3, 4]])
         + "\r\n"
     )
 
-    assert found == [
+    assert list(gold.lines) == [
         Gold(query="what is entropy", source="abc", ranges=((10.0, 20.0),), line=1),
         Gold(query="what is entropy", source="s1", ranges=((0.0, 1.5), (3.0, 4.0)), line=3),
     ]
 
 
 def test_pages_are_numbers_or_ranges():
-    assert parse(without("gold", pages=[3, [5, 7]]))[0].pages == ((3, 3), (5, 7))
+    assert parse(without("gold", pages=[3, [5, 7]])).lines[0].pages == ((3, 3), (5, 7))
 
 
 def test_files_may_begin_with_a_byte_order_mark_and_hold_unicode_line_separators():
@@ -60,7 +60,9 @@ def test_files_may_begin_with_a_byte_order_mark_and_hold_unicode_line_separators
                     {"query": "a\u2028b", "video": "x", "gold": [[0, 1]]}, ensure_ascii=False
                 )
             ).encode()
-        )[0].query
+        )
+        .lines[0]
+        .query
         == "a\u2028b"
     )
 
@@ -101,16 +103,21 @@ def test_files_may_begin_with_a_byte_order_mark_and_hold_unicode_line_separators
         without("gold", pages=["1"]),
     ],
 )
-def test_any_other_line_is_refused_with_its_number(bad):
-    with pytest.raises(InvalidGold, match=r"Line 2 ") as raised:
-        parse(f"{line()}\n{bad}")
+def test_any_other_line_is_rejected_with_its_number_and_the_rest_is_used(bad):
+    gold = parse(f"{line()}\n{bad}\n{line()}")
 
-    assert raised.value.hint
+    assert [good.line for good in gold.lines] == [1, 3]
+    (rejected,) = gold.rejected
+    assert rejected.message.startswith("Line 2 ")
+    assert rejected.hint
 
 
-def test_bytes_that_are_no_utf8_and_files_without_end_are_refused():
-    with pytest.raises(InvalidGold, match=r"Line 2 .* UTF-8"):
-        parse(line().encode() + b"\n\xff")
+def test_bytes_that_are_no_utf8_are_rejected_alone_and_files_without_end_whole():
+    gold = parse(line().encode() + b"\n\xff\n" + line().encode())
+    assert len(gold.lines) == 2
+    assert "Line 2 of the gold file cannot be used: it is not UTF-8." in str(gold.rejected[0])
+    with pytest.raises(InvalidGold, match=r"Line 1 .* UTF-8"):
+        parse(b"\xff")
     with pytest.raises(InvalidGold, match="lines"):
         parse("\n" * MAX_LINES)
 
@@ -213,7 +220,7 @@ def test_the_rule_and_the_scores_are_those_of_the_published_kit(evalkit, real_da
     chance = random.Random(7)
     text = (real_data / "dev" / "gold" / "bitcoin_headings.jsonl").read_text()
     rows = [json.loads(written) for written in text.splitlines()]
-    for gold, row in zip(parse(text), rows, strict=True):
+    for gold, row in zip(parse(text).lines, rows, strict=True):
         for _ in range(20):
             start = max(0.0, row["gold"][0][0] + chance.uniform(-100, 100))
             end = start + chance.choice([0, 5, 30, 60, 300])

@@ -177,9 +177,10 @@ def test_a_filter_narrows_what_is_searched_and_what_counts(
 
 
 def test_gold_lines_become_questions() -> None:
-    (question,) = gold_questions.from_file(
-        '{"query": "entropy", "video": "lec", "gold": [[10, 20]]}\n'
+    (question,), rejected = gold_questions.from_file(
+        '{"query": "entropy", "video": "lec", "gold": [[10, 20]]}\nnonsense\n'
     )
+    assert len(rejected) == 1
     assert question.answers[0].ranges == ((10, 20),)
     with pytest.raises(InvalidGold, match="Line 1"):
         gold_questions.from_file("nonsense")

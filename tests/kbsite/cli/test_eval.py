@@ -76,6 +76,17 @@ def test_programs_get_the_measurement_as_json(kb: Kb, gold: Path) -> None:
     assert list(row["questions"].values()) == [1.0]
 
 
+@pytest.mark.parametrize("options", [(), ("--answers",)])
+def test_bad_lines_are_listed_and_the_others_measured(
+    kb: Kb, gold: Path, options: tuple[str, ...]
+) -> None:
+    gold.write_text(f'{gold.read_text()}\nnonsense\n{{"query": ""}}\n')
+    ran = kb("eval", gold, *options, "--json")
+    assert [message[:6] for message in ran.json["rejected"]] == ["Line 3", "Line 4"]
+    assert "Line 3 of the gold file cannot be used: it is not JSON." in ran.err
+    assert "Lines left out: 2. A line looks like" in ran.err
+
+
 def test_only_the_modes_that_are_named_are_measured(kb: Kb, gold: Path) -> None:
     assert [
         row["approach"]
