@@ -251,6 +251,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     if CELERY_BROKER_URL == "filesystem://"
     else {}
 )
+CELERY_BEAT_SCHEDULER = "kbsite.schedule:ElectedScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},

@@ -25,6 +25,7 @@ class Lock(IntEnum):
     WINDOWS = 0x43554C56  # one process claims lecture windows
     DOCUMENT = 0x4355444F  # hash of collection and bytes: one process stores this file
     SCHEMA = 0x43554D49  # one process migrates the database
+    SCHEDULE = 0x43555343  # one worker sends the recurring tasks
 
 
 @contextmanager
@@ -39,6 +40,14 @@ def hold(lock: Lock, key: int | None = None, *, wait: bool = False) -> Iterator[
         yield True
     finally:
         _select("pg_advisory_unlock", lock, key)
+
+
+def keep(lock: Lock) -> bool:
+    """Take a session lock until the connection ends; return False if another session holds it.
+
+    Call it again to learn whether it is still held: a session may take its own lock repeatedly.
+    """
+    return _select("pg_try_advisory_lock", lock, None)
 
 
 def is_held(lock: Lock, key: int) -> bool:

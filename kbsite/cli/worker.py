@@ -9,7 +9,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from celery.beat import EmbeddedService, Scheduler
+from celery.beat import EmbeddedService
 from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
 from django.conf import settings
@@ -19,6 +19,7 @@ from citations import tasks as indexing
 from kbsite.celery import app
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
+from kbsite.schedule import ElectedScheduler
 from transcripts import tasks
 from transcripts.models import WorkerPulse
 
@@ -31,10 +32,6 @@ def worker(
         int | None,
         option("--concurrency", min=1, max=64, help="Jobs at once (WORKER_CONCURRENCY)."),
     ] = None,
-    no_beat: Annotated[
-        bool,
-        typer.Option("--no-beat", help="Leave the schedule of recurring tasks to another worker."),
-    ] = False,
     with_parent: Annotated[
         bool, typer.Option("--with-parent", hidden=True, help="End when the standard input ends.")
     ] = False,
@@ -47,8 +44,7 @@ def worker(
     threading.Thread(target=_send_pulses, name="pulse", daemon=True).start()
     # Messages are JSON, which is safe to read as root (in a container).
     warnings.filterwarnings("ignore", category=SecurityWarning)
-    # The schedule is two fixed intervals: no need to keep it in a file, which Celery does.
-    clock: Any = None if no_beat else EmbeddedService(app, thread=True, scheduler_cls=Scheduler)
+    clock: Any = EmbeddedService(app, thread=True, scheduler_cls=ElectedScheduler)
     pool = app.Worker(
         pool="threads",
         concurrency=concurrency or settings.WORKER_CONCURRENCY,
@@ -58,12 +54,11 @@ def worker(
         without_mingle=True,
     )
     try:
-        if clock:
-            clock.start()
+        clock.start()
         with watched_database():
             pool.start()
     finally:
-        if clock and clock.is_alive():
+        if clock.is_alive():
             clock.stop()
     raise typer.Exit(int(pool.exitcode or 0))
 

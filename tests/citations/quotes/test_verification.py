@@ -328,7 +328,9 @@ def test_who_may_not_read_the_source_finds_no_citation(scope: Scope, talk: Sourc
 
 def test_rest_answers_with_verdict_place_and_differences(page: Client, talk: Source) -> None:
     found = page.post(
-        "/api/v1/verify", {"quote": SAID, "source": str(talk.uuid)}, content_type="application/json"
+        "/api/v1/verify",
+        {"quote": SAID, "source_id": str(talk.uuid)},
+        content_type="application/json",
     ).json()
     assert (found["verdict"], found["start"], found["end"], found["differences"]) == (
         "verbatim",
