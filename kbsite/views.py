@@ -22,6 +22,8 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from limits import RateLimitItemPerMinute
 
+from citations.errors import EmbeddingMismatch, InvalidProvider
+from citations.vectors import space as vector_space
 from kbsite import rate_limits
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
 from kbsite.models import ApiToken, SignInLink
@@ -107,12 +109,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Report whether the database answers, without details."""
+    """Report whether the database answers and the settings fit the library, without details."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
+        vector_space.check()
     except Error:
         return HttpResponse("not ready", status=503, content_type="text/plain")
+    except (EmbeddingMismatch, InvalidProvider) as error:
+        return HttpResponse(
+            f"ok, but search by meaning fails: {error.code}", content_type="text/plain"
+        )
     return HttpResponse("ok", content_type="text/plain")
 
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from django.db.models import Q
 
-from citations import conf
 from citations.answers.answer import Route
 from citations.answers.question import named_sources, router
 from citations.answers.question.wording import content_words, in_context, refers_back, separated
@@ -125,10 +124,11 @@ def _llm() -> tuple[Llm | None, str]:
 
 def _embedder() -> Embedder | None:
     """Return the model of the library's embeddings, if it is fast enough."""
-    if vector_space.active() is None or conf.embedding().provider not in QUICK:
+    space = vector_space.active()
+    if space is None or space.provider not in QUICK:
         return None
     try:
-        return registry.configured_embedder()
+        return vector_space.embedder_of(space)
     except (ModelError, InvalidProvider):
         return None
 

@@ -150,11 +150,13 @@ def switch(space: EmbeddingSpace) -> bool:
         )
         if not building:
             raise vector_store.SpaceGone
+        overrules = vector_space.overruled_by(space)
         EmbeddingSpace.objects.filter(state=SpaceState.ACTIVE).update(state=SpaceState.RETIRED)
         total = Chunk.objects.count()
         building.update(
             state=SpaceState.ACTIVE,
             activated_at=timezone.now(),
+            overrules=overrules,
             done=total,
             total=total,
             **NO_ERROR,

@@ -39,6 +39,11 @@ class EmbeddingSpace(QueuedWork):
     calibration = models.JSONField(default=dict, blank=True, help_text="How it was calibrated.")
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
+    overrules = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Settings that the migration overrules: provider, model, dimensions.",
+    )
 
     objects = EmbeddingSpaceQuerySet.as_manager()
 
@@ -59,6 +64,11 @@ class EmbeddingSpace(QueuedWork):
 
     def __str__(self) -> str:
         return f"{self.provider} · {self.model} · {self.dimensions} dimensions"
+
+    @property
+    def identity(self) -> tuple[str, str, int]:
+        """Provider, model and dimensions."""
+        return self.provider, self.model, self.dimensions
 
     @property
     def index_name(self) -> str:

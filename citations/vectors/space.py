@@ -1,16 +1,17 @@
 """The active embedding space: the one that is searched.
 
-The first ingest sets it, a migration replaces it, and settings that name another model fail at
-once.
+The first ingest sets it. A migration replaces it and overrules the settings that were in force.
+Settings that name yet another model fail at once.
 """
 
 import logging
+from contextlib import suppress
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from citations import conf
-from citations.errors import EmbeddingMismatch, ModelError
+from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError
 from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State, keep_writers_out
 from citations.providers import registry
 from citations.providers.embedding import Embedder
@@ -18,13 +19,12 @@ from citations.providers.embedding import Embedder
 logger = logging.getLogger(__name__)
 
 _ACTIVE = f"SELECT * FROM citations_embeddingspace WHERE state = '{SpaceState.ACTIVE}'"
-STARTED = timezone.now()  # of this process, roughly: are its settings older than a switch?
 
 
 def active() -> EmbeddingSpace | None:
     """Return the active space, or None. Raises ``EmbeddingMismatch`` and ``InvalidProvider``."""
     space = locked()
-    if space is None or _is_configured(space) or _switched_since_start(space):
+    if space is None or _governs(space):
         return space
     if Embedding.objects.filter(space=space).exists():
         raise _mismatch(space)
@@ -50,7 +50,7 @@ def claim() -> EmbeddingSpace:
     an unusable one.
     """
     space = active()
-    if space is not None and (_is_configured(space) or _switched_since_start(space)):
+    if space is not None and _governs(space):
         return space
     registry.configured_embedder()
     return _claimed(empty=space) or claim()
@@ -75,20 +75,22 @@ def describe(provider: str, model: str, dimensions: int) -> str:
     return " · ".join(filter(None, (provider, model, size)))
 
 
-def _is_configured(space: EmbeddingSpace) -> bool:
+def overruled_by(space: EmbeddingSpace) -> list[tuple[str, str, int]]:
+    """Return the settings that a migration to this space overrules: those in force until now."""
+    replaced = locked()
+    in_force = [replaced.identity, *map(tuple, replaced.overrules)] if replaced else []
+    with suppress(InvalidProvider):
+        in_force.append(configured())
+    return [names for names in dict.fromkeys(in_force) if names != space.identity]
+
+
+def _governs(space: EmbeddingSpace) -> bool:
+    """Tell whether the settings name the space's model, or one that it overrules."""
     provider, model, dimensions = configured()
-    is_same = (provider, model) == (space.provider, space.model)
-    return is_same and dimensions in (0, space.dimensions)
-
-
-def _switched_since_start(space: EmbeddingSpace) -> bool:
-    """Tell whether a migration changed the model since this process started: searches go on."""
-    if space.activated_at is None or space.activated_at < STARTED:
-        return False
-    provider, model, _ = configured()
-    return EmbeddingSpace.objects.filter(
-        state=SpaceState.RETIRED, activated_at__isnull=False, provider=provider, model=model
-    ).exists()
+    return any(
+        (provider, model) == (names[0], names[1]) and dimensions in (0, names[2])
+        for names in (space.identity, *space.overrules)
+    )
 
 
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:

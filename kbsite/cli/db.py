@@ -144,11 +144,8 @@ def migrate_embeddings(
     if as_json:
         print_json(_space_json(space))
         return
-    names = [f"EMBEDDING_PROVIDER={space.provider}"]
-    names += [f"EMBEDDING_MODEL={model}"] if model else []
-    names += [f"EMBEDDING_DIMENSIONS={dimensions}"] if dimensions else []
     say(f"The library is now searched with {space}.", "green")
-    say(f"Set {' '.join(names)} in the environment or .env for processes that start from now on.")
+    say("Running processes use it too. The settings need no change.")
 
 
 @app.command()

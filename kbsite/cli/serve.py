@@ -22,6 +22,7 @@ from django.contrib.auth import get_user_model
 from rich.text import Text
 
 from citations import samples
+from citations.errors import EmbeddingMismatch
 from citations.vectors import space as vector_space
 from kbsite.cli import indexing, server_lock, users
 from kbsite.cli.database import open_database, watched_database
@@ -76,7 +77,7 @@ def serve(
         _publish(listener)
         write_url(settings.PUBLIC_URL)
         open_database()
-        vector_space.check()
+        _warn_of_mismatch()
         is_first_start = not get_user_model().objects.exists()
         owner = users.owner()
         if sample and is_first_start:
@@ -86,6 +87,14 @@ def serve(
             link = users.sign_in_link(owner)
             _run(listener, lambda: _greet(link, data_dir, open_browser=open_browser))
     say("Cuebase has stopped.")
+
+
+def _warn_of_mismatch() -> None:
+    try:
+        vector_space.check()
+    except EmbeddingMismatch as error:
+        note(f"{error.message} {error.hint}", "yellow")
+        note("Until then, new sources are found by words only.", "yellow")
 
 
 class Worker:

@@ -13,10 +13,11 @@ from django.http import HttpResponse
 from django.test import AsyncRequestFactory, Client, RequestFactory
 from django.utils import timezone
 
+from citations.models import Embedding, EmbeddingSpace, SpaceState
 from kbsite import auth, rate_limits, views
 from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
-from tests.makers import make_user
+from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection
 
 
@@ -135,6 +136,25 @@ def test_our_scope_does_not_hide_whether_a_request_came_over_https(secure: bool)
 def test_health_needs_no_session(client: Client, db: None) -> None:
     assert text_of(client.get("/healthz")) == "ok"
     assert text_of(client.get("/readyz")) == "ok"
+
+
+def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
+    page: Client, settings: Any
+) -> None:
+    space = EmbeddingSpace.objects.create(
+        provider="fake", model="others", dimensions=4, state=SpaceState.ACTIVE
+    )
+    assert text_of(page.get("/readyz")) == "ok", "nothing is embedded yet"
+    source = make_source(make_video(Collection.objects.get(slug="lectures")), texts=["One."])
+    Embedding.objects.create(
+        space=space, source=source, chunk=source.chunks.get(), digest=b"", vector=[1, 0, 0, 0]
+    )
+    response = page.get("/readyz")
+    assert response.status_code == 200
+    assert text_of(response) == "ok, but search by meaning fails: embedding_mismatch"
+    sources = text_of(page.get("/sources/"))
+    assert "The library is locked to fake · others · 4 dimensions" in sources
+    assert "kb db migrate-embeddings --to" in sources
 
 
 def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(

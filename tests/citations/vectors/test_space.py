@@ -3,18 +3,18 @@ sides.
 """
 
 import logging
-from datetime import timedelta
 from threading import Thread
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
+from citations.conf import EmbeddingChoice
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelMissing
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State
+from citations.maintenance import migration
+from citations.models import Embedding, EmbeddingSpace, Source, State
 from citations.vectors import space as vector_space
 from tests.makers import make_cues, make_video
 from transcripts.models import Collection
@@ -96,39 +96,34 @@ def test_a_lock_that_holds_nothing_gives_way_to_the_settings(db: None, settings:
     assert list(EmbeddingSpace.objects.all()) == [second] != [first]
 
 
-@pytest.mark.parametrize("hours", [-1, 1])
-def test_a_process_older_than_a_switch_goes_on_and_a_younger_one_fails(
-    library: EmbeddingSpace, hours: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_migration_overrules_the_settings_that_were_in_force(
+    library: EmbeddingSpace, settings: Any
 ) -> None:
-    Embedding.objects.update(space=_switched(library))
-    monkeypatch.setattr(vector_space, "STARTED", timezone.now() + timedelta(hours=hours))
-    if hours < 0:
+    for model in ("others", "third"):
+        space = migration.begin(EmbeddingChoice(provider="fake", model=model, dimensions=64))
+        assert migration.advance(space)
+        assert settings.EMBEDDING_MODEL == ""
         active = vector_space.active()
         assert active is not None
-        assert active.model == vector_space.claim().model == "others"
-    else:
-        with pytest.raises(EmbeddingMismatch):
-            vector_space.active()
-
-
-def test_a_process_that_started_before_the_first_lock_has_no_excuse(
-    library: EmbeddingSpace, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vector_space, "STARTED", timezone.now() - timedelta(hours=1))
-    settings.EMBEDDING_MODEL = "others"
+        assert active.model == vector_space.claim().model == model
+    settings.EMBEDDING_MODEL = "fourth"
     with pytest.raises(EmbeddingMismatch):
         vector_space.active()
+    settings.EMBEDDING_MODEL = "third"
+    assert vector_space.active() == space
 
 
-def _switched(space: EmbeddingSpace) -> EmbeddingSpace:
-    EmbeddingSpace.objects.filter(pk=space.pk).update(state=SpaceState.RETIRED)
-    return EmbeddingSpace.objects.create(
-        provider="fake",
-        model="others",
-        dimensions=64,
-        state=SpaceState.ACTIVE,
-        activated_at=timezone.now(),
-    )
+def test_what_is_added_after_a_migration_is_embedded_with_the_new_model(
+    library: EmbeddingSpace, collection: Collection
+) -> None:
+    space = migration.begin(EmbeddingChoice(provider="fake", model="others", dimensions=64))
+    assert migration.advance(space)
+    make_video(collection, key="other")
+    (source,) = discovery.adopt()
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    assert source.state == State.READY
+    assert Embedding.objects.filter(source=source, space=space).exists()
 
 
 def test_data_without_a_lock_is_trusted_to_be_of_the_settings_with_a_warning(

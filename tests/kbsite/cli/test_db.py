@@ -72,11 +72,13 @@ def test_a_healthy_lock_is_shown_by_config_and_doctor(kb: Kb, embedded: Embeddin
     assert checks["Embeddings"]["ok"]
 
 
-def test_the_library_moves_and_the_last_line_says_what_to_set(
+def test_the_library_moves_and_the_settings_need_no_change(
     kb: Kb, embedded: EmbeddingSpace
 ) -> None:
     ran = kb("db", "migrate-embeddings", "--to", "fake", "--model", "others", "--yes")
-    assert "EMBEDDING_PROVIDER=fake EMBEDDING_MODEL=others" in ran.out.splitlines()[-1]
+    assert "The settings need no change." in ran.out.splitlines()[-1]
+    assert "the settings name" not in kb("db", "status").out
+    assert kb("doctor", "--json").json["checks"]
     space = vector_space.locked()
     assert space is not None
     assert space.model == "others"
