@@ -522,6 +522,18 @@ def test_a_session_needs_its_csrf_token_to_change_something(
     problem(send(browser, "patch", f"videos/{video.pk}/", {"title": "x"}), 403, "forbidden")
 
 
+@pytest.mark.parametrize("method", ["post", "patch", "delete"])
+def test_a_caller_with_a_token_learns_that_there_is_nothing_at_an_address(
+    owner: User, collection: Collection, method: str
+) -> None:
+    _, text = ApiToken.issue(owner, name="test", can_write=True)
+    client = Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {text}"})
+    video = make_video(collection)
+    # Addresses have the number of a video; its id is a filter of the list.
+    problem(send(client, method, f"videos/{video.key}/", {}), 404, "not_found")
+    assert Video.objects.filter(pk=video.pk).exists()
+
+
 # The browsable pages
 
 

@@ -249,6 +249,14 @@ def test_a_session_that_ended_sends_htmx_to_sign_in_as_a_whole_page(
     assert (response.status_code, response["HX-Redirect"]) == (204, "/sign-in/")
 
 
+@pytest.mark.parametrize(
+    "path", ["/", "/sign-in/", "/library/", "/admin/", "/api/v1/docs", "/api/content/", "/nowhere"]
+)
+def test_a_page_may_not_ask_for_what_the_site_does_not_use(page: Client, path: str) -> None:
+    policy = page.get(path)["Permissions-Policy"].split(", ")
+    assert {"microphone=(self)", "camera=()", "geolocation=()", "usb=()"} <= set(policy)
+
+
 def test_a_broken_page_tells_nothing_and_needs_no_database(rf: RequestFactory) -> None:
     response = views.broken(rf.get("/"))  # no database fixture: a query would fail
     assert response.status_code == 500
