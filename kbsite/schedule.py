@@ -36,6 +36,6 @@ class ElectedScheduler(Scheduler):
             connection.close()
             is_elected = False
         if is_elected != self._is_elected:
-            logger.info("This worker %s the schedule.", "runs" if is_elected else "no longer runs")
+            logger.debug("This worker %s the schedule.", "runs" if is_elected else "no longer runs")
             self._is_elected = is_elected
         return is_elected

@@ -96,11 +96,16 @@ def _governs(space: EmbeddingSpace) -> bool:
 def _mismatch(space: EmbeddingSpace) -> EmbeddingMismatch:
     provider, model, dimensions = configured()
     option = f" --model {model}" if conf.embedding().model else ""
-    configured_model = describe(provider, model, dimensions)
+    if provider != space.provider:
+        setting = f"EMBEDDING_PROVIDER={space.provider}"
+    elif model != space.model:
+        setting = f"EMBEDDING_MODEL={space.model}"
+    else:
+        setting = f"EMBEDDING_DIMENSIONS={space.dimensions}"
     return EmbeddingMismatch(
-        f"The library is locked to {space}; the settings name {configured_model}.",
-        hint=f"Run `kb db migrate-embeddings --to {provider}{option}`,"
-        f" or set EMBEDDING_PROVIDER={space.provider} again.",
+        f"The library is locked to {space};"
+        f" the settings name {describe(provider, model, dimensions)}.",
+        hint=f"Run `kb db migrate-embeddings --to {provider}{option}`, or set `{setting}` again.",
     )
 
 

@@ -57,7 +57,8 @@ def test_other_settings_fail_at_once_and_say_both_sides_and_the_command(
         assert (model or provider) in raised.value.message
         assert f"kb db migrate-embeddings --to {provider}" in raised.value.hint
         assert (f"--model {model}" in raised.value.hint) == bool(model)
-        assert "EMBEDDING_PROVIDER=fake" in raised.value.hint
+        setting = "EMBEDDING_MODEL=words" if provider == "fake" else "EMBEDDING_PROVIDER=fake"
+        assert f"set `{setting}` again" in raised.value.hint
     assert vector_space.locked() == library
 
 
