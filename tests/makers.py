@@ -17,6 +17,7 @@ from citations.models import Chunk, Document, Page, Source, SourceKind, State
 from citations.readers.formats import FORMATS
 from citations.readers.page import ReadPage
 from transcripts import storage
+from transcripts.captions import to_vtt
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role, Video
 
@@ -41,6 +42,15 @@ def make_cues(
         Cue(start=n * step, end=(n + 1) * step, text=f"{sentences[n % len(sentences)]} Point {n}.")
         for n in range(count)
     ]
+
+
+def restarting_vtt() -> bytes:
+    """Write captions of two talks of a minute and a half, each with a clock of its own."""
+    first, second = (
+        make_cues(10, seconds=10, sentences=[f"{name} talk goes on."])
+        for name in ("One", "Another")
+    )
+    return to_vtt([*first, *second]).encode()
 
 
 def caption_json(cues: Sequence[Cue], **about: Any) -> bytes:

@@ -237,6 +237,8 @@ def _run_video(job: Job) -> None:
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
     _store_thumbnail(client, stored.video)
     with transaction.atomic():
+        if fetched.warning:
+            job.add_problem(name=job.target, error=fetched.warning)
         job.finish(video=stored.video)
         if fetched.partial:
             _fetch_again_later(job)

@@ -23,7 +23,7 @@ def run(job: Job) -> None:
         video = _import(job, selected, written)
         job.report(step=selected.name[:60], done=min(job.done + 1, job.total))
     job.files.all().delete()
-    if job.problems and len(job.problems) >= job.total:
+    if job.failure_count and job.failure_count >= job.total:
         raise _summary_of_problems(job)
     job.finish(video=video if len(selection) == 1 else None)
 
@@ -58,6 +58,8 @@ def _store_or_note(
         job.add_problem(name=upload.name, error=UnexpectedError())
     else:
         written.add(stored.transcript.pk)
+        if stored.warning:
+            job.add_problem(name=upload.name, error=stored.warning)
         return stored
     return None
 

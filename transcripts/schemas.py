@@ -48,7 +48,7 @@ class ProblemOut(Shape):
 
 
 class JobProblem(Shape):
-    """A part of a job that failed while the rest went on."""
+    """A part of a job that failed while the rest went on, or a warning about it."""
 
     name: str
     code: str
@@ -133,6 +133,11 @@ class StoredOut(Shape):
     video: VideoOut
     transcript: TranscriptOut
     change: Literal["added", "updated", "unchanged"]
+    warning: str | None = Field(
+        None,
+        validation_alias=AliasPath("warning", "message"),
+        description="Null: nothing was unusual about the text.",
+    )
 
 
 class ChunkOut(Shape):

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from transcripts import bm25, captions, conf, files, tokenizer
 from transcripts.cues import Cue, group_by_time
-from transcripts.errors import BadJson, CaptionsTooLarge, Conflict, EmptyCaptions
+from transcripts.errors import BadJson, CaptionsTooLarge, ClockRestarts, Conflict, EmptyCaptions
 from transcripts.models import (
     KEY_LENGTH,
     CaptionOrigin,
@@ -44,6 +44,7 @@ class StoredTranscript:
     video: Video
     transcript: Transcript
     change: StorageChange
+    warning: ClockRestarts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def add_captions(
         youtube_id=known_id or parsed.youtube_id,
         tags=tuple(tags),
     )
-    return _store(
+    stored = _store(
         collection,
         metadata,
         cues=parsed.cues,
@@ -101,6 +102,7 @@ def add_captions(
         raw=data,
         settled=settled,
     )
+    return replace(stored, warning=parsed.warning)
 
 
 def add_text(

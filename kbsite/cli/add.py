@@ -55,6 +55,12 @@ class AddReport:
     waited: bool = False
     indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
+    def store(self, name: str, transcript: StoredTranscript) -> None:
+        """Record a stored transcript, and the warning about it."""
+        self.stored.append(transcript)
+        if transcript.warning:
+            self.problems.append(FileProblem.of(name, transcript.warning))
+
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
         """Record a problem with a target of the command line."""
         self.problems.append(FileProblem.of(name, error))
@@ -101,7 +107,7 @@ class AddReport:
         shown = self.problems[:PROBLEMS_SHOWN]
         if shown:
             rows = [(problem.name, problem.code, problem.message) for problem in shown]
-            table(("Not added", "Code", "Reason"), rows)
+            table(("Problem with", "Code", "Reason"), rows)
         for hint in dict.fromkeys(problem.hint for problem in shown if problem.hint):
             note(hint)
         if len(self.problems) > len(shown):
@@ -217,13 +223,13 @@ def _check_title(targets: Sequence[str], paths: Sequence[Path], options: AddOpti
 def _add_pasted(collection: Collection, options: AddOptions, report: AddReport) -> None:
     text = sys.stdin.buffer.read(conf.max_upload_bytes() + 1).decode(errors="replace")
     try:
-        report.stored.append(
-            storage.add_text(
-                collection, text, title=options.title, language=options.language, tags=options.tags
-            )
+        stored = storage.add_text(
+            collection, text, title=options.title, language=options.language, tags=options.tags
         )
     except KnowledgeBaseError as error:
         report.fail(STDIN, error)
+    else:
+        report.store(STDIN, stored)
 
 
 def _add_paths(
@@ -239,7 +245,7 @@ def _add_paths(
     )
     for file, result in results:
         if isinstance(result, StoredTranscript):
-            report.stored.append(result)
+            report.store(str(file.path), result)
         elif isinstance(result, AddedDocument):
             report.documents.append(result)
         elif file.named:

@@ -24,7 +24,7 @@ BATCH_SIZE = 25  # files of one transaction, because each commit waits for the d
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A file or address that was not added, and the reason."""
+    """A file or address that was not added, or a warning about it, and the reason."""
 
     name: str
     code: str

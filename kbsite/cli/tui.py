@@ -280,5 +280,5 @@ def _summary(target: str, out: str, err: str) -> str:
         raise KnowledgeBaseError(problems[0]["message"], hint=problems[0]["hint"])
     if not count and not any(job["state"] == "done" for job in report["jobs"]):
         raise KnowledgeBaseError("No captions and no documents found: nothing was added.")
-    failed = f", {len(problems)} not added: {problems[0]['message']}" if problems else ""
-    return f"Added {count or len(report['jobs'])}: {target}{failed}"
+    noted = f" ({len(problems)} problems, first: {problems[0]['message']})" if problems else ""
+    return f"Added {count or len(report['jobs'])}: {target}{noted}"

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from kbsite.models import ApiToken
-from tests.makers import caption_json, make_cues, make_user, make_video
+from tests.makers import caption_json, make_cues, make_user, make_video, restarting_vtt
 from transcripts import captions, storage
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
@@ -89,6 +89,15 @@ def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client, collection: C
     assert (feed.newest, feed.every_hours) == (3, 24)
 
 
+def test_a_text_whose_clock_starts_again_is_stored_with_a_warning(
+    asking: Client, collection: Collection
+) -> None:
+    text = restarting_vtt().decode()
+    stored = post(asking, "sources", {"text": text, "title": "Talks"}).json()
+    assert stored["transcript"]["cue_count"] == 20
+    assert "read as 2 parts" in stored["warning"]
+
+
 def test_a_pasted_text_is_stored_at_once(asking: Client, collection: Collection) -> None:
     response = post(
         asking, "sources", {"text": "0:00\nHello there.\n0:05\nGood bye.", "title": "Greetings"}
@@ -96,7 +105,7 @@ def test_a_pasted_text_is_stored_at_once(asking: Client, collection: Collection)
     assert response.status_code == 201
     assert response.json()["video"]["title"] == "Greetings"
     assert response.json()["transcript"]["cue_count"] == 2
-    assert response.json()["change"] == "added"
+    assert (response.json()["change"], response.json()["warning"]) == ("added", None)
 
 
 @pytest.mark.parametrize(

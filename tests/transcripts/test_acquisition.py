@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.makers import caption_json, make_cues, make_video
+from tests.makers import caption_json, make_cues, make_video, restarting_vtt
 from tests.youtube_standin import YouTubeStandIn
 from transcripts import acquisition, library, storage
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
@@ -170,6 +170,18 @@ def test_uploaded_files_are_stored_one_by_one_and_problems_are_listed(
     ]
     assert not job.files.exists()
     assert Video.objects.get().key == "good"
+
+
+def test_an_upload_whose_clock_starts_again_is_stored_with_a_warning(
+    collection: Collection,
+) -> None:
+    job = done(acquisition.request_files(collection, [("talks.vtt", restarting_vtt())]))
+    assert (job.state, job.failure_count) == (Job.State.DONE, 0)
+    assert [(problem["name"], problem["code"]) for problem in job.problems] == [
+        ("talks.vtt", "clock_restarts")
+    ]
+    cues = library.cues_of(Transcript.objects.get())
+    assert [cue.text.split()[0] for cue in cues] == ["One"] * 10 + ["Another"] * 10
 
 
 def test_two_uploaded_files_of_the_same_name_are_both_imported(collection: Collection) -> None:

@@ -267,6 +267,55 @@ def test_cues_are_sorted_clipped_and_told_once() -> None:
     ]
 
 
+def talk(name: str, *, seconds: int = 200) -> list[Cue]:
+    """Make a cue of 20 s every 20 s, from the first second on."""
+    starts = range(1000, seconds * 1000, 20_000)
+    return [
+        Cue(start, start + 20_000, f"{name} {number}.", (Word(start, name),))
+        for number, start in enumerate(starts)
+    ]
+
+
+def test_a_clock_that_starts_again_makes_parts_that_follow_one_another() -> None:
+    first, second = talk("first"), talk("second")
+    captions = parse(to_srt([*first, *second]).encode())
+    assert texts(captions) == [cue.text for cue in (*first, *second)]
+    assert [cue.start for cue in captions.cues[:2]] == [1000, 21_000]
+    assert captions.cues[len(first)].start == first[-1].end + second[0].start
+    assert captions.parts == 2
+    assert captions.warning
+    assert "2 parts" in captions.warning.message
+
+
+def test_the_words_of_a_later_part_move_with_it() -> None:
+    rows_ = [
+        {"tStartMs": cue.start, "dDurationMs": 20_000, "segs": [{"utf8": cue.text, "acAsrConf": 0}]}
+        for cue in (*talk("first"), *talk("second"))
+    ]
+    for cue in parse(json.dumps({"events": rows_}).encode()).cues:
+        assert {word.start for word in cue.words} == {cue.start}
+
+
+def test_cues_that_are_merely_out_of_order_are_sorted() -> None:
+    spoken = talk("word")
+    credits = [Cue(0, 900, "Captions by"), Cue(900, 1000, "a friend.")]
+    overlap = [*spoken[:5], *spoken[3:5], *spoken[2:]]  # as broadcasters leave it
+    middle_last = [*spoken[:4], *spoken[7:], *spoken[4:7]]
+    for written in (overlap, middle_last, [*spoken, *credits], [*credits, *spoken]):
+        captions = parse(to_srt(written).encode())
+        assert captions.parts == 1
+        assert [cue.text for cue in captions.cues if cue not in credits] == [
+            cue.text for cue in sorted({*written} - {*credits}, key=lambda cue: cue.start)
+        ]
+
+
+def test_parts_of_more_than_three_days_are_refused_and_not_cut() -> None:
+    days = [Cue(hour * HOUR, hour * HOUR + 1000, f"hour {hour}") for hour in range(70)]
+    again = [Cue(cue.start, cue.end, f"again {cue.text}") for cue in days]
+    with pytest.raises(CaptionsTooLarge, match="72 hours"):
+        parse(to_srt([*days, *again]).encode())
+
+
 def test_times_beyond_three_days_are_dropped_or_clamped() -> None:
     data = vtt("71:00:00.000 --> 999:00:00.000\nlong", "100:00:00.000 --> 100:00:01.000\nnever")
     assert rows(parse(data)) == [(71 * HOUR, 72 * HOUR, "long")]

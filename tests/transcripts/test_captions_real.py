@@ -43,6 +43,21 @@ def test_native_files_say_the_same_as_their_transcripts(
     assert compared > 30
 
 
+def test_a_clock_that_starts_again_leaves_the_words_in_the_order_of_the_file(
+    real_data: Path,
+) -> None:
+    in_parts = []
+    for path in sorted((real_data / "dev" / "transcripts" / "nyudl_pt").glob("*.json")):
+        captions = parse(path.read_bytes(), name=path.name)
+        if captions.parts > 1:
+            in_parts.append(path.stem)
+            written = json.loads(path.read_text(encoding="utf-8"))["cues"]
+            assert [word for cue in captions.cues for word in cue.text.split()] == [
+                word for row in written for word in row["text"].split()
+            ]
+    assert in_parts == ["nyu-w03-lecture", "nyu-w05-lecture", "nyu-w06-lecture"]
+
+
 def test_every_transcript_is_read_whole(real_data: Path) -> None:
     paths = sorted((real_data / "dev" / "transcripts").glob("**/*.json"))
     assert len(paths) > 200

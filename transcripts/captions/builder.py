@@ -1,15 +1,15 @@
 """Turn cues as a file gives them, in any order and overlap, into cues that follow one another."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from transcripts.captions.speech import clean, pieces
 from transcripts.cues import Cue, Word
-from transcripts.errors import CaptionsTooLarge, EmptyCaptions
+from transcripts.errors import CaptionsTooLarge, ClockRestarts, EmptyCaptions
 from transcripts.timecodes import LONGEST_SECONDS
 
 LAST_MOMENT: Final = LONGEST_SECONDS * 1000  # a later stamp is a mistake
@@ -20,6 +20,8 @@ WORD_TIME: Final = 400  # ms a word: 150 words a minute, an unhurried lecturer
 _SIGN_TIME: Final = 200  # ms a sign, where writing has no blanks between words
 _SIGNS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_PAUSE: Final = 10_000  # ms
+_MINUTE: Final = 60_000  # ms; the overlaps that broadcasters leave are of seconds
+_LEAST_PART: Final = 5  # cues; fewer, such as credits at 0:00, belong to the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,11 @@ class Captions:
     id: str = ""
     title: str = ""
     youtube_id: str = ""  # eleven characters, or ""
+    parts: int = 1  # more if the clock starts again in it
+
+    @property
+    def warning(self) -> ClockRestarts | None:
+        return ClockRestarts(self.parts) if self.parts > 1 else None
 
 
 class CueDraft(NamedTuple):
@@ -46,16 +53,20 @@ class CueDraft(NamedTuple):
     words: tuple[Word, ...] = ()
 
 
-def settle(drafts: Iterable[CueDraft]) -> tuple[Cue, ...]:
+def settle(drafts: Iterable[CueDraft], *, format: str, **about: str) -> Captions:
     """Sort drafts; drop repeated ones and those outside 0 to 72 h; clip overlaps; split long ones.
 
-    Raises ``EmptyCaptions`` if no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES``.
+    Where the clock starts again, drafts are sorted within their part, and each part begins when
+    the one before has ended.
+    Raises ``EmptyCaptions`` if no text is left, and ``CaptionsTooLarge`` above ``MAX_CUES`` and for
+    parts of together more than 72 h.
     """
     # The first of several drafts with the same start and text counts.
     distinct: dict[tuple[int, str], CueDraft] = {}
-    for draft in sorted(_usable(drafts), key=attrgetter("start")):
+    for draft in _usable(drafts):
         distinct.setdefault((draft.start, draft.text), draft)
-    kept = list(distinct.values())
+    parts = _parts(list(distinct.values()))
+    kept = list(chain.from_iterable(_one_after_another(parts)))
     if not kept:
         raise EmptyCaptions(
             "There is no spoken text in it.",
@@ -63,10 +74,13 @@ def settle(drafts: Iterable[CueDraft]) -> tuple[Cue, ...]:
         )
     if len(kept) > MAX_CUES:
         raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} cues.", hint="Split the file.")
+    if kept[-1].start >= LAST_MOMENT:
+        raise CaptionsTooLarge(
+            "Its parts last more than 72 hours together.", hint="Split the file."
+        )
     following = [draft.start for draft in kept[1:]] + [LAST_MOMENT]
-    return tuple(
-        cue for draft, limit in zip(kept, following, strict=True) for cue in _cues(draft, limit)
-    )
+    cues = (_cues(draft, limit) for draft, limit in zip(kept, following, strict=True))
+    return Captions(tuple(chain.from_iterable(cues)), format, **about, parts=len(parts))
 
 
 def speaking_time(text: str) -> int:
@@ -85,6 +99,46 @@ def _usable(drafts: Iterable[CueDraft]) -> Iterable[CueDraft]:
     for draft in drafts:
         if 0 <= draft.start < LAST_MOMENT and (text := clean(draft.text)):
             yield draft if text == draft.text else draft._replace(text=text)
+
+
+def _parts(drafts: list[CueDraft]) -> list[list[CueDraft]]:
+    """Split drafts, as the file orders them, where the clock starts again.
+
+    It does if every jump back by more than a minute leads into the first minute, and at least
+    ``_LEAST_PART`` cues stand before it and after it. Otherwise the file is merely out of order.
+    """
+    jumps = [
+        position
+        for position, (before, draft) in enumerate(pairwise(drafts), start=1)
+        if draft.start < before.start - _MINUTE
+    ]
+    borders = [0, *jumps, len(drafts)]
+    if any(drafts[position].start >= _MINUTE for position in jumps) or any(
+        stop - start < _LEAST_PART for start, stop in pairwise(borders)
+    ):
+        return [drafts]
+    return [drafts[start:stop] for start, stop in pairwise(borders)]
+
+
+def _one_after_another(parts: Iterable[list[CueDraft]]) -> Iterator[list[CueDraft]]:
+    """Sort each part, and let its clock go on from the end of the part before."""
+    offset = 0
+    for part in parts:
+        ordered = sorted(part, key=attrgetter("start"))
+        yield [_later(draft, offset) for draft in ordered] if offset else ordered
+        if ordered:
+            last = ordered[-1]
+            shown = max((last.end or 0) - last.start, speaking_time(last.text))
+            offset += last.start + min(shown, _MINUTE)  # an end may be a mistake
+
+
+def _later(draft: CueDraft, offset: int) -> CueDraft:
+    return CueDraft(
+        draft.start + offset,
+        None if draft.end is None else draft.end + offset,
+        draft.text,
+        tuple(Word(word.start + offset, word.text) for word in draft.words),
+    )
 
 
 def _cues(draft: CueDraft, limit: int) -> list[Cue]:

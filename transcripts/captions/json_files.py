@@ -31,12 +31,12 @@ def read_json(text: str) -> Captions:
         )
     match _load(text):
         case {"events": list(events)}:
-            return Captions(cues=settle(filter(None, map(_event_draft, events))), format="json3")
+            return settle(filter(None, map(_event_draft, events)), format="json3")
         case {"cues": list(rows), **about}:
             return _described(about, rows)
         # The command line of youtube-transcript-api writes a list per video.
         case [[*rows]] | [*rows] if not rows or any(map(_is_row, rows)):
-            return Captions(cues=settle(filter(None, map(_row_draft, rows))), format="json")
+            return settle(filter(None, map(_row_draft, rows)), format="json")
     raise BadJson(
         "This JSON contains no captions.",
         hint="Supported are json3, and rows of text, start and duration.",
@@ -58,8 +58,8 @@ def _load(text: str) -> object:
 
 def _described(about: dict[object, object], rows: Sequence[object]) -> Captions:
     youtube_id = about.get("youtube_id")
-    return Captions(
-        cues=settle(filter(None, map(_row_draft, rows))),
+    return settle(
+        filter(None, map(_row_draft, rows)),
         format="json",
         language=language_tag(about.get("lang") or about.get("language")),
         id=label(about.get("id")),

@@ -63,8 +63,8 @@ def read_panel(text: str) -> Captions:
             del row.lines[1:]
     drafts = [CueDraft(row.start, None, " ".join(row.lines)) for row in rows]
     if before and rows[0].is_inline and rows[0].start > 0:
-        drafts.append(CueDraft(0, None, " ".join(before)))
-    return Captions(cues=settle(drafts), format="panel")
+        drafts.insert(0, CueDraft(0, None, " ".join(before)))
+    return settle(drafts, format="panel")
 
 
 def _rows(text: str) -> tuple[list[str], list[_Row]]:
@@ -125,7 +125,7 @@ def read_plain(text: str) -> Captions:
     for piece, length in zip(first, lengths, strict=True):
         start, said = said, said + length
         drafts.append(CueDraft(start * longest // total, said * longest // total, piece))
-    return Captions(cues=settle(drafts), format="txt")
+    return settle(drafts, format="txt")
 
 
 def _sentences(line: str) -> Iterator[str]:

@@ -77,21 +77,18 @@ class _Block:
 def read_vtt(text: str) -> Captions:
     """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines."""
     lines = split_lines(text.lstrip())
-    return Captions(
-        cues=settle(_drafts(_blocks(lines, ARROW_LINE))),
-        format="vtt",
-        language=_header_language(lines),
-    )
+    drafts = _drafts(_blocks(lines, ARROW_LINE))
+    return settle(drafts, format="vtt", language=_header_language(lines))
 
 
 def read_srt(text: str) -> Captions:
     """Read SubRip, also without blank lines between the cues."""
-    return Captions(cues=settle(_drafts(_blocks(split_lines(text), ARROW_LINE))), format="srt")
+    return settle(_drafts(_blocks(split_lines(text), ARROW_LINE)), format="srt")
 
 
 def read_sbv(text: str) -> Captions:
     """Read YouTube's SubViewer: a line ``h:mm:ss.mmm,h:mm:ss.mmm`` above each text."""
-    return Captions(cues=settle(_drafts(_blocks(split_lines(text), COMMA_LINE))), format="sbv")
+    return settle(_drafts(_blocks(split_lines(text), COMMA_LINE)), format="sbv")
 
 
 def _header_language(lines: Sequence[str]) -> str:

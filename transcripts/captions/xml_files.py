@@ -31,17 +31,14 @@ def read_xml(text: str) -> Captions:
     root = _root(text)
     match _name(root):
         case "tt":
-            return Captions(
-                cues=settle(_ttml_drafts(root)),
-                format="ttml",
-                language=language_tag(root.get(_LANGUAGE)),
-            )
+            language = language_tag(root.get(_LANGUAGE))
+            return settle(_ttml_drafts(root), format="ttml", language=language)
         case "timedtext" if root.find("body") is not None:
-            return Captions(cues=settle(_srv3_drafts(root)), format="srv3")
+            return settle(_srv3_drafts(root), format="srv3")
         case "timedtext":
-            return Captions(cues=settle(_text_drafts(root, "t", "d", 1.0)), format="srv3")
+            return settle(_text_drafts(root, "t", "d", 1.0), format="srv3")
         case "transcript":
-            return Captions(cues=settle(_text_drafts(root, "start", "dur", 1000.0)), format="srv3")
+            return settle(_text_drafts(root, "start", "dur", 1000.0), format="srv3")
     raise BadXml(
         "This XML contains no captions.",
         hint="Supported are TTML and YouTube's srv1, srv2 and srv3.",

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from transcripts.errors import JobNotFound, KnowledgeBaseError
+from transcripts.errors import ClockRestarts, JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models.collections import Collection, readable
 from transcripts.models.videos import Feed, Video
@@ -135,6 +135,11 @@ class Job(QueuedWork):
             return 100
         return min(99, 100 * self.done // self.total) if self.total else 0
 
+    @property
+    def failure_count(self) -> int:
+        """How many parts failed; the other problems are warnings."""
+        return sum(problem["code"] != ClockRestarts.code for problem in self.problems)
+
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Raise the priority of a queued job to this one, and add tags."""
         merged = list(dict.fromkeys([*self.tags, *tags]))
@@ -154,7 +159,7 @@ class Job(QueuedWork):
         self.change(step=step, **known)
 
     def add_problem(self, *, name: str, error: KnowledgeBaseError) -> None:
-        """Record that a part failed, for at most ``MAX_PROBLEMS`` parts."""
+        """Record a failed part, or a warning: at most ``MAX_PROBLEMS`` together."""
         problem = {
             "name": name[:200],
             "code": error.code,

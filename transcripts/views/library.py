@@ -25,6 +25,7 @@ class AddResult:
     name: str
     job: Job | None = None
     video: Video | None = None
+    warning: KnowledgeBaseError | None = None
     error: KnowledgeBaseError | None = None
 
 
@@ -89,7 +90,7 @@ def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
         except KnowledgeBaseError as error:
             outcomes.append(AddResult(name=title, error=error))
         else:
-            outcomes.append(AddResult(name=title, video=stored.video))
+            outcomes.append(AddResult(title, video=stored.video, warning=stored.warning))
     return outcomes
 
 
@@ -110,3 +111,5 @@ def tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
         else:
             state = "in the library" if outcome.video else "queued"
             messages.success(request, f"“{outcome.name}” is {state}.")
+        if outcome.warning:
+            messages.warning(request, f"{outcome.warning.message} {outcome.warning.hint}")

@@ -83,7 +83,7 @@ def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
         raise withheld()  # YouTube also withholds captions by an empty answer
     name, partial = f"{info.id}.{track.language}.json3", info.live_status == "is_live"
     try:
-        cues = captions.parse(body, name=name).cues
+        parsed = captions.parse(body, name=name)
     except errors.EmptyCaptions:
         raise errors.NoCaptions("This video's captions have no words.") from None
     except errors.HtmlPage:
@@ -91,7 +91,8 @@ def fetched(info: VideoInfo, track: Track, body: bytes) -> FetchedTranscript:
     except errors.CaptionError as error:
         message = f"YouTube sent captions that cannot be read: {error.message}"
         raise errors.YouTubeChanged(message) from None
-    return FetchedTranscript(info, track.language, track.origin, cues, partial, name, body)
+    about = (info, track.language, track.origin, parsed.cues, partial, name, body)
+    return FetchedTranscript(*about, warning=parsed.warning)
 
 
 def _in_language(own: Sequence[Track], allowed: Sequence[Track], language: str) -> Track:

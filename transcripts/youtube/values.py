@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from transcripts.cues import Cue
-from transcripts.errors import YouTubeError
+from transcripts.errors import ClockRestarts, YouTubeError
 
 Origin = Literal["manual", "auto", "translated"]
 
@@ -61,6 +61,7 @@ class FetchedTranscript:
     partial: bool = False
     raw_name: str = ""
     raw: bytes = field(default=b"", repr=False)
+    warning: ClockRestarts | None = None
 
 
 @dataclass(frozen=True, slots=True)

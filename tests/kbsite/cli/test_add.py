@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from tests import template
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import caption_json, make_cues
+from tests.makers import caption_json, make_cues, restarting_vtt
 from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
 from transcripts.errors import Blocked
 from transcripts.models import (
@@ -106,6 +106,15 @@ def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_ta
         report = kb("add", *asked, "--json").json
         assert (report["videos"][0]["id"], report["problems"]) == ("talk", [])
     assert RawCaptions.objects.get().name == "talk.vtt"
+
+
+def test_a_clock_that_starts_again_is_told_and_is_no_failure(kb: Kb, tmp_path: Path) -> None:
+    (tmp_path / "talks.vtt").write_bytes(restarting_vtt())
+    said = kb("add", tmp_path / "talks.vtt").out
+    assert "1 added" in said
+    assert "clock_restarts" in said
+    report = kb("add", tmp_path / "talks.vtt", "--json").json
+    assert [problem["code"] for problem in report["problems"]] == ["clock_restarts"]
 
 
 def test_a_folder_without_captions_is_said_to_be_one(kb: Kb, tmp_path: Path) -> None:

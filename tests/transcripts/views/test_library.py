@@ -5,7 +5,7 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from tests.makers import caption_json, make_cues, make_video
+from tests.makers import caption_json, make_cues, make_video, restarting_vtt
 from tests.transcripts.views.pages import HTMX, text_of
 from transcripts import acquisition
 from transcripts.models import Collection, Feed, Job, Video
@@ -124,6 +124,12 @@ def test_a_pasted_transcript_is_in_the_library_at_once(page: Client) -> None:
     video = Video.objects.get()
     assert video.title == "My talk"
     assert "in the library" in found
+
+
+def test_pasted_captions_whose_clock_starts_again_are_stored_with_a_warning(page: Client) -> None:
+    pasted = {"title": "Talks", "text": restarting_vtt().decode()}
+    assert "read as 2 parts" in text_of(page.post("/library/add/", pasted, **HTMX))
+    assert "read as 2 parts" in text_of(page.post("/library/add/", pasted, follow=True))
 
 
 def test_a_plain_browser_is_sent_to_activity_after_adding(page: Client) -> None:
