@@ -32,7 +32,7 @@ hypothesis.settings.load_profile("noisy machines")
 LONGEST = (
     "tests/journeys/",
     "tests/kbsite/cli/test_serve",
-    "tests/kbsite/cli/test_db",
+    "tests/kbsite/cli/test_backups",
     "tests/kbsite/test_schema",
     "tests/citations/lectures/test_worker",
 )

@@ -61,6 +61,11 @@ class Instance:
         self._connection.close()
         self._server.release()
 
+    @property
+    def dsn(self) -> str:
+        """The address of the database, as a setting."""
+        return self._server.dsn
+
     def python(self, code: str) -> str:
         """Run code in a process that is set up; returns what it prints."""
         script = f"from kbsite import boot\nboot.boot()\n{code}"

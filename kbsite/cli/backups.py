@@ -1,10 +1,10 @@
 """Back up and restore the whole library with pg_dump and pg_restore.
 
-The embedded server comes with these programs; for an external one, the installed programs run.
+The embedded server comes with these programs. For an external one, those on PATH run if they are
+new enough for it, else the bundled ones.
 """
 
 import os
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any
 
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+from psycopg.pq import Conninfo
 
 from kbsite import boot, settings
-from kbsite.cli import server_lock
+from kbsite.cli import backup_files, server_lock
 from kbsite.postgres import programs as postgres_programs
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import WorkerPulse
@@ -51,19 +52,13 @@ BEGIN
 END
 $$
 """
-_VARIABLES = {
-    "PGHOST": "HOST",
-    "PGPORT": "PORT",
-    "PGUSER": "USER",
-    "PGPASSWORD": "PASSWORD",
-    "PGDATABASE": "NAME",
-}
 
 
 def back_up(path: Path) -> int:
     """Write the library to a file, which appears when it is complete; return its size in bytes.
 
-    Raises ``InvalidInput``; ``Unavailable`` if a program is missing or fails, or the disk is full.
+    Raises ``InvalidInput``; ``Unavailable`` if a program is missing, too old or fails, or the disk
+    is full.
     """
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {path} does not exist.")
@@ -73,7 +68,7 @@ def back_up(path: Path) -> int:
             partial.touch(mode=0o600)
             with partial.open("wb") as stream:
                 _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=stream)
-                os.fsync(stream.fileno())
+            backup_files.append_checksum(partial)
             partial.replace(path)
             return path.stat().st_size
     except OSError as error:
@@ -83,14 +78,18 @@ def back_up(path: Path) -> int:
         ) from error
 
 
-def check(path: Path) -> None:
-    """Raise ``InvalidInput`` unless a file is a backup that this version can restore."""
+def check(path: Path) -> str:
+    """Return a backup's SHA-256, without a database.
+
+    Raises ``InvalidInput`` unless the file is undamaged and this version can restore it.
+    """
+    sha256 = backup_files.check_checksum(path)
     options = ("--data-only", "--table=django_migrations", "--file=-")
     try:
         text = _run("pg_restore", *options, str(path)).decode(errors="replace")
     except Unavailable as error:
         raise InvalidInput(
-            f"{path} is not a backup of Cuebase, or damaged: {error.hint or error.message}"
+            f"{path} cannot be read by pg_restore: {error.hint or error.message}"
         ) from error
     rows = (line.split("\t") for line in text.splitlines())
     migrations = {
@@ -98,12 +97,13 @@ def check(path: Path) -> None:
     }
     if not migrations:
         raise InvalidInput(f"{path} is a dump of another database, not of Cuebase.")
-    if newer := migrations - set(MigrationLoader(connection).disk_migrations):
+    if newer := migrations - set(MigrationLoader(None).disk_migrations):
         names = ", ".join(sorted(f"{app}.{name}" for app, name in newer)[:3])
         raise InvalidInput(
             f"{path} was made by a newer Cuebase (it has {names}).",
             hint="Install that version, then restore.",
         )
+    return sha256
 
 
 def restore(path: Path) -> None:
@@ -125,8 +125,9 @@ def restore(path: Path) -> None:
             _run("pg_restore", *options, script, str(path))
         except Unavailable as error:
             raise InvalidInput(
-                f"{path} is damaged: {error.hint}", hint="Nothing was changed."
+                f"{path} cannot be restored: {error.hint}", hint="Nothing was changed."
             ) from error
+        _accept_older_servers(Path(folder) / "restore.sql")
         _run(
             "psql",
             *("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"),
@@ -137,10 +138,18 @@ def restore(path: Path) -> None:
     boot.migrate_now()
 
 
+def _accept_older_servers(script: Path) -> None:
+    """Comment out the setting that PostgreSQL 15 and 16 do not know; the line sets its default."""
+    line = b"\nSET transaction_timeout = 0;"
+    with script.open("r+b") as stream:
+        head = stream.read(4096)
+        stream.seek(0)
+        stream.write(head.replace(line, line.replace(b"SET", b"-- ")))
+
+
 def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
-    installed = None if boot.is_embedded() else shutil.which(program)
     done = subprocess.run(
-        [installed or str(postgres_programs.program(program)), *arguments],
+        [str(_find(program)), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         stdout=stdout,
@@ -153,14 +162,21 @@ def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
     return done.stdout or b""
 
 
+def _find(program: str) -> Path:
+    if program == "pg_restore":  # it only reads the file, whichever version wrote it
+        return postgres_programs.newest_client(program)
+    if boot.is_embedded():
+        return postgres_programs.program(program)
+    return postgres_programs.client(program, server=connection.get_database_version()[0])
+
+
 def _environment() -> dict[str, str]:
     """Return the connection as variables, because others can read command lines."""
-    values = connection.settings_dict
+    values = connection.get_connection_params()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    given = {name: str(values[key]) for name, key in _VARIABLES.items() if values.get(key)}
-    ssl = {
-        f"PG{name.upper()}": str(value)
-        for name, value in values["OPTIONS"].items()
-        if name.startswith("ssl")
+    given = {
+        option.envvar.decode(): str(value)
+        for option in Conninfo.get_defaults()
+        if option.envvar and (value := values.get(option.keyword.decode()))
     }
-    return {**environment, **given, **ssl, "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
+    return {**environment, **given, "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}

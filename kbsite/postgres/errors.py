@@ -19,6 +19,12 @@ class ProgramsMissing(EmbeddedPostgresError):
     )
 
 
+class ProgramsTooOld(Unavailable):
+    """No installed program of PostgreSQL is new enough for the server."""
+
+    code = "postgres_programs_old"
+
+
 class OtherVersion(EmbeddedPostgresError):
     """The data directory was made by another major version."""
 

@@ -1,13 +1,16 @@
 """The programs of the bundled PostgreSQL, run apart from a person's environment and terminal."""
 
+import contextlib
 import importlib.util
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbsite.postgres.account import Account
-from kbsite.postgres.errors import ProgramsMissing
+from kbsite.postgres.errors import ProgramsMissing, ProgramsTooOld
 
 MAJOR_VERSION = 18
 START_SECONDS = 180  # the crash recovery of a large database takes minutes on a slow disk
@@ -27,6 +30,58 @@ def programs() -> Path:
         if (directory / "postgres").is_file():
             return directory
     raise ProgramsMissing(f"The bundled PostgreSQL {MAJOR_VERSION} is not installed.")
+
+
+class ClientProgram(NamedTuple):
+    """A program that talks to a server or reads a dump, and its major version."""
+
+    path: Path
+    major: int
+
+
+def client(name: str, *, server: int) -> Path:
+    """Return a program that fits a server's major version: from PATH, else the bundled one.
+
+    PATH goes first because the bundled programs cannot use TLS. Raises ``ProgramsTooOld``.
+    """
+    found = _clients(name)
+    fitting = [program.path for program in found if program.major >= server]
+    if fitting:
+        return fitting[0]
+    versions = [f"{program.path} of PostgreSQL {program.major}" for program in found]
+    raise ProgramsTooOld(
+        f"The server is PostgreSQL {server}; {name} has to be of the same version or newer, and "
+        f"there is only {' and '.join(versions) or 'none'}.",
+        hint=f"Install the client programs of PostgreSQL {server}.",
+    )
+
+
+def newest_client(name: str) -> Path:
+    """Return the newest program, which reads every older dump. Raises ``ProgramsMissing``."""
+    found = _clients(name)
+    return max(found, key=lambda program: program.major).path if found else program(name)
+
+
+def _clients(name: str) -> list[ClientProgram]:
+    paths = [shutil.which(name)]
+    with contextlib.suppress(ProgramsMissing):
+        paths.append(str(program(name)))
+    return [
+        ClientProgram(path=Path(path), major=major)
+        for path in paths
+        if path and (major := _major_version(path))
+    ]
+
+
+def _major_version(path: str) -> int:
+    """Return the major version of a program, or 0 if it does not tell."""
+    with contextlib.suppress(OSError):
+        done = subprocess.run(
+            [path, "--version"], check=False, capture_output=True, **process_options(None)
+        )
+        if match := re.search(rb"\(PostgreSQL\) (\d+)", done.stdout):
+            return int(match[1])
+    return 0
 
 
 def run(

@@ -1,8 +1,6 @@
-"""db: status, moving to another embedding model, backup and restore."""
+"""db: status, and moving to another embedding model."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +12,8 @@ from citations.maintenance import migration
 from citations.models import EmbeddingSpace, SpaceState
 from citations.providers import registry
 from citations.vectors import space as vector_space
-from tests.instance import Instance
-from tests.instance import run as run_in
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import caption_json, make_cues, make_video
+from tests.makers import make_video
 from transcripts.models import Collection
 
 
@@ -122,98 +118,3 @@ def test_what_cannot_be_migrated_to_is_told(
     kb: Kb, embedded: EmbeddingSpace, provider: str, code: int
 ) -> None:
     kb("db", "migrate-embeddings", "--to", provider, "--yes", code=code)
-
-
-# Backup and restore, between real processes
-
-
-def kb_in(instance: Instance, *arguments: str, code: int = 0, stdin: str = "") -> str:
-    done = run_in([sys.executable, "-m", "kbsite.cli", *arguments], instance, input=stdin)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Instance, Path]]:
-    """A library of two talks, and its backup."""
-    folder = tmp_path_factory.mktemp("backup")
-    (folder / "captions").mkdir()
-    for name in ("one", "two"):
-        (folder / "captions" / f"{name}.json").write_bytes(
-            caption_json(make_cues(12), id=name, lang="en")
-        )
-    with Instance(folder / "home") as instance:
-        kb_in(instance, "add", str(folder / "captions"))
-        kb_in(instance, "db", "backup", str(folder / "library.backup"))
-        yield instance, folder / "library.backup"
-
-
-def test_a_backup_is_restored_into_an_empty_library(
-    backed_up: tuple[Instance, Path], tmp_path: Path
-) -> None:
-    _, file = backed_up
-    assert file.stat().st_mode & 0o077 == 0
-    with Instance(tmp_path / "home") as fresh:
-        assert "2 videos" in kb_in(fresh, "db", "restore", str(file))
-        assert fresh.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
-        assert fresh.rows("SELECT count(*) FROM citations_embedding") == fresh.rows(
-            "SELECT count(*) FROM citations_chunk"
-        )
-        assert "Backpropagation" in kb_in(fresh, "search", "backpropagation")
-
-
-def test_a_library_is_replaced_only_when_that_is_said(backed_up: tuple[Instance, Path]) -> None:
-    instance, file = backed_up
-    instance.rows("DELETE FROM citations_source RETURNING id")
-    assert "Replace this library of 2 videos" in kb_in(instance, "db", "restore", str(file), code=1)
-    kb_in(instance, "db", "restore", str(file), "--yes")
-    assert instance.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
-
-
-def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
-    backed_up: tuple[Instance, Path], tmp_path: Path
-) -> None:
-    instance, file = backed_up
-    instance.rows(
-        "INSERT INTO django_migrations (app, name, applied)"
-        " VALUES ('citations', '9999_future', now()) RETURNING id"
-    )
-    kb_in(instance, "db", "backup", str(tmp_path / "newer"))
-    assert "newer Cuebase" in kb_in(
-        instance, "db", "restore", str(tmp_path / "newer"), "--yes", code=2
-    )
-    kb_in(instance, "db", "restore", str(file), "--yes")
-    assert instance.rows("SELECT FROM django_migrations WHERE name = '9999_future'") == []
-
-
-def test_what_is_no_backup_is_refused_and_the_library_stays(
-    backed_up: tuple[Instance, Path], tmp_path: Path
-) -> None:
-    instance, file = backed_up
-    (tmp_path / "noise").write_bytes(b"\0nonsense" * 1000)
-    (tmp_path / "torn").write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert "is not a backup of Cuebase" in kb_in(
-        instance, "db", "restore", str(tmp_path / "noise"), "--yes", code=2
-    )
-    kb_in(instance, "db", "restore", str(tmp_path / "torn"), "--yes", code=2)
-    assert instance.rows("SELECT count(*) FROM transcripts_video") == [(2,)]
-
-
-def test_nothing_is_restored_under_a_running_worker(backed_up: tuple[Instance, Path]) -> None:
-    instance, file = backed_up
-    instance.rows(
-        "INSERT INTO transcripts_workerpulse (id, seen_at) VALUES (1, now())"
-        " ON CONFLICT (id) DO UPDATE SET seen_at = now() RETURNING id"
-    )
-    assert "A worker is running" in kb_in(instance, "db", "restore", str(file), "--yes", code=5)
-    instance.rows("DELETE FROM transcripts_workerpulse RETURNING id")
-
-
-def test_a_file_that_exists_is_replaced_only_when_that_is_said(
-    backed_up: tuple[Instance, Path], tmp_path: Path
-) -> None:
-    instance, _ = backed_up
-    (tmp_path / "mine").write_text("precious")
-    kb_in(instance, "db", "backup", str(tmp_path / "mine"), code=1)
-    assert (tmp_path / "mine").read_text() == "precious"
-    kb_in(instance, "db", "backup", str(tmp_path / "no" / "folder"), code=2)
