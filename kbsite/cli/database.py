@@ -7,11 +7,13 @@ from django.conf import settings
 from django.db import connection
 
 from kbsite import boot
+from kbsite.apps import vector_extension
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.terminal import unreachable
 from kbsite.postgres.watch import watched
 from transcripts import library
+from transcripts.errors import Unavailable
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -31,7 +33,10 @@ def open_collection(name: str) -> Collection:
 
 
 def open_database() -> None:
-    """Start or join the database and migrate it. Raises ``Unavailable`` if it does not answer."""
+    """Start or join the database and migrate it.
+
+    Raises ``Unavailable`` if it does not answer, or lacks pgvector and its user may not add it.
+    """
     settings.PUBLIC_URL = server_lock.public_url()  # links lead to the running server
     if settings.DATABASE_URL:
         # The connection pool would retry until its timeout and then hide the reason.
@@ -40,6 +45,8 @@ def open_database() -> None:
             psycopg.connect(**parameters).close()
         except psycopg.OperationalError as error:
             raise unreachable(error) from None
+        for problem in vector_extension(databases=["default"]):
+            raise Unavailable(problem.msg, hint=problem.hint)
     boot.boot()
 
 

@@ -32,11 +32,18 @@ def manage(
     server: postgres.ServerLease, home: Path, database: str, *command: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a management command as the user who may do little."""
+    return run(server, home, database, "manage.py", *command)
+
+
+def run(
+    server: postgres.ServerLease, home: Path, database: str, *arguments: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run Python as the user who may do little."""
     host, port = quote(str(server.settings["HOST"])), server.settings["PORT"] or 5432
     url = f"postgres://plain@/{database}?host={host}&port={port}"
     environment = {"DATABASE_URL": url, "YOUTUBE_KB_DATA_DIR": str(home), "PATH": ""}
     return subprocess.run(
-        [sys.executable, "manage.py", *command],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -52,6 +59,16 @@ def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it
         done = manage(server, tmp_path, "bare", *command)
         assert done.returncode == 1
         assert 'psql -d bare -c "CREATE EXTENSION vector"' in done.stderr
+
+
+def test_a_command_says_the_same_without_a_traceback(
+    server: postgres.ServerLease, tmp_path: Path
+) -> None:
+    done = run(server, tmp_path, "bare", "-m", "kbsite.cli", "worker")
+    assert done.returncode == 8
+    assert "its user may not create it" in done.stderr
+    assert "CREATE EXTENSION vector" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_where_a_superuser_has_made_the_extension_an_ordinary_user_migrates(
