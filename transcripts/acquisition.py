@@ -238,7 +238,7 @@ def _run_video(job: Job) -> None:
     _store_thumbnail(client, stored.video)
     with transaction.atomic():
         if fetched.warning:
-            job.add_problem(name=job.target, error=fetched.warning)
+            job.add_problems({job.target: fetched.warning})
         job.finish(video=stored.video)
         if fetched.partial:
             _fetch_again_later(job)
@@ -271,6 +271,7 @@ def _run_feed(job: Job) -> None:
             for video_id in new_ids
         ]
         Job.objects.bulk_create(rows, batch_size=500, ignore_conflicts=True)
+        job.add_problems(listing.skipped)
         job.report(step="", done=len(new_ids), total=len(new_ids))
         job.finish()
 

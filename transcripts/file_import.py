@@ -50,16 +50,16 @@ def _store_or_note(
     try:
         stored = _store_best_format(job, upload, selected, written)
     except KnowledgeBaseError as error:
-        job.add_problem(name=upload.name, error=error)
+        job.add_problems({upload.name: error})
     except (OperationalError, InterfaceError):
         raise
     except Exception:
         logger.exception("a file of job %s failed unexpectedly", job.pk)
-        job.add_problem(name=upload.name, error=UnexpectedError())
+        job.add_problems({upload.name: UnexpectedError()})
     else:
         written.add(stored.transcript.pk)
         if stored.warning:
-            job.add_problem(name=upload.name, error=stored.warning)
+            job.add_problems({upload.name: stored.warning})
         return stored
     return None
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -118,6 +119,15 @@ def add_text(
     name = f"{clean_key(key or title or 'pasted')}.txt"
     about: dict[str, Any] = {"title": title, "language": language, "tags": tags, "key": key}
     return add_captions(collection, text.encode(errors="replace"), name=name, **about)
+
+
+def change_since(video: Video, moment: datetime) -> StorageChange:
+    """Return what happened to the transcripts of a video since a moment."""
+    times = list(video.transcripts.values_list("created_at", "updated_at"))
+    if any(created >= moment for created, _ in times):
+        return StorageChange.ADDED
+    is_updated = any(updated >= moment for _, updated in times)
+    return StorageChange.UPDATED if is_updated else StorageChange.UNCHANGED
 
 
 def reparse(transcript: Transcript) -> StorageChange:

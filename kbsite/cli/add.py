@@ -11,6 +11,7 @@ import typer
 from django.db.models import Prefetch, prefetch_related_objects
 
 from citations.documents.storage import AddedDocument
+from citations.models import State
 from citations.schemas.search import SourceOut
 from kbsite import celery
 from kbsite.cli import add_files, indexing, jobs
@@ -47,6 +48,7 @@ class AddReport:
     """The results. Only a problem with a target of the command line sets the exit code."""
 
     stored: list[StoredTranscript] = field(default_factory=list)
+    fetched: list[storage.StorageChange] = field(default_factory=list)
     documents: list[AddedDocument] = field(default_factory=list)
     skipped: int = 0
     problems: list[FileProblem] = field(default_factory=list)
@@ -67,7 +69,7 @@ class AddReport:
         self.exit_code = self.exit_code or exit_code_of(error)
 
     def counts(self) -> dict[str, int]:
-        changes = [str(transcript.change) for transcript in self.stored]
+        changes = [*(transcript.change for transcript in self.stored), *self.fetched]
         counts = {str(change): changes.count(change) for change in storage.StorageChange}
         return {**counts, "skipped": self.skipped}
 
@@ -93,12 +95,13 @@ class AddReport:
     def print(self) -> None:
         for document in self.documents[:DOCUMENTS_SHOWN]:
             source = document.source
-            result = "added as a document" if document.is_new else "is already in the library"
-            say(f"“{source.title}” {result} ({source.get_kind_display()}): {source.uuid}")
+            say(
+                f"“{source.title}” {_result(document)} ({source.get_kind_display()}): {source.uuid}"
+            )
         if len(self.documents) > DOCUMENTS_SHOWN:
             new = sum(document.is_new for document in self.documents)
             say(f"… {len(self.documents)} documents in all, {new} new; `kb sources` lists them.")
-        if self.stored or self.skipped or self.problems:
+        if any(self.counts().values()) or self.problems:
             prefix = "Transcripts: " if self.documents else ""
             say(prefix + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
         elif not self.jobs and not self.documents:
@@ -186,8 +189,7 @@ def _add(collection: Collection, targets: Sequence[str], options: AddOptions) ->
     if options.wait and report.jobs:
         report.jobs = jobs.follow(report.jobs, quiet=options.quiet)
         for job in report.jobs:
-            if error := jobs.error_of(job):
-                report.fail(f"{job}", error)
+            _report_job(job, report)
     documents = {document.source.pk for document in report.documents}
     videos = {job.video_id for job in report.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
@@ -199,6 +201,20 @@ def _add(collection: Collection, targets: Sequence[str], options: AddOptions) ->
         for document in report.documents:
             document.source.refresh_from_db()
     return report
+
+
+def _report_job(job: Job, report: AddReport) -> None:
+    if error := jobs.error_of(job):
+        report.fail(f"{job}", error)
+    report.problems += [FileProblem(**problem) for problem in job.problems]
+    if job.kind == Job.Kind.VIDEO and job.state == Job.State.DONE and job.video:
+        report.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
+
+
+def _result(document: AddedDocument) -> str:
+    if document.source.state == State.FAILED:
+        return "was stored, but cannot be read"
+    return "added as a document" if document.is_new else "is already in the library"
 
 
 def _exists(name: str) -> bool:

@@ -275,9 +275,13 @@ def _summary(target: str, out: str, err: str) -> str:
             message.removeprefix("Error: "), hint=" ".join(hints)[:300]
         ) from None
     problems = report["problems"]
-    count = report["added"] + report["updated"] + report["unchanged"] + len(report["documents"])
+    readable = [paper for paper in report["documents"] if paper["source"]["state"] != State.FAILED]
+    count = report["added"] + report["updated"] + report["unchanged"] + len(readable)
     if problems and not count:
         raise KnowledgeBaseError(problems[0]["message"], hint=problems[0]["hint"])
+    if report["documents"] and not count:
+        paper = report["documents"][0]["source"]
+        raise KnowledgeBaseError(paper["error"], hint=paper["hint"])
     if not count and not any(job["state"] == "done" for job in report["jobs"]):
         raise KnowledgeBaseError("No captions and no documents found: nothing was added.")
     noted = f" ({len(problems)} problems, first: {problems[0]['message']})" if problems else ""

@@ -155,6 +155,20 @@ def test_a_second_sync_of_a_playlist_queues_only_new_videos(
     assert sorted(queued.values_list("target", flat=True)) == ids
 
 
+def test_entries_of_a_playlist_without_a_video_are_listed_with_the_reason(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
+    seen = youtube.add_video("seen-video1").id
+    youtube.add_playlist("PLhalfhidden00", [seen, "hidden-0001"])
+    job = done(
+        acquisition.request(collection, "https://www.youtube.com/playlist?list=PLhalfhidden00")
+    )
+    assert (job.state, job.done, job.total) == (Job.State.DONE, 1, 1)
+    assert [(problem["name"], problem["code"]) for problem in job.problems] == [
+        ("hidden-0001", "private_video")
+    ]
+
+
 def test_uploaded_files_are_stored_one_by_one_and_problems_are_listed(
     collection: Collection,
 ) -> None:

@@ -672,7 +672,11 @@ def test_a_long_list_is_read_page_by_page_and_each_video_once(fresh: YouTubeStan
     playlist = "PLlong-playlist-000000000000000001"
     fresh.add_playlist(playlist, [*ids, ids[0], "hidden-0001"])
     youtube = YouTube(Options(), adapter=fresh.adapter())
-    assert youtube.list_videos(Target("playlist", playlist)).video_ids == tuple(ids)
+    listing = youtube.list_videos(Target("playlist", playlist))
+    assert listing.video_ids == tuple(ids)
+    assert {name: error.code for name, error in listing.skipped.items()} == {
+        "hidden-0001": "private_video"
+    }
     assert youtube.list_videos(Target("playlist", playlist), newest=40).video_ids == tuple(ids[:40])
 
 

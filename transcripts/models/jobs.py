@@ -1,5 +1,6 @@
 """Jobs: long work that a worker does, and the pulse of the workers."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Self
 
@@ -158,15 +159,13 @@ class Job(QueuedWork):
         known = {name: count for name, count in counts.items() if count is not None}
         self.change(step=step, **known)
 
-    def add_problem(self, *, name: str, error: KnowledgeBaseError) -> None:
-        """Record a failed part, or a warning: at most ``MAX_PROBLEMS`` together."""
-        problem = {
-            "name": name[:200],
-            "code": error.code,
-            "message": error.message,
-            "hint": error.hint,
-        }
-        self.change(problems=[*self.problems, problem][:MAX_PROBLEMS])
+    def add_problems(self, errors: Mapping[str, KnowledgeBaseError]) -> None:
+        """Record failed parts or warnings by name: at most ``MAX_PROBLEMS`` in all."""
+        added = [
+            {"name": name[:200], "code": error.code, "message": error.message, "hint": error.hint}
+            for name, error in errors.items()
+        ]
+        self.change(problems=[*self.problems, *added][:MAX_PROBLEMS])
 
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""

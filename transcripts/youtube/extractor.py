@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from requests.adapters import BaseAdapter
 from yt_dlp import YoutubeDL
@@ -19,7 +19,10 @@ from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks
 from transcripts.youtube.tracks import choose, fetched
 from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, RequestTrace
 
-_HIDDEN = frozenset({"[Private video]", "[Deleted video]"})
+_HIDDEN: Final[Mapping[str, errors.YouTubeError]] = {
+    "[Private video]": errors.PrivateVideo("This video of the list is private."),
+    "[Deleted video]": errors.VideoRemoved("This video of the list was deleted."),
+}
 
 
 def attempt(
@@ -62,13 +65,15 @@ def listing(
         # One list of all videos of the channel; its page splits them into tabs.
         address = target_url(Target("playlist", f"UU{list_id[2:]}"))
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
-    ids = [
-        entry["id"]
+    entries = {
+        entry["id"]: str(entry.get("title"))
         for entry in _flat(raw.get("entries"))
-        if is_video_id(entry.get("id")) and entry.get("title") not in _HIDDEN
-    ]
+        if is_video_id(entry.get("id"))
+    }
+    ids = tuple(entry for entry, name in entries.items() if name not in _HIDDEN)
+    skipped = {entry: _HIDDEN[name] for entry, name in entries.items() if name in _HIDDEN}
     title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
-    return Listing(list_id, title, tuple(dict.fromkeys(ids)))
+    return Listing(list_id, title, ids, skipped)
 
 
 class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH

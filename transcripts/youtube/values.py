@@ -1,5 +1,6 @@
 """Values read from YouTube. Times are whole milliseconds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -74,11 +75,15 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A playlist or channel (``id`` ``UC…``) with its videos in YouTube's order."""
+    """A playlist or channel (``id`` ``UC…``) with its videos in YouTube's order.
+
+    ``skipped`` says of entries without a video that may be seen why there is none, by their ids.
+    """
 
     id: str
     title: str
     video_ids: tuple[str, ...]
+    skipped: Mapping[str, YouTubeError] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -346,6 +346,9 @@ def test_waiting_without_a_worker_does_the_work_here(kb: Kb, youtube: YouTubeSta
     report = kb("add", MANUAL, "--wait", "--json").json
     assert [(job["state"], job["video_id"]) for job in report["jobs"]] == [("done", MANUAL)]
     assert [video["id"] for video in report["videos"]] == [MANUAL]
+    assert (report["added"], report["unchanged"]) == (1, 0)
+    again = kb("add", MANUAL, "--wait", "--json").json
+    assert (again["added"], again["unchanged"]) == (0, 1)
     assert kb("show", MANUAL, "--json").json["reading"]["text"]
 
 
@@ -353,6 +356,16 @@ def test_waiting_for_a_playlist_waits_for_its_videos(kb: Kb, youtube: YouTubeSta
     report = kb("add", PLAYLIST, "--newest", 2, "--wait", "--json").json
     assert {job["state"] for job in report["jobs"]} == {"done"}
     assert len(report["videos"]) == Video.objects.count() == 2
+
+
+def test_entries_of_a_playlist_that_nobody_may_see_are_reported_and_the_others_counted(
+    kb: Kb, youtube: YouTubeStandIn
+) -> None:
+    youtube.add_playlist(PLAYLIST, [MANUAL, "hidden-0001"])
+    said = kb("add", PLAYLIST, "--wait").out
+    assert "1 added" in said
+    assert "hidden-0001" in said
+    assert "private_video" in said
 
 
 def test_a_video_without_captions_ends_with_the_reason_and_the_way_round(

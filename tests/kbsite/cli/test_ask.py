@@ -91,7 +91,12 @@ def test_a_place_opens_on_youtube_and_here(db: None, library: Collection) -> Non
 
 REPORT = '{"added": 1, "updated": 0, "unchanged": 0, "documents": [], "jobs": [], "problems": []}'
 PROBLEM = '{"message": "It is broken.", "hint": "Mend it."}'
-REFUSED = REPORT.replace('"added": 1', '"added": 0').replace("[]}", f"[{PROBLEM}]}}")
+EMPTY = REPORT.replace('"added": 1', '"added": 0')
+REFUSED = EMPTY.replace("[]}", f"[{PROBLEM}]}}")
+BROKEN = EMPTY.replace(
+    '"documents": []',
+    '"documents": [{"source": {"state": "failed", "error": "It has no pages.", "hint": ""}}]',
+)
 
 
 def test_what_was_added_is_told_and_what_was_not_rises() -> None:
@@ -101,6 +106,8 @@ def test_what_was_added_is_told_and_what_was_not_rises() -> None:
     )
     with pytest.raises(KnowledgeBaseError, match="It is broken"):
         Adder(command=(sys.executable, "-c", f"print('''{REFUSED}''')")).add("talk.vtt")
+    with pytest.raises(KnowledgeBaseError, match="It has no pages"):
+        Adder(command=(sys.executable, "-c", f"print('''{BROKEN}''')")).add("broken.pdf")
     with pytest.raises(KnowledgeBaseError, match="No room"):
         Adder(command=(sys.executable, "-c", "import sys; sys.exit('Error: No room.')")).add(
             "talk.vtt"
