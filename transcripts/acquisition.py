@@ -26,6 +26,7 @@ from transcripts.work import retry as retry_table
 
 logger = logging.getLogger(__name__)
 
+PROBE_TURN = timedelta(minutes=1)  # a refused job waits longer: the probe is another one
 LARGE_FILE = 500_000  # bytes
 # Of jobs that wait for the gate.
 GATE_CODES = [
@@ -288,7 +289,8 @@ def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     if gate_opens_at := _gate_opens_at(job, error):
         job.put_back(until=gate_opens_at, error=error, counts=False)
         return
-    if isinstance(error, errors.YouTubeError) and not isinstance(error, errors.NetworkProblem):
+    no_answer = (errors.NetworkProblem, errors.Blocked)
+    if isinstance(error, errors.YouTubeError) and not isinstance(error, no_answer):
         YouTubeGate.succeeded(pace=conf.pacing_seconds())  # a "no" is an answer, too
     if until := _next_try(job, error):
         job.put_back(until=until, error=error, counts=not isinstance(error, errors.Premiere))
@@ -301,7 +303,10 @@ def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | Non
     if isinstance(error, errors.GateClosed):
         return _moment(error.retry_at)
     if error.retry is errors.Retry.COOL_DOWN:
-        return YouTubeGate.refused(error)
+        if YouTubeGate.answered_since(job.refused_at):
+            return None  # YouTube refuses this video alone
+        job.change(refused_at=timezone.now())
+        return YouTubeGate.refused(error) + PROBE_TURN
     if error.retry is errors.Retry.NETWORK:
         outage_ends_at = YouTubeGate.unreachable(error)
         return outage_ends_at if retry_table.next_try(error, job.attempts) else None

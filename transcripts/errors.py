@@ -17,7 +17,7 @@ class Retry(StrEnum):
     NETWORK = "network"  # three attempts with growing pauses
     SERVER = "server"  # until it answers, with growing pauses
     SETTINGS = "settings"  # now and then: somebody has to change the settings
-    COOL_DOWN = "cool_down"  # the whole queue waits: YouTube refuses this address
+    COOL_DOWN = "cool_down"  # the queue waits; alone: three attempts, growing pauses
     AT_TIME = "at_time"  # at the error's ``retry_at``
     UNEXPECTED = "unexpected"  # three attempts with growing pauses
 

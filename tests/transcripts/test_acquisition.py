@@ -73,8 +73,8 @@ def test_a_refusal_closes_the_gate_and_keeps_the_job(
     job = done(acquisition.request(collection, "first-video"))
     gate = YouTubeGate.current()
     assert (job.state, job.attempts, gate.state) == (Job.State.QUEUED, 0, "closed")
-    assert job.run_after == gate.closed_until
     assert gate.closed_until is not None
+    assert job.run_after == gate.closed_until + acquisition.PROBE_TURN
     assert 14 < (gate.closed_until - timezone.now()).total_seconds() / 60 <= 15
     asked = len(youtube.requests)
     Job.objects.update(run_after=None)
@@ -91,6 +91,29 @@ def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(
     assert YouTubeGate.current().state == "probing"
     assert done(acquisition.request(collection, "first-video")).state == Job.State.DONE
     assert YouTubeGate.current().state == "open"
+
+
+def test_a_video_that_is_refused_alone_closes_nothing_again_and_fails_in_the_end(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
+    for name in ("first-video", "other-video"):
+        youtube.add_video(name)
+    youtube.blocked = True
+    refused = done(acquisition.request(collection, "first-video"))
+    youtube.blocked = False
+    other = acquisition.request(collection, "other-video")
+    YouTubeGate.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+    assert Job.objects.ready().first() == other, "the probe is another video"
+    assert done(other).state == Job.State.DONE
+    youtube.blocked = True
+    for attempts in (1, 2):
+        Job.objects.filter(pk=refused.pk).update(run_after=None)
+        done(refused)
+        assert (refused.state, refused.attempts) == (Job.State.QUEUED, attempts)
+        assert YouTubeGate.current().state == "open"
+    Job.objects.filter(pk=refused.pk).update(run_after=None)
+    assert done(refused).state == Job.State.FAILED
+    assert refused.error_code in acquisition.GATE_CODES
 
 
 def test_reopening_the_gate_wakes_the_jobs_that_wait_for_it(

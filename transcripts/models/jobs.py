@@ -95,6 +95,9 @@ class Job(QueuedWork):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    refused_at = models.DateTimeField(
+        null=True, blank=True, help_text="When YouTube last refused it and the gate closed."
+    )
 
     objects = JobQuerySet.as_manager()
 

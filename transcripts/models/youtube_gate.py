@@ -110,6 +110,12 @@ class YouTubeGate(models.Model):
             return gate.closed_until if gate.unanswered >= OUTAGE_REQUESTS else None
 
     @classmethod
+    def answered_since(cls, moment: datetime | None) -> bool:
+        """Return whether YouTube answered a request after this moment."""
+        success = cls.current().last_success_at
+        return bool(moment and success and success > moment)
+
+    @classmethod
     def reopen(cls) -> None:
         """Forget the refusals, because somebody changed the proxy or wants to try now."""
         anew = {

@@ -30,6 +30,7 @@ POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.ONCE: RetryPolicy(pause=timedelta(minutes=1), attempts=2),
     Retry.NETWORK: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
     Retry.UNEXPECTED: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
+    Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
     Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
     Retry.SETTINGS: RetryPolicy(pause=timedelta(minutes=10)),
 }
