@@ -73,7 +73,14 @@ def problem(error: KnowledgeBaseError) -> dict[str, Any]:
 
 def problem_response(error: KnowledgeBaseError) -> JsonResponse:
     """Return the problem details as a response."""
-    return _response(problem(error))
+    response = _response(problem(error))
+    _say_when_to_return(response, error)
+    return response
+
+
+def _say_when_to_return(response: HttpResponse, error: KnowledgeBaseError) -> None:
+    if isinstance(error, Throttled) and error.retry_after:
+        response["Retry-After"] = str(error.retry_after)
 
 
 def _response(details: dict[str, Any]) -> JsonResponse:
@@ -169,7 +176,9 @@ class ErrorMiddleware(MiddlewareMixin):
         if request.path_info.startswith(API):
             return problem_response(exception)
         template = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
-        return render(request, template, {"error": exception}, status=status_of(exception))
+        page = render(request, template, {"error": exception}, status=status_of(exception))
+        _say_when_to_return(page, exception)
+        return page
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -28,7 +28,8 @@ def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
     except limiter.storage.base_exceptions:
         logger.exception("the rate limit's counter cannot be reached")
         return
-    raise Throttled(message, hint=f"Come back in {max(1, math.ceil(seconds))} seconds.")
+    wait = max(1, math.ceil(seconds))
+    raise Throttled(message, hint=f"Come back in {wait} seconds.", retry_after=wait)
 
 
 def forget() -> None:

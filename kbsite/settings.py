@@ -2,6 +2,7 @@
 
 import secrets
 from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -80,6 +81,17 @@ CSRF_TRUSTED_ORIGINS = option(
 SECURE = option(
     "SECURE", False, "An HTTPS proxy sets X-Forwarded-Proto: secure cookies, HSTS, redirect."
 )
+TRUSTED_PROXIES = option(
+    "TRUSTED_PROXIES", [], "Addresses or networks of proxies whose X-Forwarded-For is believed."
+)
+for _proxy in TRUSTED_PROXIES:
+    try:
+        ip_network(_proxy)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"TRUSTED_PROXIES cannot be {_proxy!r}: an address such as 10.0.0.7 or a network such "
+            "as 10.0.0.0/28 is expected"
+        ) from error
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0

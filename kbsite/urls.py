@@ -9,6 +9,7 @@ from kbsite.content.views import router as content
 admin.autodiscover()
 celery.app.set_default()  # sends the tasks of the views
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/login/", views.admin_sign_in),
     path("admin/", admin.site.urls),
     path("api/v1/", api.api.urls),
     path("api/content/", include(content.urls)),

@@ -5,11 +5,12 @@ import sys
 from typing import Any
 
 from django import forms
-from django.conf import settings
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
@@ -20,11 +21,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
-from limits import RateLimitItemPerMinute
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.vectors import space as vector_space
-from kbsite import rate_limits
+from kbsite import sign_in
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
 from kbsite.models import ApiToken, SignInLink
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
@@ -47,21 +47,16 @@ class TokenForm(forms.Form):
 
 
 class SignIn(LoginView):
-    """Sign in by name and password."""
+    """Sign in by name and password; ``sign_in`` counts the attempts."""
 
     template_name = "kbsite/sign_in.html"
+    authentication_form = sign_in.SignInForm
     redirect_authenticated_user = True
 
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Check a password; ten tries in five minutes per name and address. Raises Throttled."""
-        name = request.POST.get("username", "")[:150].casefold()
-        rate_limits.count(
-            "sign-in",
-            f"{request.META.get('REMOTE_ADDR')} {name}",
-            allowed=RateLimitItemPerMinute(10, 5),
-            message="There were too many attempts to sign in.",
-        )
-        return super().post(request, *args, **kwargs)
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        sign_in.remember_browser(response, form.get_user().get_username())
+        return response
 
 
 class SignOut(LogoutView):
@@ -83,12 +78,25 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     if user is not None:
         login(request, user, backend=BACKEND)
         response: HttpResponse = redirect(_next(request))
+        sign_in.remember_browser(response, user.get_username())
     elif request.user.is_authenticated:
         response = redirect(_next(request))  # the link was followed twice
     else:
+        sign_in.count_link(request)
         response = render(request, "kbsite/expired_link.html", status=410)
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+@login_not_required
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Lead to the sign-in page. Raises PermissionDenied for users without access to the admin."""
+    wanted = _next(request, default="admin:index")
+    if not request.user.is_authenticated:
+        return redirect_to_login(wanted)
+    if not admin.site.has_permission(request):
+        raise PermissionDenied
+    return redirect(wanted)
 
 
 @login_not_required
@@ -207,13 +215,13 @@ def _error_template(request: HttpRequest) -> str:
     return "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
 
 
-def _next(request: HttpRequest) -> str:
+def _next(request: HttpRequest, *, default: str = "library") -> str:
     address = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     ):
         return address
-    return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return resolve_url(default)
 
 
 def _tokens(request: Any) -> dict[str, Any]:

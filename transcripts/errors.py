@@ -87,6 +87,12 @@ class Throttled(KnowledgeBaseError):
 
     code = "throttled"
 
+    def __init__(
+        self, message: str, *, hint: str | None = None, retry_after: int | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after  # seconds
+
 
 class Unavailable(KnowledgeBaseError):
     """A service that this server depends on cannot be used now."""

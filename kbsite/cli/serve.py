@@ -181,6 +181,7 @@ def _run(listener: socket.socket, on_ready: Callable[[], None]) -> None:
         lifespan="on",
         http="httptools",
         server_header=False,
+        forwarded_allow_ips=settings.TRUSTED_PROXIES,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     server = _Server(config, on_ready=on_ready)

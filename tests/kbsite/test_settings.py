@@ -44,6 +44,8 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(
         ("TIME_ZONE", "Mars/Crater"),
         ("DATABASE_URL", "mysql://a:secret@host/name"),
         ("YOUTUBE_KB_DATA_DIR", "/dev/null/here"),
+        ("TRUSTED_PROXIES", "10.0.0.7,*"),
+        ("TRUSTED_PROXIES", "10.0.0.7/8"),
     ],
 )
 def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(

@@ -14,7 +14,7 @@ from django.test import AsyncRequestFactory, Client, RequestFactory
 from django.utils import timezone
 
 from citations.models import Embedding, EmbeddingSpace, SpaceState
-from kbsite import auth, rate_limits, views
+from kbsite import auth, views
 from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
 from tests.makers import make_source, make_user, make_video
@@ -285,21 +285,3 @@ def test_an_unreadable_request_is_told(rf: RequestFactory, db: None) -> None:
     request.htmx = True
     assert views.bad_request(request, SuspiciousOperation()).status_code == 400
     assert views.forbidden(request, Exception()).status_code == 403
-
-
-def test_ten_wrong_passwords_in_five_minutes_are_enough(client: Client, db: None) -> None:
-    rate_limits.forget()
-    make_user("guessed")
-    for _ in range(10):
-        assert (
-            client.post("/sign-in/", {"username": "guessed", "password": "wrong"}).status_code
-            == 200
-        )
-    answer = client.post("/sign-in/", {"username": "Guessed", "password": "correct horse battery"})
-    assert answer.status_code == 429
-    assert "Come back in" in answer.content.decode()
-    assert (
-        client.post("/sign-in/", {"username": "somebody-else", "password": "wrong"}).status_code
-        == 200
-    )
-    rate_limits.forget()

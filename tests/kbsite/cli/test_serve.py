@@ -265,6 +265,28 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("database")
+@pytest.mark.parametrize(
+    ("trusted", "forwarded", "is_stopped"),
+    [
+        ("", "198.51.100.{}", True),
+        ("127.0.0.0/30", "198.51.100.{}", False),
+        ("127.0.0.1", "198.51.100.{}, 192.0.2.1", True),  # a visitor's lie, then the proxy's word
+    ],
+    ids=["no proxy", "proxy", "liar behind a proxy"],
+)
+def test_only_a_trusted_proxy_says_who_tries_to_sign_in(
+    serve: Serve, trusted: str, forwarded: str, is_stopped: bool
+) -> None:
+    serving = serve("--no-worker", TRUSTED_PROXIES=trusted)
+    address, last = f"{serving.url}/sign-in/wrong/", 0
+    for number in range(31):  # one more than an address may try
+        headers = {"X-Forwarded-For": forwarded.format(number)}
+        last = requests.get(address, headers=headers, timeout=30).status_code
+    assert last == (429 if is_stopped else 410)
+
+
+@needs_proc
+@pytest.mark.usefixtures("database")
 def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
     home: Path, serve: Serve
 ) -> None:

@@ -240,7 +240,7 @@ def test_only_post_is_served_so_that_nobody_holds_an_idle_stream(
 
 
 def test_everything_else_is_django(endpoint: Endpoint) -> None:
-    assert "csrfmiddlewaretoken" in httpx2.get(f"{endpoint.base}/admin/login/").text
+    assert "csrfmiddlewaretoken" in httpx2.get(f"{endpoint.base}/sign-in/").text
     assert httpx2.get(f"{endpoint.base}/mcp-other").status_code in (302, 404)
 
 

@@ -1,0 +1,97 @@
+"""One throttle for every way to sign in: the form, which the admin shares, and one-time links.
+
+Attempts are counted by name and address together, by address, and by name. They are counted before
+the password is checked, so that simultaneous ones cannot slip through. Nobody is locked out for
+good: each count ends after ``MINUTES``, and a browser in which somebody has signed in before has a
+count of its own, which no attacker can use up.
+"""
+
+import secrets
+from ipaddress import IPv4Address, IPv6Network, ip_address
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from limits import RateLimitItemPerMinute
+
+from kbsite import rate_limits
+
+MINUTES: Final = 5
+BY_PAIR: Final = 10  # attempts with one name from one address, or from a known browser
+BY_ADDRESS: Final = 30
+BY_NAME: Final = 20
+KNOWN_BROWSER: Final = "known_browser"
+KNOWN_SECONDS: Final = 365 * 86_400
+IPV6_PREFIX: Final = 64  # bits; whoever has an IPv6 address can choose the others
+
+
+class SignInForm(AuthenticationForm):
+    """A name and a password, checked as often as the throttle allows."""
+
+    def clean(self) -> dict[str, Any]:
+        """Check them. Raises Throttled, which says when to come back."""
+        name = self.cleaned_data.get("username")
+        if self.request is not None and name:
+            count_password(self.request, name)
+        return super().clean()
+
+
+def count_password(request: HttpRequest, name: str) -> None:
+    """Count an attempt to sign in by password. Raises Throttled."""
+    name = name.casefold()
+    browser = request.get_signed_cookie(
+        KNOWN_BROWSER, default=None, salt=_salt(name), max_age=KNOWN_SECONDS
+    )
+    if browser is not None:
+        _count("browser", browser, BY_PAIR)
+        return
+    address = _address(request)
+    _count("name and address", f"{address} {name}", BY_PAIR)
+    _count("address", address, BY_ADDRESS)
+    _count("name", name, BY_NAME)
+
+
+def count_link(request: HttpRequest) -> None:
+    """Count a link that signs nobody in. Raises Throttled."""
+    _count("address", _address(request), BY_ADDRESS)
+
+
+def remember_browser(response: HttpResponse, name: str) -> None:
+    """Give a browser a count of its own for the name that has signed in."""
+    response.set_signed_cookie(
+        KNOWN_BROWSER,
+        secrets.token_urlsafe(16),
+        salt=_salt(name.casefold()),
+        max_age=KNOWN_SECONDS,
+        path=reverse("sign-in"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _count(what: str, who: str, allowed: int) -> None:
+    rate_limits.count(
+        f"sign-in by {what}",
+        who,
+        allowed=RateLimitItemPerMinute(allowed, MINUTES),
+        message="There were too many attempts to sign in.",
+    )
+
+
+def _address(request: HttpRequest) -> str:
+    """Return the address that a request comes from; for an IPv6 address, its network."""
+    text: str = request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return text
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((int(address), IPV6_PREFIX), strict=False))
+
+
+def _salt(name: str) -> str:
+    return f"known browser of {name}"

@@ -1,0 +1,178 @@
+"""However somebody signs in, tries are counted together, and nobody is locked out for good."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from kbsite import rate_limits
+from kbsite.models import SignInLink
+from tests.makers import make_user
+
+PASSWORD = "correct horse battery"  # of everybody whom make_user makes
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_tries_yet() -> Iterator[None]:
+    rate_limits.forget()
+    yield
+    rate_limits.forget()
+
+
+@pytest.fixture
+def ada() -> User:
+    return make_user("ada")
+
+
+def sign_in(
+    name: str, password: str = "wrong", *, at: str = "192.0.2.1", browser: Client | None = None
+) -> Any:
+    """Send the form of the sign-in page; a new browser unless one is given."""
+    data = {"username": name, "password": password}
+    return (browser or Client()).post("/sign-in/", data, REMOTE_ADDR=at, follow=True)
+
+
+def follow_link(*, at: str = "192.0.2.1", secret: str = "wrong") -> int:
+    return Client().get(f"/sign-in/{secret}/", REMOTE_ADDR=at).status_code
+
+
+def tries_until_stopped(attempt: Callable[[int], Any]) -> int:
+    """Count the tries that are answered before one is told to wait."""
+    for number in range(100):
+        answer = attempt(number)
+        if getattr(answer, "status_code", answer) == 429:
+            return number
+    pytest.fail("a hundred tries were answered")
+
+
+def test_ten_wrong_passwords_for_one_name_are_enough(ada: User) -> None:
+    assert tries_until_stopped(lambda _: sign_in("ada")) == 10
+    assert sign_in("ada", PASSWORD).status_code == 429
+    assert sign_in("somebody-else").status_code == 200
+
+
+def test_who_has_to_wait_is_told_how_long(ada: User) -> None:
+    tries_until_stopped(lambda _: sign_in("ada"))
+    answer = sign_in("ada")
+    wait = answer["Retry-After"]
+    assert 0 < int(wait) <= 300
+    assert f"Come back in {wait} seconds." in answer.content.decode()
+
+
+def test_a_name_in_other_letters_is_the_same_name(ada: User) -> None:
+    spellings = ("ada", "ADA", " ada ", "\uff41da")
+    assert tries_until_stopped(lambda number: sign_in(spellings[number % 4])) == 10
+
+
+def test_one_name_from_many_addresses_is_stopped(ada: User) -> None:
+    assert tries_until_stopped(lambda number: sign_in("ada", at=f"192.0.2.{number}")) == 20
+
+
+def test_many_names_from_one_address_are_stopped(ada: User) -> None:
+    assert tries_until_stopped(lambda number: sign_in(f"name-{number}")) == 30
+    assert sign_in("ada", PASSWORD, at="192.0.2.2").redirect_chain
+
+
+def test_the_addresses_of_one_ipv6_site_are_one(ada: User) -> None:
+    def attempt(number: int) -> Any:
+        return sign_in(f"name-{number}", at=f"2001:db8::{number:x}:1")
+
+    assert tries_until_stopped(attempt) == 30
+    assert sign_in("ada", at="2001:db8:0:1::1").status_code == 200
+
+
+def test_an_ipv4_address_is_the_same_by_ipv6(ada: User) -> None:
+    tries_until_stopped(lambda number: sign_in(f"name-{number}"))
+    assert sign_in("ada", at="::ffff:192.0.2.1").status_code == 429
+    assert sign_in("ada", at="::ffff:192.0.2.2").status_code == 200
+
+
+def test_links_that_sign_nobody_in_are_counted_with_passwords(ada: User) -> None:
+    for number in range(15):
+        sign_in(f"name-{number}")
+    assert tries_until_stopped(lambda number: follow_link(secret=f"wrong-{number}")) == 15
+    assert sign_in("ada", PASSWORD).status_code == 429
+    assert follow_link(at="192.0.2.2") == 410
+
+
+def test_a_link_that_is_good_signs_in_whatever_others_tried(ada: User) -> None:
+    tries_until_stopped(lambda _: follow_link())
+    assert follow_link(secret=SignInLink.issue(ada)) == 302
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_the_admin_has_no_form_of_its_own(method: str) -> None:
+    data = {"username": "ada", "password": "wrong", "next": "/admin/"}
+    answer = getattr(Client(), method)("/admin/login/", data)
+    assert answer["Location"] == "/sign-in/?next=/admin/"
+
+
+def test_the_admin_is_reached_by_the_sign_in_page() -> None:
+    make_user("boss", is_staff=True)
+    browser = Client()
+    path = browser.get("/admin/", follow=True).redirect_chain[-1][0]
+    data = {"username": "boss", "password": PASSWORD, "next": "/admin/"}
+    assert browser.post(path, data)["Location"] == "/admin/"
+    assert browser.get("/admin/").status_code == 200
+    assert browser.get("/admin/login/?next=/admin/auth/")["Location"] == "/admin/auth/"
+
+
+def test_who_may_not_see_the_admin_is_told_so_and_asked_for_no_other_password(ada: User) -> None:
+    browser = Client()
+    browser.force_login(ada)
+    answer = browser.post("/admin/", {"username": "boss", "password": "guess"}, follow=True)
+    assert answer.status_code == 403
+    assert 'type="password"' not in answer.content.decode()
+
+
+def test_the_admin_leads_only_to_pages_of_this_site() -> None:
+    answer = Client().get("/admin/login/?next=https://evil.example/")
+    assert answer["Location"] == "/sign-in/?next=/admin/"
+
+
+@pytest.mark.parametrize("way", ["password", "link"])
+def test_the_owners_browser_signs_in_while_others_guess(ada: User, way: str) -> None:
+    browser = Client()
+    if way == "password":
+        sign_in("ada", PASSWORD, browser=browser)
+    else:
+        browser.get(f"/sign-in/{SignInLink.issue(ada)}/")
+    browser.post("/sign-out/")
+    tries_until_stopped(lambda number: sign_in("ada", at=f"192.0.2.{number}"))
+    tries_until_stopped(lambda number: sign_in(f"name-{number}"))
+    assert sign_in("ada", PASSWORD).status_code == 429  # a browser that nobody knows
+    assert sign_in("ada", PASSWORD, browser=browser).redirect_chain
+
+
+def test_a_browser_that_is_known_has_ten_tries_for_its_own_name_only(ada: User) -> None:
+    browser = Client()
+    sign_in("ada", PASSWORD, browser=browser)
+    browser.post("/sign-out/")
+    assert tries_until_stopped(lambda _: sign_in("ada", browser=browser)) == 10
+    assert tries_until_stopped(lambda _: sign_in("bob", browser=browser)) == 10
+    assert sign_in("bob", at="192.0.2.9").status_code == 200
+
+
+def test_a_browsers_cookie_cannot_be_forged(ada: User) -> None:
+    browser = Client()
+
+    def attempt(number: int) -> Any:
+        browser.cookies["known_browser"] = f"{number}:1tabcd:signature"
+        return sign_in("ada", browser=browser)
+
+    assert tries_until_stopped(attempt) == 10
+
+
+def test_the_owner_comes_in_again_when_the_time_is_over(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries_until_stopped(lambda number: sign_in("ada", at=f"192.0.2.{number}"))
+    wait = int(sign_in("ada", PASSWORD, at="203.0.113.1")["Retry-After"])
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + wait)
+    assert sign_in("ada", PASSWORD, at="203.0.113.1").redirect_chain
