@@ -1,7 +1,6 @@
 """Jobs that turn an address or a file into a transcript: request them, run them, retry them."""
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,7 +38,6 @@ GATE_CODES = [
         errors.GateClosed,
     )
 ]
-LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``_candidates``
 
 
 def request(
@@ -47,6 +45,7 @@ def request(
     address: str,
     *,
     language: str = "",
+    translated: bool = False,
     tags: Sequence[str] = (),
     newest: int | None = None,
     every_hours: int | None = None,
@@ -54,11 +53,17 @@ def request(
 ) -> Job:
     """Queue a video, playlist or channel; return an unfinished job that does the same instead.
 
-    Raises ``InvalidUrl``.
+    Raises ``InvalidUrl``, and ``InvalidInput`` for a translation of unknown language or of a list.
     """
     target = parse_target(address)
+    if translated and not (language and target.kind == "video"):
+        raise errors.InvalidInput(
+            "Machine-translated captions can be fetched for a video, in a language that is named.",
+            hint="Give the address of one video, and a language such as en.",
+        )
     if target.kind == "video":
-        return _request_video(collection, target.id, language=language, tags=tags, by=by)
+        kind: Any = {"language": language, "translated": translated}
+        return _request_video(collection, target.id, **kind, tags=tags, by=by)
     options = {"newest": newest, "every_hours": every_hours}
     values = {name: value for name, value in options.items() if value is not None}
     feed, _ = Feed.objects.update_or_create(
@@ -98,7 +103,7 @@ def request_files(
 
     Raises ``InvalidInput`` if no name is that of a transcript, and ``CaptionsTooLarge``.
     """
-    accepted = _candidates(uploads)
+    accepted = files.candidates(uploads)
     if not files.select(name for name, _ in accepted):
         raise errors.InvalidInput(
             "None of these files has the name of a transcript.",
@@ -128,14 +133,15 @@ def request_files(
     return job
 
 
-def refetch(video: Video, *, language: str = "", by: Any = None) -> Job:
+def refetch(video: Video, *, language: str = "", translated: bool = False, by: Any = None) -> Job:
     """Fetch a YouTube video again, or in another language. Raises ``InvalidInput`` for a file."""
     if not video.youtube_id:
         raise errors.InvalidInput(
             f"“{video}” came from a file, not from YouTube.",
             hint="Add the file again to update it.",
         )
-    return _request_video(video.collection, video.youtube_id, language=language, tags=(), by=by)
+    kind: Any = {"language": language, "translated": translated and bool(language)}
+    return _request_video(video.collection, video.youtube_id, **kind, by=by)
 
 
 def retry(job: Job) -> Job:
@@ -229,7 +235,7 @@ def _recover(job: Job) -> bool:
 def _run_video(job: Job) -> None:
     YouTubeGate.pass_through(pace=conf.pacing_seconds())
     job.report(step="asking YouTube", done=0, total=2)
-    client = youtube.YouTube(conf.youtube_options())
+    client = youtube.YouTube(conf.youtube_options(allow_translated=job.translated))
     fetched = client.fetch(job.target, language=job.language or None)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
     if not fetched.cues:
@@ -326,13 +332,20 @@ def _moment(seconds: int) -> datetime:
 
 
 def _request_video(
-    collection: Collection, video_id: str, *, language: str, tags: Sequence[str], by: Any
+    collection: Collection,
+    video_id: str,
+    *,
+    language: str,
+    translated: bool,
+    tags: Sequence[str] = (),
+    by: Any,
 ) -> Job:
     new = Job(
         collection=collection,
         kind=Job.Kind.VIDEO,
         target=video_id,
         language=clean(language, 35),
+        translated=translated,
         priority=10,
         created_by=by,
         tags=storage.clean_tags(tags),
@@ -358,6 +371,7 @@ def _fetch_again_later(job: Job) -> None:
             kind=job.kind,
             target=job.target,
             language=job.language,
+            translated=job.translated,
             tags=job.tags,
             created_by=job.created_by,
             run_after=timezone.now() + timedelta(hours=1),
@@ -376,19 +390,3 @@ def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
     Thumbnail.objects.get_or_create(
         video=video, defaults={"data": data, "content_type": "image/jpeg"}
     )
-
-
-def _candidates(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Keep captions and their metadata, under safe names.
-
-    A second file of the same name gets a folder of its own: browsers drop the folders.
-    """
-    count: Counter[str] = Counter()
-    candidates = []
-    for written, data in uploads:
-        printable = "".join(filter(str.isprintable, written.replace("\\", "/")))
-        name = printable.strip("/")[:LONGEST_NAME]
-        if files.is_candidate(name):
-            count[name] += 1
-            candidates.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
-    return candidates

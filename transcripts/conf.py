@@ -15,12 +15,13 @@ def limits() -> ReadingLimits:
     )
 
 
-def youtube_options() -> Options:
+def youtube_options(*, allow_translated: bool = False) -> Options:
     return Options(
         languages=tuple(settings.TRANSCRIPT_LANGUAGES),
         proxy_url=settings.PROXY_URL,
         timeout=settings.YOUTUBE_TIMEOUT_SECONDS,
         max_bytes=settings.YOUTUBE_MAX_BYTES,
+        allow_translated=allow_translated,
     )
 
 

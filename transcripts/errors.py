@@ -302,7 +302,11 @@ class LanguageMissing(YouTubeError):
     code = "language_missing"
 
     def __init__(self, message: str, *, available: tuple[str, ...]) -> None:
-        super().__init__(message, hint=f"Available: {', '.join(available)}. Ask for one of these.")
+        super().__init__(
+            message,
+            hint=f"Available: {', '.join(available)}. Ask for one of these, or for a machine"
+            " translation (`kb add --translated`).",
+        )
         self.available = available
 
 

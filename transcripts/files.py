@@ -1,5 +1,6 @@
 """Select transcripts and their metadata files by name."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -22,6 +23,7 @@ FORMATS = (
     ".txt",
 )
 INFO_SUFFIX = ".info.json"
+LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``candidates``
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,28 @@ def is_candidate(name: str) -> bool:
     )
 
 
+def candidates(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Keep captions and their metadata, under safe names.
+
+    A second file of the same name gets a folder of its own: browsers drop the folders.
+    """
+    count: Counter[str] = Counter()
+    found = []
+    for written, data in uploads:
+        printable = "".join(filter(str.isprintable, written.replace("\\", "/")))
+        name = printable.strip("/")[:LONGEST_NAME]
+        if is_candidate(name):
+            count[name] += 1
+            found.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
+    return found
+
+
 def select(names: Iterable[str]) -> list[SelectedFile]:
     """Select one caption file for each recording, language and folder, sorted by name."""
-    candidates = sorted(name for name in names if is_candidate(name))
-    infos = {name for name in candidates if name.casefold().endswith(INFO_SUFFIX)}
+    named = sorted(name for name in names if is_candidate(name))
+    infos = {name for name in named if name.casefold().endswith(INFO_SUFFIX)}
     recordings: dict[tuple[str, ...], list[str]] = {}
-    for name in candidates:
+    for name in named:
         if name not in infos:
             recordings.setdefault(_recording(name), []).append(name)
     ranked = sorted(

@@ -60,6 +60,7 @@ class AddForm(ScheduleForm):
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)
     language = forms.RegexField(LANGUAGE, required=False, max_length=35)
+    translated = forms.BooleanField(required=False)
     tags = forms.CharField(required=False, max_length=500)
 
     def checked(self, scope: Scope) -> dict[str, Any]:
@@ -111,6 +112,7 @@ class AddForm(ScheduleForm):
 
 class FetchForm(forms.Form):
     language = forms.RegexField(LANGUAGE, required=False, max_length=35)
+    translated = forms.BooleanField(required=False)
 
 
 class NameForm(forms.Form):

@@ -36,6 +36,7 @@ DOCUMENTS_SHOWN = 10
 class AddOptions:
     tags: tuple[str, ...] = ()
     language: str = ""
+    translated: bool = False
     newest: int | None = None
     every_hours: int | None = None
     title: str = ""
@@ -138,6 +139,10 @@ def add(
     collection: InCollection = "",
     tag: Annotated[Many, option("--tag", "-t", help="A tag; repeatable.")] = None,
     lang: Language = "",
+    translated: Annotated[
+        bool,
+        typer.Option("--translated", help="Machine-translated, if --lang is not there otherwise."),
+    ] = False,
     newest: Annotated[
         int | None,
         option(min=1, max=100_000, help="Only this many newest videos of a playlist or channel."),
@@ -161,6 +166,7 @@ def add(
     options = AddOptions(
         tags=tuple(tag or ()),
         language=lang,
+        translated=translated,
         newest=newest,
         every_hours=every,
         title=title,
@@ -278,6 +284,7 @@ def _request(collection: Collection, address: str, options: AddOptions, report: 
             collection,
             address,
             language=options.language,
+            translated=options.translated,
             tags=options.tags,
             newest=options.newest,
             every_hours=options.every_hours,
@@ -289,6 +296,9 @@ def _request(collection: Collection, address: str, options: AddOptions, report: 
         if is_path or add_files.is_file_name(address):
             error = InvalidInput(f"There is no file “{shown}”, and it is not a YouTube address.")
         report.fail(shown, error)
+        return
+    except InvalidInput as error:
+        report.fail(address, error)
         return
     celery.send(job)
     report.jobs.append(job)

@@ -82,6 +82,13 @@ def test_the_same_address_twice_is_one_job(asking: Client, collection: Collectio
     assert first == second
 
 
+def test_a_machine_translation_can_be_asked_for(asking: Client, collection: Collection) -> None:
+    wanted = {"url": WATCH, "language": "de", "translated": True}
+    assert post(asking, "sources", wanted).status_code == 202
+    assert Job.objects.get().translated
+    assert post(asking, "sources", {"url": WATCH, "translated": True}).status_code == 422
+
+
 def test_a_playlist_keeps_how_much_of_it_is_wanted(asking: Client, collection: Collection) -> None:
     url = "https://www.youtube.com/playlist?list=PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf"
     assert post(asking, "sources", {"url": url, "newest": 3, "every_hours": 24}).status_code == 202

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from tests.makers import caption_json, make_cues, make_video, restarting_vtt
-from tests.youtube_standin import YouTubeStandIn
+from tests.youtube_standin import PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts import acquisition, library, storage
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
@@ -190,6 +190,34 @@ def test_entries_of_a_playlist_without_a_video_are_listed_with_the_reason(
     assert [(problem["name"], problem["code"]) for problem in job.problems] == [
         ("hidden-0001", "private_video")
     ]
+
+
+def test_a_machine_translation_is_fetched_where_it_was_asked_for(
+    collection: Collection, youtube: YouTubeStandIn
+) -> None:
+    assert done(acquisition.request(collection, RUSSIAN, language="de")).state == Job.State.FAILED
+    job = done(acquisition.request(collection, RUSSIAN, language="de", translated=True))
+    assert job.state == Job.State.DONE, job.error
+    stored = Transcript.objects.get()
+    assert (stored.language, stored.origin) == ("de", "translated")
+
+
+def test_a_request_with_translation_does_not_join_one_without(collection: Collection) -> None:
+    plain, translated = (
+        acquisition.request(collection, RUSSIAN, language="de", translated=wanted)
+        for wanted in (False, True)
+    )
+    assert plain != translated
+    assert acquisition.request(collection, RUSSIAN, language="de", translated=True) == translated
+
+
+@pytest.mark.parametrize(("address", "language"), [(RUSSIAN, ""), (PLAYLIST, "de")])
+def test_a_machine_translation_needs_one_video_and_a_language(
+    collection: Collection, address: str, language: str
+) -> None:
+    with pytest.raises(InvalidInput, match="language that is named"):
+        acquisition.request(collection, address, language=language, translated=True)
+    assert not Job.objects.exists()
 
 
 def test_uploaded_files_are_stored_one_by_one_and_problems_are_listed(

@@ -36,7 +36,8 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     if source.text:
         about = source.model_dump(include={"title", "language", "tags"})
         return Status(201, storage.add_text(collection, source.text, **about))
-    options = source.model_dump(include={"language", "tags", "newest", "every_hours"})
+    names = {"language", "translated", "tags", "newest", "every_hours"}
+    options = source.model_dump(include=names)
     return _queued(acquisition.request(collection, source.url, by=request.caller.user, **options))
 
 

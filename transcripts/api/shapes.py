@@ -65,6 +65,9 @@ class SourceIn(Schema):
     )
     collection: CollectionName = ""
     language: Language = ""
+    translated: bool = Field(
+        False, description="Take a machine translation if a video has no captions in the language."
+    )
     tags: Tags = []
     newest: int | None = Field(
         None, ge=1, le=100_000, description="Of a playlist or channel, only the newest N."

@@ -43,7 +43,11 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
     def same_as(self, job: "Job") -> "JobQuerySet":
         """Keep the jobs that do the same as this one."""
         return self.filter(
-            collection=job.collection_id, kind=job.kind, target=job.target, language=job.language
+            collection=job.collection_id,
+            kind=job.kind,
+            target=job.target,
+            language=job.language,
+            translated=job.translated,
         )
 
     def ready(self) -> "JobQuerySet":
@@ -76,6 +80,9 @@ class Job(QueuedWork):
         help_text="The id of the video, playlist or channel, or a name for the files.",
     )
     language = models.CharField(max_length=35, blank=True)
+    translated = models.BooleanField(
+        default=False, help_text="Take a machine translation where the language has no captions."
+    )
     tags = models.JSONField(default=list, blank=True)
     feed = models.ForeignKey(
         Feed, on_delete=models.CASCADE, null=True, blank=True, related_name="jobs"
@@ -111,7 +118,7 @@ class Job(QueuedWork):
                 condition=Q(kind__in=["video", "feed", "files"]), name="job_kind"
             ),
             models.UniqueConstraint(
-                fields=("collection", "kind", "target", "language"),
+                fields=("collection", "kind", "target", "language", "translated"),
                 condition=Q(state__in=["queued", "running"]) & ~Q(kind="files"),
                 name="job_unfinished_once",
             ),

@@ -70,11 +70,11 @@ def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
     values = form.cleaned_data
     collection: Collection = values["collection"]
     about = {name: values[name] for name in ("language", "tags")}
-    feed = {name: values[name] for name in ("newest", "every_hours")}
+    options = {name: values[name] for name in ("newest", "every_hours", "translated")}
     outcomes = [
         _queue(
             address[:100],
-            partial(acquisition.request, collection, address, by=request.user, **about, **feed),
+            partial(acquisition.request, collection, address, by=request.user, **about, **options),
         )
         for address in form.addresses()
     ]

@@ -106,8 +106,8 @@ def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
 def fetch(request: PageRequest, pk: int) -> HttpResponse:
     """Fetch a YouTube video again, or in another language."""
     video = _changeable(request, pk)
-    language = require_valid(FetchForm(request.POST))["language"]
-    job = acquisition.refetch(video, language=language, by=request.user)
+    options = require_valid(FetchForm(request.POST))
+    job = acquisition.refetch(video, **options, by=request.user)
     send(job)
     if request.htmx:
         return fragment(request, "transcripts/_job_live.html", {"job": job})

@@ -16,7 +16,7 @@ from django.utils import timezone
 from tests import template
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
-from tests.youtube_standin import MANUAL, PLAYLIST, YouTubeStandIn
+from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts.errors import Blocked
 from transcripts.models import (
     Collection,
@@ -366,6 +366,15 @@ def test_entries_of_a_playlist_that_nobody_may_see_are_reported_and_the_others_c
     assert "1 added" in said
     assert "hidden-0001" in said
     assert "private_video" in said
+
+
+def test_machine_translated_captions_are_added_where_asked_for(
+    kb: Kb, youtube: YouTubeStandIn
+) -> None:
+    assert "kb add --translated" in kb("add", RUSSIAN, "--lang", "de", "--wait", code=7).err
+    kb("add", RUSSIAN, "--lang", "de", "--translated", "--wait")
+    assert Transcript.objects.get().origin == "translated"
+    assert "language that is named" in kb("add", RUSSIAN, "--translated", code=2).out
 
 
 def test_a_video_without_captions_ends_with_the_reason_and_the_way_round(

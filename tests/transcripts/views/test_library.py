@@ -132,6 +132,11 @@ def test_pasted_captions_whose_clock_starts_again_are_stored_with_a_warning(page
     assert "read as 2 parts" in text_of(page.post("/library/add/", pasted, follow=True))
 
 
+def test_a_machine_translation_can_be_asked_for(page: Client) -> None:
+    page.post("/library/add/", {"what": "dQw4w9WgXcQ", "language": "de", "translated": "on"})
+    assert Job.objects.get().translated
+
+
 def test_a_plain_browser_is_sent_to_activity_after_adding(page: Client) -> None:
     response = page.post("/library/add/", {"what": "dQw4w9WgXcQ"}, follow=True)
     assert response.redirect_chain == [("/activity/", 302)]
