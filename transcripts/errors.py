@@ -269,7 +269,7 @@ class Blocked(YouTubeError):
 
     code = "blocked"
     retry = Retry.COOL_DOWN
-    default_hint = "The queue pauses and tries again. Set PROXY_URL, or upload captions instead."
+    default_hint = "Set PROXY_URL to another address, or upload captions instead."
 
 
 class RateLimited(Blocked):
@@ -358,7 +358,7 @@ class NetworkProblem(YouTubeError):
 
     code = "network"
     retry = Retry.NETWORK
-    default_hint = "Check the network connection and PROXY_URL. The job tries again by itself."
+    default_hint = "Check the network connection and PROXY_URL."
 
 
 class YouTubeChanged(YouTubeError):

@@ -161,8 +161,8 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
     kinds = (kind for kind in _subclasses(KnowledgeBaseError) if kind.code == job.error_code)
     kind = next(kinds, KnowledgeBaseError)
     hint = job.hint
-    if not job.is_finished and job.run_after:
-        retry = f"{timezone.localtime(job.run_after):%H:%M}"
+    if not job.is_finished and job.waits_until:
+        retry = f"{timezone.localtime(job.waits_until):%H:%M}"
         hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
     error = kind.__new__(kind)
     KnowledgeBaseError.__init__(error, job.error, hint=hint)
@@ -209,8 +209,8 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
     rows = []
     for job in jobs:
         progress = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
-        if job.state == Job.State.QUEUED and job.run_after:
-            progress = f"at {timezone.localtime(job.run_after):%H:%M}"
+        if job.state == Job.State.QUEUED and job.waits_until:
+            progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
         rows.append((job.pk, job, job.get_state_display(), progress, job.error))
     table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.")
     for hint in dict.fromkeys(job.hint for job in jobs if job.hint):

@@ -5,6 +5,7 @@ An answer is a short text for the model and the same as structured content, both
 
 from collections.abc import Sequence
 
+from django.utils import timezone
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
@@ -240,16 +241,21 @@ def _state(job: JobOut) -> str:
     reason = f": {f'{job.error} {job.hint}'.strip()}" if job.error else ""
     if job.state == Job.State.RUNNING:
         return f"running, {job.percent} %{f' ({job.step})' if job.step else ''}"
-    if job.state == Job.State.QUEUED and job.run_after:
+    if job.state == Job.State.QUEUED and _waits(job):
         return f"queued until {job.run_after:%Y-%m-%d %H:%M:%S} UTC{reason}"
     return f"{job.state}{reason}"
+
+
+def _waits(job: JobOut) -> bool:
+    return job.run_after is not None and job.run_after > timezone.now()
 
 
 def _next_tool(job: JobOut) -> str:
     if job.state == Job.State.FAILED:
         return "Next: add_source to try again, or list_transcripts."
     if job.state != Job.State.DONE:
-        return f"Next: get_job with jobId={job.id}, in half a minute."
+        when = f"after {job.run_after:%H:%M} UTC" if _waits(job) else "in half a minute"
+        return f"Next: get_job with jobId={job.id}, {when}."
     if job.video_id:
         return f"Next: get_transcript with videoId={job.video_id}."
     return "Next: list_transcripts."

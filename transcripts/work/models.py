@@ -70,6 +70,11 @@ class QueuedWork(DurableWork):
     class Meta:
         abstract = True
 
+    @property
+    def waits_until(self) -> datetime | None:
+        """The time of the next attempt if it is still to come."""
+        return self.run_after if self.run_after and self.run_after > timezone.now() else None
+
     def hold(self) -> AbstractContextManager[bool]:
         """Hold the work during the block; it yields False if another process holds it.
 

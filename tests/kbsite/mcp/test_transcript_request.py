@@ -102,6 +102,7 @@ def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: She
     assert time.monotonic() - started < transcript_request.PATIENCE
     assert data(result)["status"] == "queued"
     assert f"queued until {later:%Y-%m-%d %H:%M:%S} UTC: YouTube wants fewer calls." in text(result)
+    assert f"after {later:%H:%M} UTC." in text(result)
     assert ".." not in text(result)
 
 

@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from tests.transcripts.views.pages import text_of
-from transcripts.errors import Blocked, NoCaptions
+from transcripts.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
+from transcripts.models.youtube_gate import OUTAGE_REQUESTS
 
 
 @pytest.fixture
@@ -37,6 +38,23 @@ def test_a_failed_job_shows_its_error_and_can_be_retried(page: Client, failed: J
     page.post(f"/jobs/{failed.pk}/retry/")
     failed.refresh_from_db()
     assert failed.state == Job.State.QUEUED
+
+
+def test_a_postponed_job_says_in_how_long_it_is_tried_again(page: Client, failed: Job) -> None:
+    Job.objects.update(state="queued", run_after=timezone.now() + timedelta(minutes=28, seconds=9))
+    assert "Is tried again in 28\xa0minutes." in text_of(page.get(f"/jobs/{failed.pk}/"))
+    Job.objects.update(run_after=timezone.now() - timedelta(minutes=19))
+    shown = text_of(page.get(f"/jobs/{failed.pk}/"))
+    assert "Waits for its turn." in shown
+    assert "tried again" not in shown
+
+
+def test_a_gate_that_closed_for_want_of_a_network_does_not_blame_youtube(page: Client) -> None:
+    for _ in range(OUTAGE_REQUESTS):
+        YouTubeGate.unreachable(NetworkProblem("No route to the host."))
+    shown = text_of(page.get("/activity/"))
+    assert "YouTube cannot be reached; the queue pauses until" in " ".join(shown.split())
+    assert "refusing" not in shown
 
 
 def test_jobs_are_listed_by_state(page: Client, failed: Job) -> None:
