@@ -79,6 +79,7 @@ bench: dev
 	$(BIN)/python bench/embedding.py
 	$(BIN)/python bench/ingest.py
 	$(BIN)/python bench/lexical.py 10000 100000
+	$(BIN)/python bench/load.py
 	$(BIN)/python bench/search.py 10000 100000
 	$(BIN)/python bench/quality.py
 	$(BIN)/python bench/levels.py

@@ -64,10 +64,12 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    # At most half of the connections: the pages need theirs, however many models call at once.
-    return ThreadPoolExecutor(
-        max_workers=max(1, min(8, settings.DB_POOL_SIZE // 2)), thread_name_prefix="mcp"
-    )
+    return ThreadPoolExecutor(max_workers=max_threads(), thread_name_prefix="mcp")
+
+
+def max_threads() -> int:
+    """Return how many calls use the database at once: the pages need connections, too."""
+    return max(1, min(8, int(settings.DB_POOL_SIZE) // 2))
 
 
 def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

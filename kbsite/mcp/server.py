@@ -33,7 +33,8 @@ from starlette.types import Receive, Scope, Send
 from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
 from kbsite.errors import RETRY_SECONDS, sentence
-from kbsite.mcp import completions, prompts, resources
+from kbsite.load_limit import LoadLimit
+from kbsite.mcp import calls, completions, prompts, resources
 from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
 from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.tools import all_tools
@@ -128,7 +129,10 @@ class Application:
 
     def __init__(self, server: MCPServer[Any] | None = None, *, stateless: bool = True) -> None:
         server = server or build_server()
-        self._django = BodyLimit(get_asgi_application())
+        # The calls of models have threads of their own; together both need no more connections
+        # than there are.
+        pages = max(1, settings.DB_POOL_SIZE - calls.max_threads())
+        self._django = LoadLimit(BodyLimit(get_asgi_application()), at_once=pages)
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(

@@ -1,0 +1,111 @@
+"""A limit on the requests worked on at once: beyond it, each would only make all slower."""
+
+import asyncio
+from typing import Any, Final
+
+from django.conf import settings
+
+from kbsite.errors import API, RETRY_SECONDS, problem_response
+from transcripts.errors import Unavailable
+
+WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
+EXEMPT: Final = ("/healthz", f"/{settings.STATIC_URL.strip('/')}/")
+
+
+class Overloaded(Unavailable):
+    """More requests came than can be worked on."""
+
+    code = "overloaded"
+    default_hint = "Try again in a few seconds."
+
+    def __init__(self) -> None:
+        super().__init__("The server is busy.")
+
+
+class LoadLimit:
+    """An ASGI application that answers 503 to a request that does not get its turn in time.
+
+    A request has its turn from the end of its body to the start of its response, so that slow
+    uploads and event streams hold nobody up.
+    """
+
+    def __init__(self, application: Any, *, at_once: int) -> None:
+        self._application = application
+        self._turns = _Turns(at_once)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(EXEMPT):
+            await self._application(scope, receive, send)
+            return
+        turn = _Turn(self._turns, receive, send)
+        try:
+            await self._application(scope, turn.receive, turn.send)
+        except Overloaded as error:
+            await _refuse(error, scope["path"], send)
+        finally:
+            turn.end()
+
+
+class _Turns:
+    """The turns that are left. As many requests as have one may wait for the next."""
+
+    def __init__(self, at_once: int) -> None:
+        self._free, self._at_once, self._waiting = asyncio.Semaphore(at_once), at_once, 0
+
+    async def take(self) -> None:
+        """Wait for a turn. Raises ``Overloaded``."""
+        if self._waiting >= self._at_once:
+            raise Overloaded
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._free.acquire()
+        except TimeoutError:
+            raise Overloaded from None
+        finally:
+            self._waiting -= 1
+
+    def give_back(self) -> None:
+        self._free.release()
+
+
+class _Turn:
+    """The turn of one request."""
+
+    def __init__(self, turns: _Turns, receive: Any, send: Any) -> None:
+        self._turns, self._receive, self._send = turns, receive, send
+        self._is_held = False
+
+    async def receive(self) -> Any:
+        event = await self._receive()
+        if event["type"] == "http.request" and not event.get("more_body"):
+            await self._turns.take()
+            self._is_held = True
+        return event
+
+    async def send(self, event: Any) -> None:
+        if event["type"] == "http.response.start":
+            self.end()
+        await self._send(event)
+
+    def end(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._turns.give_back()
+
+
+async def _refuse(error: Overloaded, path: str, send: Any) -> None:
+    response = problem_response(error)
+    kind, body = response["Content-Type"], response.content
+    if not path.startswith(API):
+        kind, body = "text/plain; charset=utf-8", f"{error.message} {error.hint}".encode()
+    headers = {
+        "content-type": kind,
+        "content-length": str(len(body)),
+        "retry-after": str(RETRY_SECONDS),
+        "refresh": str(RETRY_SECONDS),
+        "x-content-type-options": "nosniff",
+    }
+    encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})
