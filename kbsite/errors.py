@@ -56,6 +56,16 @@ FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
 )
 
 
+class Overloaded(Unavailable):
+    """More requests came than can be worked on."""
+
+    code = "overloaded"
+    default_hint = "Try again in a few seconds."
+
+    def __init__(self) -> None:
+        super().__init__("The server is busy.")
+
+
 def status_of(error: KnowledgeBaseError) -> int:
     """Return the HTTP status of an expected error."""
     return next(status for family, status in FAMILIES if isinstance(error, family))

@@ -5,21 +5,10 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from kbsite.errors import API, RETRY_SECONDS, problem_response
-from transcripts.errors import Unavailable
+from kbsite.errors import API, RETRY_SECONDS, Overloaded, problem_response
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
 EXEMPT: Final = ("/healthz", f"/{settings.STATIC_URL.strip('/')}/")
-
-
-class Overloaded(Unavailable):
-    """More requests came than can be worked on."""
-
-    code = "overloaded"
-    default_hint = "Try again in a few seconds."
-
-    def __init__(self) -> None:
-        super().__init__("The server is busy.")
 
 
 class LoadLimit:
