@@ -199,6 +199,8 @@ def test_a_search_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
 def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., Visit]) -> None:
     page = visit().go("/search/?q=pooling")
     final(page)
+    # Else this announcement may come after that of the mark.
+    expect(page.locator("#announcer")).to_have_text(re.compile("In their final order"))
     page.keyboard.press("j")
     hit = page.locator(".passage").first
     right, wrong = hit.locator(".mark-right"), hit.locator(".mark-wrong")
