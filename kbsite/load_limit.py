@@ -8,7 +8,6 @@ from django.conf import settings
 from kbsite.errors import API, RETRY_SECONDS, Overloaded, problem_response
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
-EXEMPT: Final = ("/healthz", f"/{settings.STATIC_URL.strip('/')}/")
 
 
 class LoadLimit:
@@ -21,9 +20,10 @@ class LoadLimit:
     def __init__(self, application: Any, *, at_once: int) -> None:
         self._application = application
         self._turns = _Turns(at_once)
+        self._exempt = ("/healthz", f"/{settings.STATIC_URL.strip('/')}/")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(EXEMPT):
+        if scope["type"] != "http" or scope["path"].startswith(self._exempt):
             await self._application(scope, receive, send)
             return
         turn = _Turn(self._turns, receive, send)

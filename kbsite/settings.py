@@ -210,7 +210,9 @@ if DATABASE_URL and DATABASE_URL.partition("://")[0] not in _SCHEMES:
 _database: dict[str, Any] = (
     dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
 )
-DB_POOL_SIZE = option("DB_POOL_SIZE", 20, "Database connections per process, at most.", least=1)
+DB_POOL_SIZE = option(
+    "DB_POOL_SIZE", 20, "Database connections, and so requests at once, per process.", least=1
+)
 DATABASES = {
     "default": {
         **_database,

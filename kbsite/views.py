@@ -22,7 +22,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.vectors import space as vector_space
 from kbsite import sign_in
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
@@ -121,14 +120,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        vector_space.check()
+        mismatch = vector_space.mismatch()
     except Error:
         return HttpResponse("not ready", status=503, content_type="text/plain")
-    except (EmbeddingMismatch, InvalidProvider) as error:
-        return HttpResponse(
-            f"ok, but search by meaning fails: {error.code}", content_type="text/plain"
-        )
-    return HttpResponse("ok", content_type="text/plain")
+    text = f"ok, but search by meaning fails: {mismatch.code}" if mismatch else "ok"
+    return HttpResponse(text, content_type="text/plain")
 
 
 @require_safe

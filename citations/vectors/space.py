@@ -31,9 +31,13 @@ def active() -> EmbeddingSpace | None:
     return space
 
 
-def check() -> None:
-    """Raise ``EmbeddingMismatch`` when the settings name another model than the active one."""
-    active()
+def mismatch() -> EmbeddingMismatch | InvalidProvider | None:
+    """Return why the settings do not fit the library, or None."""
+    try:
+        active()
+    except (EmbeddingMismatch, InvalidProvider) as error:
+        return error
+    return None
 
 
 def locked() -> EmbeddingSpace | None:

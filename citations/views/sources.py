@@ -15,7 +15,6 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.library.filters import Filter, facets, find_source
@@ -24,7 +23,6 @@ from citations.tasks import send, send_for_abstracts
 from citations.vectors import space as vector_space
 from citations.views.search_form import SourcesForm
 from transcripts import library
-from transcripts.errors import KnowledgeBaseError
 from transcripts.views import events
 from transcripts.views.requests import PageRequest, done, number_of
 
@@ -36,21 +34,12 @@ LIVE_SECONDS: Final = 2.0
 def show_sources(request: PageRequest) -> HttpResponse:
     visible = library.collections(request.access)
     context = _list(request) | {
-        "error": _mismatch(),
+        "error": vector_space.mismatch(),
         "known": facets(request.access),
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
     }
     return render(request, "citations/sources.html", context)
-
-
-def _mismatch() -> KnowledgeBaseError | None:
-    """Return the error that keeps new sources from being embedded."""
-    try:
-        vector_space.check()
-    except (EmbeddingMismatch, InvalidProvider) as error:
-        return error
-    return None
 
 
 @require_GET

@@ -11,7 +11,6 @@ from django.db import OperationalError, connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from citations.errors import EmbeddingMismatch, InvalidProvider
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
@@ -262,11 +261,8 @@ def lock_lines() -> list[str]:
 
 
 def _mismatch() -> tuple[str, str]:
-    try:
-        vector_space.check()
-    except (EmbeddingMismatch, InvalidProvider) as error:
-        return error.message, error.hint
-    return "", ""
+    error = vector_space.mismatch()
+    return (error.message, error.hint) if error else ("", "")
 
 
 def _print_space(space: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def serve(
 
 def _warn_of_mismatch() -> None:
     try:
-        vector_space.check()
+        vector_space.active()
     except EmbeddingMismatch as error:
         note(f"{error.message} {error.hint}", "yellow")
         note("Until then, new sources are found by words only.", "yellow")

@@ -35,7 +35,7 @@ def library(collection: Collection) -> EmbeddingSpace:
 
 def test_an_empty_library_is_locked_to_nothing(db: None) -> None:
     assert vector_space.active() is None
-    vector_space.check()
+    assert vector_space.mismatch() is None
 
 
 def test_the_first_ingest_locks_it_to_what_the_settings_name(library: EmbeddingSpace) -> None:
@@ -50,7 +50,8 @@ def test_other_settings_fail_at_once_and_say_both_sides_and_the_command(
 ) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
     settings.OPENAI_API_KEY = "key"
-    for call in (vector_space.check, vector_space.active, vector_space.claim):
+    assert isinstance(vector_space.mismatch(), EmbeddingMismatch)
+    for call in (vector_space.active, vector_space.claim):
         with pytest.raises(EmbeddingMismatch) as raised:
             call()
         assert "fake · words · 64 dimensions" in raised.value.message
