@@ -18,7 +18,7 @@ from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Chunk, EmbeddingSpace, path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource, SearchMode, Stage
 from citations.search import fusion
-from citations.search.query_expansion import QueryEmbedding, Vector, anticipate
+from citations.search.query_expansion import QueryEmbedding, Vector
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
@@ -191,11 +191,9 @@ def _embedding(request: SearchRequest, log: StageLog) -> QueryEmbedding | None:
     """Start to embed the query; None where the search does without."""
     if not request.uses_vectors:
         return None
-    words, expands = request.query.words, request.expands
-    anticipated = None if request.space or expands else anticipate(words)
     space = request.space or vector_space.active()
     if space is not None:
-        return QueryEmbedding(words, space=space, expands=expands, anticipated=anticipated)
+        return QueryEmbedding(request.query.words, space=space, expands=request.expands)
     if not request.uses_words:
         raise Unavailable(
             "Nothing is embedded yet, so a search by meaning finds nothing.", hint=_PROGRESS_HINT

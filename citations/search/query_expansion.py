@@ -14,12 +14,10 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from citations import conf
-from citations.errors import ModelError, ModelServerError
+from citations.errors import ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
-from citations.providers.embedding import LOCAL
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
@@ -54,21 +52,13 @@ def hyde_prompt(question: str) -> Prompt:
 class QueryEmbedding:
     """The vector of a question, or of a hypothetical answer; starts at once, waits when needed."""
 
-    def __init__(
-        self,
-        question: str,
-        *,
-        space: EmbeddingSpace,
-        expands: bool,
-        anticipated: "PendingVector | None" = None,
-    ) -> None:
+    def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool) -> None:
         self.space = space
         self.hypothesis = ""
         self.stages: list[Stage] = []
         self._question = question
         self._expanding = _start_expansion(question) if expands else None
-        early = anticipated.of(space) if anticipated else None
-        self._embedding = None if expands else early or _start_embedding(question, space)
+        self._embedding = None if expands else _start_embedding(question, space)
         self._vector: Vector | None = None
 
     def vector(self) -> Vector:
@@ -108,29 +98,6 @@ class QueryEmbedding:
             ) from None
         self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
         return embedded.value
-
-
-class PendingVector:
-    """A question's vector by the settings' model, begun before the active space is known."""
-
-    def __init__(self, question: str) -> None:
-        self._embedding = _executor.submit(
-            _timed, lambda: registry.configured_embedder().embed_query(question)
-        )
-
-    def of(self, space: EmbeddingSpace) -> "Future[_Timed[Vector]] | None":
-        """Return the pending vector, or None where it belongs to another space."""
-        try:
-            wanted = registry.identity(conf.embedding())
-        except ModelError:
-            return None  # asking for the vector raises the error
-        is_same = wanted == (space.provider, space.model, space.dimensions)
-        return self._embedding if is_same else None
-
-
-def anticipate(question: str) -> PendingVector | None:
-    """Start to embed a question with a local model."""
-    return PendingVector(question) if conf.embedding().provider in LOCAL else None
 
 
 class _Timed(NamedTuple, Generic[T]):
