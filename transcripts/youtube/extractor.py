@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from requests.adapters import BaseAdapter
+from requests.adapters import BaseAdapter, HTTPAdapter
 from yt_dlp import YoutubeDL
 from yt_dlp.networking._requests import RequestsRH
 from yt_dlp.utils import YoutubeDLError
@@ -16,6 +16,7 @@ from transcripts.timecodes import Target, is_video_id, target_url, watch_url
 from transcripts.youtube.failures import changed, explain
 from transcripts.youtube.guard import Guard
 from transcripts.youtube.metadata import info_from_json, parse_timestamp, tracks_from_json
+from transcripts.youtube.public_addresses import connect_publicly
 from transcripts.youtube.tracks import choose, fetched
 from transcripts.youtube.values import Attempt, FetchedTranscript, Listing, Options, RequestTrace
 
@@ -83,7 +84,9 @@ class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
         self, *, inner: BaseAdapter | None, options: Options, trace: RequestTrace, **settings: Any
     ) -> None:
         super().__init__(**settings)
-        self._wrap: Callable[[BaseAdapter], Guard] = lambda own: Guard(inner or own, options, trace)
+        self._wrap: Callable[[HTTPAdapter], Guard] = lambda own: Guard(
+            inner or connect_publicly(own), options, trace
+        )
 
     def _create_instance(self, cookiejar: Any, legacy_ssl_support: Any = None) -> Any:
         session = super()._create_instance(cookiejar, legacy_ssl_support)

@@ -1,4 +1,4 @@
-"""The guard of all requests to YouTube: allow-list, timeout and size limit, also on redirects."""
+"""The guard of all requests to YouTube: hosts, addresses, time and size, also on redirects."""
 
 import os
 import re
@@ -13,7 +13,8 @@ import requests
 import urllib3
 from requests.adapters import BaseAdapter, HTTPAdapter
 
-from transcripts.errors import HostRefused, ResponseTooLarge
+from transcripts.errors import HostRefused, NetworkProblem, ResponseTooLarge
+from transcripts.youtube.public_addresses import NotPublic, connect_publicly
 from transcripts.youtube.values import Options, RequestTrace
 
 LOOPBACK_VARIABLE = "CUEBASE_YOUTUBE_LOOPBACK"
@@ -43,8 +44,10 @@ class Guard(BaseAdapter):
             limited = {**options, "stream": True, "timeout": self.options.timeout}
             response = self.inner.send(request, **limited)
             body = self._read(response, deadline)
-        except OSError:  # the base of all errors of requests
+        except OSError as error:  # the base of all errors of requests
             self.trace.failed = True
+            if isinstance(getattr(next(iter(error.args), None), "reason", None), NotPublic):
+                self.trace.refusal = _not_public(request.url or "")
             raise
         except urllib3.exceptions.HTTPError as error:
             self.trace.failed = True
@@ -129,7 +132,7 @@ def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) ->
     made = requests.Session()
     made.trust_env = False  # otherwise a password from ~/.netrc would be sent
     made.proxies.update(proxies(options))
-    guard = Guard(inner or HTTPAdapter(), options, trace)
+    guard = Guard(inner or connect_publicly(HTTPAdapter()), options, trace)
     made.mount("https://", guard)
     made.mount("http://", guard)
     return made
@@ -139,6 +142,13 @@ def proxies(options: Options) -> dict[str, str]:
     """Return the proxies by scheme: the configured one, or those of the environment."""
     url = options.proxy_url
     return {"http": url, "https": url} if url else getproxies()
+
+
+def _not_public(url: str) -> NetworkProblem:
+    return NetworkProblem(
+        f"The name {urlsplit(url).hostname} leads to no public address here; nothing was sent.",
+        hint="Check this server's name resolution (DNS), or set PROXY_URL.",
+    )
 
 
 def _with_body(response: requests.Response, body: bytes) -> requests.Response:
