@@ -1,5 +1,6 @@
 """The schedule of recurring tasks, which one of all workers runs."""
 
+import contextlib
 import logging
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from django.db import Error, connection
 
 from transcripts import locks
 from transcripts.locks import Lock
+from transcripts.models import WorkerPulse
 
 ELECTION_SECONDS: Final = 5.0
 
@@ -27,7 +29,10 @@ class ElectedScheduler(Scheduler):
         """Send what is due if this process is elected; return the seconds until the next tick."""
         if not self._elect():
             return ELECTION_SECONDS
-        return min(float(super().tick(*args, **kwargs)), ELECTION_SECONDS)
+        pause = min(float(super().tick(*args, **kwargs)), ELECTION_SECONDS)
+        with contextlib.suppress(Error):  # the next election finds the database away
+            WorkerPulse.record_schedule()
+        return pause
 
     def _elect(self) -> bool:
         try:

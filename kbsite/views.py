@@ -11,8 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db import Error, connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
@@ -22,11 +21,10 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from citations.vectors import space as vector_space
-from kbsite import sign_in
+from kbsite import health, sign_in
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
 from kbsite.models import ApiToken, SignInLink
-from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
+from transcripts.errors import DatabaseLost, InvalidInput, NotFound, NotSignedIn, UnexpectedError
 from transcripts.models import Collection
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -115,16 +113,16 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @never_cache
 @require_safe
-def readyz(request: HttpRequest) -> HttpResponse:
-    """Report whether the database answers and the settings fit the library, without details."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        mismatch = vector_space.mismatch()
-    except Error:
-        return HttpResponse("not ready", status=503, content_type="text/plain")
-    text = f"ok, but search by meaning fails: {mismatch.code}" if mismatch else "ok"
-    return HttpResponse(text, content_type="text/plain")
+def readyz(request: Any) -> HttpResponse:
+    """Report what works, with status 503 if this instance should get no requests.
+
+    Strangers see codes alone; superusers, by session or token, see details.
+    """
+    results = health.check_all()
+    state = health.worst(results)
+    is_told = state != "failed" and _is_superuser(request)
+    data = {"state": state, "checks": [_shown(result, is_told=is_told) for result in results]}
+    return JsonResponse(data, status=503 if state == "failed" else 200)
 
 
 @require_safe
@@ -209,6 +207,20 @@ def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> H
 
 def _error_template(request: HttpRequest) -> str:
     return "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
+
+
+def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
+    shown = {"name": result.name, "state": result.state}
+    if result.state != "ok":
+        shown["code"] = result.code
+    return {**shown, "detail": result.detail, "hint": result.hint} if is_told else shown
+
+
+def _is_superuser(request: Any) -> bool:
+    try:
+        return bool(request.caller and request.caller.user.is_superuser)
+    except NotSignedIn:
+        return False
 
 
 def _next(request: HttpRequest, *, default: str = "library") -> str:

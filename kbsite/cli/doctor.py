@@ -1,57 +1,35 @@
 """`kb doctor`: check everything that has to work. A check reports an exception as its result."""
 
-import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import typer
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from citations import conf
 from citations.library import sources
 from citations.providers import registry
 from citations.vectors import space as vector_space
-from kbsite import apps, boot, celery, settings
+from kbsite import apps, celery, health, settings
 from kbsite.auth import everything
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_database
 from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say
+from kbsite.health import HealthCheck
 from transcripts.errors import KnowledgeBaseError
-from transcripts.models import WorkerPulse, YouTubeGate
+from transcripts.models import YouTubeGate
 
-GIGABYTE = 1024**3
-MIN_FREE = GIGABYTE
 MARKS: dict[bool | None, tuple[str, str]] = {
     True: ("✓", "green"),
     False: ("✗", "red"),
     None: ("–", "yellow"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class HealthCheck:
-    """A check's result; ``ok`` is None for a state that is no fault."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    hint: str = ""
-
-    def print(self) -> None:
-        mark, style = MARKS[self.ok]
-        say(f"{mark} {self.name}: {self.detail}", style)
-        if self.ok is not True and self.hint:
-            say(f"    {self.hint}")
-
-
 Result = tuple[bool | None, str, str]  # ok, detail, hint
 
 
@@ -66,18 +44,25 @@ def doctor(as_json: Json = False) -> None:
         print_json({"ok": not has_failed, "checks": results})
     else:
         for result in results:
-            result.print()
+            _print(result)
     raise typer.Exit(1 if has_failed else 0)
 
 
 def _run_all() -> list[HealthCheck]:
     results = [_run("Python", _python), _run("Data directory", _data_dir)]
-    results.append(_run("Free disk", _disk))
-    results.append(_run("PostgreSQL", _postgres))
-    if results[-1].ok:
+    opened = _run(health.DATABASE, _open_database)
+    results += health.check_all() if opened.ok else [opened]
+    if opened.ok:
         results += [_run(name, check) for name, check in _AFTER_DATABASE.items()]
     results += [_run(name, _package, name) for name in ("yt-dlp", "youtube-transcript-api")]
     return [*results, _run("Port", _port)]
+
+
+def _print(result: HealthCheck) -> None:
+    mark, style = MARKS[result.ok]
+    say(f"{mark} {result.name}: {result.detail}", style)
+    if result.ok is not True and result.hint:
+        say(f"    {result.hint}")
 
 
 def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthCheck:
@@ -104,20 +89,9 @@ def _data_dir() -> Result:
         return False, f"{folder}: {error.strerror}", hint
 
 
-def _disk() -> Result:
-    free = shutil.disk_usage(settings.DATA_DIR).free
-    hint = "Free 1 GB, or move YOUTUBE_KB_DATA_DIR to another disk."
-    return free >= MIN_FREE, f"{free / GIGABYTE:.1f} GB", hint
-
-
-def _postgres() -> Result:
+def _open_database() -> Result:
     open_database()
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version")
-        found = str(cursor.fetchone()[0])
-    host = connection.settings_dict["HOST"] or "this machine"
-    server = "embedded" if boot.is_embedded() else f"external, at {host}"
-    return True, f"{found} ({server})", ""
+    return True, "", ""
 
 
 def _pgvector() -> Result:
@@ -131,20 +105,12 @@ def _pgvector() -> Result:
         return True, str(cursor.fetchone()[0]), ""
 
 
-def _migrations() -> Result:
-    executor = MigrationExecutor(connection)
-    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    detail = f"{len(missing)} are not applied" if missing else "all applied"
-    return not missing, detail, "Any other `kb` command applies them, for example `kb list`."
-
-
-def _embeddings() -> Result:
+def _embedding_model() -> Result:
     space = vector_space.active()  # raises if the settings name another model
     if space is None:
-        configured = vector_space.describe(*vector_space.configured())
-        return True, f"locked to no model yet; the first ingest locks them to {configured}", ""
+        return True, "none is needed before the first ingest", ""
     vector_space.embedder_of(space)  # raises if it is unavailable
-    return True, f"locked to {space}", ""
+    return True, space.model, ""
 
 
 def _reranker(
@@ -182,12 +148,6 @@ def _queue() -> Result:
     return True, broker, ""
 
 
-def _worker() -> Result:
-    if WorkerPulse.is_alive():
-        return True, "alive", ""
-    return None, "none is running", "`kb serve` starts one; until then YouTube videos wait."
-
-
 def _gate() -> Result:
     gate = YouTubeGate.current()
     hint = "Set PROXY_URL, wait, or add caption files instead."
@@ -216,8 +176,7 @@ def _port() -> Result:
 
 _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "pgvector": _pgvector,
-    "Migrations": _migrations,
-    "Embeddings": _embeddings,
+    "Embedding model": _embedding_model,
     "Cross-encoder": lambda: _reranker(
         "RERANKER", conf.reranker, registry.reranker, "passages keep the order of words and meaning"
     ),
@@ -226,6 +185,5 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     ),
     "Sources": _sources,
     "Queue": _queue,
-    "Worker": _worker,
     "YouTube": _gate,
 }

@@ -39,7 +39,9 @@ def test_another_worker_takes_the_schedule_over_and_work_goes_on(instance: Insta
             )
             instance.rows("DELETE FROM transcripts_workerpulse RETURNING 1")
             wait_until(
-                lambda: instance.rows("SELECT FROM transcripts_workerpulse"),
-                what="its sweep",
+                lambda: instance.rows(
+                    "SELECT FROM transcripts_workerpulse WHERE schedule_ran_at IS NOT NULL"
+                ),
+                what="its schedule",
                 patience=30,
             )

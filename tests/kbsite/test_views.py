@@ -8,17 +8,20 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import SuspiciousOperation
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
 from django.test import AsyncRequestFactory, Client, RequestFactory
 from django.utils import timezone
+from typer.testing import CliRunner
 
 from citations.models import Embedding, EmbeddingSpace, SpaceState
-from kbsite import auth, views
+from kbsite import auth, health, views
+from kbsite.cli.app import app
 from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
 from tests.makers import make_source, make_user, make_video
-from transcripts.models import Collection
+from transcripts.models import Collection, WorkerPulse
 
 
 @pytest.fixture
@@ -135,7 +138,7 @@ def test_our_scope_does_not_hide_whether_a_request_came_over_https(secure: bool)
 
 def test_health_needs_no_session(client: Client, db: None) -> None:
     assert text_of(client.get("/healthz")) == "ok"
-    assert text_of(client.get("/readyz")) == "ok"
+    assert client.get("/readyz").status_code == 200
 
 
 def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
@@ -144,14 +147,16 @@ def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
     space = EmbeddingSpace.objects.create(
         provider="fake", model="others", dimensions=4, state=SpaceState.ACTIVE
     )
-    assert text_of(page.get("/readyz")) == "ok", "nothing is embedded yet"
+    assert state_of(page, "Embeddings") == "ok", "nothing is embedded yet"
     source = make_source(make_video(Collection.objects.get(slug="lectures")), texts=["One."])
     Embedding.objects.create(
         space=space, source=source, chunk=source.chunks.get(), digest=b"", vector=[1, 0, 0, 0]
     )
     response = page.get("/readyz")
     assert response.status_code == 200
-    assert text_of(response) == "ok, but search by meaning fails: embedding_mismatch"
+    mismatch = {"name": "Embeddings", "state": "degraded", "code": "embedding_mismatch"}
+    assert mismatch in response.json()["checks"]
+    assert "others" not in text_of(response), "which models are used is for superusers"
     sources = text_of(page.get("/sources/"))
     assert "The library is locked to fake · others · 4 dimensions" in sources
     assert "kb db migrate-embeddings --to" in sources
@@ -162,12 +167,76 @@ def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(
 ) -> None:
     class Broken:
         def cursor(self) -> None:
-            raise DatabaseError("password authentication failed for user secret")
+            raise OperationalError("password authentication failed for user secret")
 
-    monkeypatch.setattr(views, "connection", Broken())
+    monkeypatch.setattr(health, "connection", Broken())
     assert client.get("/healthz").status_code == 200
     response = client.get("/readyz")
-    assert (response.status_code, text_of(response)) == (503, "not ready")
+    assert response.status_code == 503
+    assert response.json()["state"] == "failed"
+    broken = {"name": "PostgreSQL", "state": "failed", "code": "database_lost"}
+    assert broken in response.json()["checks"]
+    assert "secret" not in text_of(response)
+
+
+def state_of(browser: Client, name: str) -> str:
+    """Return the state of one check, as everybody sees it."""
+    checks = browser.get("/readyz").json()["checks"]
+    return str(next(check["state"] for check in checks if check["name"] == name))
+
+
+def test_without_a_worker_pages_are_served_all_the_same(client: Client, db: None) -> None:
+    assert (state_of(client, "Worker"), state_of(client, "Schedule")) == ("degraded", "degraded")
+    WorkerPulse.record_schedule()
+    assert (state_of(client, "Worker"), state_of(client, "Schedule")) == ("ok", "ok")
+    response = client.get("/readyz")
+    assert (response.status_code, response.json()["state"]) == (200, "ok")
+
+
+def test_a_schedule_that_stands_still_is_told_although_workers_live(
+    client: Client, db: None
+) -> None:
+    WorkerPulse.record_schedule()
+    ago = timezone.now() - timedelta(seconds=health.SCHEDULE_LATE + 5)
+    WorkerPulse.objects.update(schedule_ran_at=ago)
+    assert (state_of(client, "Worker"), state_of(client, "Schedule")) == ("ok", "degraded")
+
+
+def test_a_server_is_not_ready_before_the_migrations_that_its_code_needs(
+    client: Client, db: None
+) -> None:
+    MigrationRecorder(connection).record_unapplied("transcripts", "0006_schedule_ran_at")
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    missing = {"name": "Migrations", "state": "failed", "code": "migrations_missing"}
+    assert missing in response.json()["checks"]
+
+
+def test_a_disk_that_is_nearly_full_degrades_the_server(
+    client: Client, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "MIN_FREE", 2**70)
+    assert state_of(client, "Free disk") == "degraded"
+    assert client.get("/readyz").status_code == 200
+
+
+def test_details_of_the_state_are_for_superusers(client: Client, user: User, boss: User) -> None:
+    def answer(**headers: str) -> Any:
+        return client.get("/readyz", headers=headers).json()["checks"][0]
+
+    def bearer(of: User) -> str:
+        return f"Bearer {ApiToken.issue(of, name='monitor')[1]}"
+
+    plain = {"name": "PostgreSQL", "state": "ok"}
+    assert answer() == answer(authorization=bearer(user)) == plain
+    assert answer(authorization="Bearer kb_wrong") == plain
+    assert "embedded" in answer(authorization=bearer(boss))["detail"]
+
+
+def test_the_doctor_and_the_probe_name_the_same_checks(client: Client, db: None) -> None:
+    probed = {check["name"] for check in client.get("/readyz").json()["checks"]}
+    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)["checks"]
+    assert probed <= {check["name"] for check in found}
 
 
 # Tokens

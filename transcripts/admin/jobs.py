@@ -169,6 +169,6 @@ class YouTubeGateAdmin(RecordAdmin):
 
 @admin.register(WorkerPulse)
 class WorkerPulseAdmin(RecordAdmin):
-    list_display = ("__str__", "seen_at")
+    list_display = ("__str__", "seen_at", "schedule_ran_at")
     search_fields = ("pk",)
     list_filter = ("seen_at",)
