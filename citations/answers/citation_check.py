@@ -149,8 +149,9 @@ class Proof:
         check = matching.check(quote, source_texts.prepared(known.source), near=near)
         if check.verdict != Verdict.VERBATIM or check.span is None:
             return check.verdict, None
-        if not matching.find(quote, matching.prepare(known.text(check.span))):
-            return check.verdict, None
+        is_itself = matching.find(quote, matching.prepare(known.text(check.span)))
+        if check.negation or not is_itself:
+            return Verdict.ALTERED, None
         return check.verdict, QuoteMatch(known.source, check.span, f"{_citable(passage)} {quote}")
 
     def _anywhere(self, quote: str) -> QuoteMatch | None:
@@ -158,7 +159,8 @@ class Proof:
             return None
         self._searches_left -= 1
         match = verification.verify(self._scope, quote, filter=self._filter)
-        if match.verdict != Verdict.VERBATIM or match.source is None or match.locator is None:
+        is_citable = match.verdict == Verdict.VERBATIM and not match.negation
+        if not is_citable or match.source is None or match.locator is None:
             return None
         known = self._known(match.source)
         if known is None or known.reading.digest != match.digest:

@@ -31,12 +31,17 @@ _LINK: Final = re.compile(r"(?<![!\w])\[([^\[\]\n]{1,200})\]\((?:https?://|/|#)[
 _EMPHASIS: Final = re.compile(
     r"(?<![\w*`])(\*{1,3}|_{1,2}|`)(?=[^\W\d_])([^*_`\n]{1,400})(?<=[^\W\d_])\1(?![\w*`])"
 )
+# A block quote of Markdown; "> 3" and "> y" may be comparisons.
+_BLOCK: Final = re.compile(
+    r"^[ \t]{0,3}(?:>[ \t]{0,3}){1,3}(?=[^\W\d_]{2}|[AaIi] |[\"“„«‘’']|$)", re.MULTILINE
+)
 _QUOTED: Final = re.compile(r"\s*['‘’‚‛`´](?P<text>.*)['‘’‛`´]\s*", re.DOTALL)
 
 
 def bare(quote: str) -> str:
     """Return a quote without the markup, outer quotation marks and repeated lines of a copy."""
-    text = _STAMP.sub("", _TIMING.sub("", quote)) if ":" in quote else quote
+    text = _BLOCK.sub("", quote) if quote.lstrip().startswith(">") else quote
+    text = _STAMP.sub("", _TIMING.sub("", text)) if ":" in text else text
     text = "\n".join(_once(text.split("\n"))) if "\n" in text else text
     text = _TAG.sub("", _BREAK.sub(" ", text)) if "<" in text else text
     text = _REFERENCE.sub(_character, text) if "&" in text else text

@@ -25,6 +25,9 @@ LIKE: Final = 0.5  # likeness from which on a quote counts as altered
 MOST_COMPARED: Final = 400  # words of a quote that are compared
 MOST_DIFFERENCES: Final = 50
 
+# What they stand before says the opposite without them.
+NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
+
 _MOST_PLACES = 1_000  # matches that are examined
 _MARK = "\x1f"  # between tokens; no token contains it
 
@@ -88,7 +91,7 @@ class QuoteCheck:
     ``span`` is the match's characters [first, last). ``likeness`` is the share of the quote's words
     that occur there in order, 0 to 1. ``differences`` of an altered quote number at most
     ``MOST_DIFFERENCES``. A quote that is too short to prove anything has ``is_enough`` False and is
-    NOT_FOUND.
+    NOT_FOUND. ``negation`` is the word right before a match that reverses what the quote says.
     """
 
     verdict: Verdict
@@ -96,6 +99,7 @@ class QuoteCheck:
     differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0
     is_enough: bool = True
+    negation: str = ""
 
 
 def prepare(text: str) -> PreparedText:
@@ -108,23 +112,43 @@ def prepare(text: str) -> PreparedText:
 
 
 def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteCheck:
-    """Look up a quote in a text: the match inside or nearest to ``near``, else the first one."""
+    """Look up a quote in a text: the match inside or nearest to ``near``, else the first one;
+    behind a negation only where there is no other.
+    """
     if not is_enough(quote):
         return QuoteCheck(verdict=Verdict.NOT_FOUND, is_enough=False)
-    if span := find(quote, text, near=near):
-        return QuoteCheck(verdict=Verdict.VERBATIM, span=span, likeness=1.0)
-    return _nearest(bare(quote), text)
+    span = _best(quote, text, near)
+    if span is None:
+        return _nearest(bare(quote), text)
+    negation = negation_before(span, text)
+    return QuoteCheck(verdict=Verdict.VERBATIM, span=span, likeness=1.0, negation=negation)
 
 
 def find(quote: str, text: PreparedText, *, near: Span | None = None) -> Span | None:
-    """Return the characters [first, last) of the first match, or of the nearest to ``near``."""
-    spans = places(quote, text)
-    if near is None:
-        return next(spans, None)
-    first, last = near
-    return min(
-        spans, key=lambda span: (max(first - span[0], span[1] - last, 0), span), default=None
-    )
+    """Return the characters [first, last) that a citation may name, chosen as by ``check``; None
+    also where every match stands behind a negation.
+    """
+    span = _best(quote, text, near)
+    return span if span and not negation_before(span, text) else None
+
+
+def negation_before(span: Span, text: PreparedText) -> str:
+    """Return the negation right before a span, with nothing but blanks between; else ""."""
+    index = bisect_left(text.starts, span[0])
+    if not index or text.text[text.ends[index - 1] : span[0]].strip():
+        return ""
+    [word] = text.words(index - 1, index)
+    return word if word in NEGATIONS or word.endswith("n't") else ""
+
+
+def _best(quote: str, text: PreparedText, near: Span | None) -> Span | None:
+    first, last = near or (0, 0)
+
+    def order(span: Span) -> tuple[bool, int, Span]:
+        distance = max(first - span[0], span[1] - last, 0)
+        return bool(negation_before(span, text)), distance, span
+
+    return min(places(quote, text), key=order, default=None)
 
 
 def occurs(quote: str, texts: Iterable[str]) -> bool:

@@ -2,8 +2,8 @@
 
 Ignored: case, white space, the kind of quotation marks and dashes, punctuation between words,
 caption noise, soft hyphens and zero-width characters. Tokens carry meaning: words with inner
-apostrophes, whole numbers, minus signs, per cent, currency, operators, superscripts; each character
-of unspaced scripts.
+apostrophes, whole numbers, minus signs, per cent, currency, operators, superscripts, question
+marks; each character of unspaced scripts.
 """
 
 import re
@@ -22,9 +22,9 @@ FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm", "euh", "äh", "äh
 class Token(NamedTuple):
     """A folded token, and its characters [start, end) in the text.
 
-    ``is_glued``: no quote may start here, since the preceding character changes the meaning (the 50
-    of "$50", the 2 of "10²"). ``is_broken``: a hyphen at a line end follows, which may belong to
-    the word.
+    ``is_glued``: no quote may start here or end before it, since the neighbour changes the meaning
+    (the 50 of "$50", the 2 of "10²", the mark of a question). ``is_broken``: a hyphen at a line
+    end follows, which may belong to the word.
     """
 
     text: str
@@ -84,7 +84,7 @@ _EDGES = " \t\r\n\u00a0.…[](){}\"'“”„‘’‚«»‹›,;:-–—>•�
 
 _BLANK, _LINE, _INVISIBLE, _LETTER, _MARK, _SIGN, _DIGIT, _NUMERAL = " \nzamcdn"
 _UPPER, _LOWER, _POINT, _DASH, _MINUS, _SYMBOL, _APOSTROPHE = "ulp-Ms'"
-_PRIME, _STAR, _BRACKET, _BANG, _INNER, _OTHER = "PxbB_o"
+_PRIME, _STAR, _BRACKET, _BANG, _QUESTION, _INNER, _OTHER = "PxbBq_o"
 _GIVEN: Final = {
     _LINE: "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029",
     _POINT: ".,:．，：",
@@ -96,6 +96,7 @@ _GIVEN: Final = {
     _STAR: "*＊",
     _BRACKET: "()[]{}（）",
     _BANG: "!！",
+    _QUESTION: "?？؟",
     _INNER: "_",
     _INVISIBLE: "\u034f\ufe0e\ufe0f",
 }
@@ -168,7 +169,7 @@ _TOKENS = re.compile(
     | (?P<numeral> n )
     | (?P<symbol>  [sM] )
     | (?P<prime>   P+ | (?<= a ) '+ | (?<= d ) ' (?= d ) )
-    | (?P<doubt>   -+ | [xbB] )
+    | (?P<doubt>   -+ | [xbB] | (?<! b ) q+ | q++ (?! b ) )
     """,
     re.VERBOSE,
 )
@@ -185,7 +186,8 @@ def _glued(text: str, kinds: str) -> Iterator[Token]:
         # A quote may end at a bracket or star of a formula.
         is_inner = not (kind == "word" == previous_kind) and "bracket" not in (kind, previous_kind)
         is_broken = kind == "word" and _BREAK.match(kinds, end) is not None
-        yield Token(folded, start, end, touches and is_inner, is_broken)
+        is_glued = folded == "?" or (touches and is_inner)
+        yield Token(folded, start, end, is_glued, is_broken)
         previous, previous_kind = end, kind
 
 
@@ -202,14 +204,14 @@ def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
         elif kind == "doubt":
             if _means(text, kinds, start):
                 folded = _SAME.get(kinds[start]) or text[start]
-                yield folded, start, end, "bracket" if kinds[start] in "bx" else kind
+                yield folded, start, end, "bracket" if kinds[start] in "bxq" else kind
         else:
             folded = _fold(text[start:end])
             is_digit = kind == "numeral" and folded.isdecimal()
             yield f"({folded})" if is_digit else folded, start, end, kind
 
 
-_SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!"}
+_SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!", _QUESTION: "?"}
 
 
 def _fold(raw: str) -> str:
@@ -246,7 +248,11 @@ def _is_single(kinds: str, position: int) -> bool:
 
 
 def _means(text: str, kinds: str, position: int) -> bool:
-    """Tell whether a dash, star, bracket or exclamation mark belongs to a formula."""
+    """Tell whether a dash, star, bracket or exclamation mark belongs to a formula; a question mark
+    always counts.
+    """
+    if kinds[position] == _QUESTION:
+        return True
     before, after = _beside(kinds, position, -1), _beside(kinds, position, 1)
     if kinds[position] == _BANG:
         is_variable = (

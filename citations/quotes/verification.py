@@ -10,22 +10,25 @@ from uuid import UUID
 from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
-from citations.library.filters import Filter, matching, resolve
+from citations.library.filters import Filter, ResolvedFilter, matching, resolve
 from citations.models import Chunk, Citation, Source, SourceQuerySet
 from citations.passages import Locator, PassageSource
 from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
 from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
+from citations.quotes.tokens import tokenize
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 MAX_QUOTE: Final = 100_000  # characters
 MOST_CLAIMED: Final = 5  # sources of one reference: the languages of a video
-MOST_PLACES: Final = 12  # passages of other sources that are compared
+MOST_ALIKE: Final = 12  # passages with most of a quote's words that are compared
+MOST_WITH_PHRASE: Final = 200  # passages with one of its phrases that are compared
 
 _SEARCHED = 64  # words of a quote in the search query
+_PHRASE = 6  # words of a phrase: seldom elsewhere by chance, seldom cut by a passage's end
 _SLACK = 400  # characters beside a passage that are compared
 _BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")  # copied pages end with \f
 
@@ -38,7 +41,8 @@ class VerifiedQuote:
 
     A VERBATIM or MISATTRIBUTED quote has its true location, and ``text`` as written there between
     ``prefix`` and ``suffix``. An ALTERED one has the nearest location and the differences. A quote
-    that is too short to prove anything has ``is_enough`` False.
+    that is too short to prove anything has ``is_enough`` False. ``negation`` is the word right
+    before it that reverses what it says ("not").
     """
 
     verdict: Verdict
@@ -56,6 +60,7 @@ class VerifiedQuote:
     differences: tuple[WordDifference, ...] = ()
     likeness: float = 0.0  # share of the quote's words that stand there in their order, 0 to 1
     is_enough: bool = True
+    negation: str = ""
     milliseconds: float = 0.0
 
 
@@ -129,9 +134,14 @@ class _Match:
     source: Source | None = None
 
     @property
+    def is_proof(self) -> bool:
+        return self.check.verdict == Verdict.VERBATIM and not self.check.negation
+
+    @property
     def worth(self) -> tuple[int, float]:
         order = (Verdict.NOT_FOUND, Verdict.ALTERED, Verdict.VERBATIM)
-        return order.index(self.check.verdict), self.check.likeness
+        likeness = self.check.likeness - bool(self.check.negation)
+        return order.index(self.check.verdict), likeness
 
 
 def _sources(scope: Scope, filter: Filter) -> SourceQuerySet:
@@ -147,30 +157,53 @@ def _best_match(scope: Scope, quote: str, claimed: Sequence[Source], filter: Fil
     for source in claimed:
         match = _Match(quote_matching.check(quote, source_texts.prepared(source)), source)
         best = max(best, match, key=lambda match: match.worth)
-        if best.check.verdict == Verdict.VERBATIM:
+        if best.is_proof:
             return best
     nearest_claimed = best.check.verdict == Verdict.ALTERED
     for other in _elsewhere(scope, quote, filter, excluded={source.pk for source in claimed}):
-        if other.check.verdict == Verdict.VERBATIM:
+        if other.is_proof:
             return other
         best = best if nearest_claimed else max(best, other, key=lambda match: match.worth)
     return best
 
 
 def _elsewhere(scope: Scope, quote: str, filter: Filter, *, excluded: set[int]) -> Iterator[_Match]:
-    """Compare the quote with the passages that have most of its words, the likeliest first."""
-    words = " ".join(bare(quote).split()[:_SEARCHED])
-    query = Query(text=words, words=words)
-    hits = lexical_index.search(query, limit=MOST_PLACES, resolved=resolve(scope, filter))
+    """Compare the quote with the passages that have one of its phrases, then with those that have
+    most of its words.
+    """
+    positions = _positions(quote, resolve(scope, filter))
     others = Chunk.objects.exclude(source__in=excluded)
-    chunks = others.in_bulk([hit.position for hit in hits], field_name="position")
+    chunks = others.in_bulk(positions, field_name="position")
     keys = {chunk.source_id for chunk in chunks.values()}
     sources = {source.pk: source for source in _sources(scope, filter).filter(pk__in=keys)}
-    for hit in hits:
-        chunk = chunks.get(hit.position)
+    for position in positions:
+        chunk = chunks.get(position)
         source = sources.get(chunk.source_id) if chunk else None
         if chunk and source:
             yield _compared(quote, source, (chunk.span_start, chunk.span_end))
+
+
+def _positions(quote: str, resolved: ResolvedFilter) -> list[int]:
+    plain = bare(quote)
+    queries = [Query(text=phrase, words=phrase, phrases=(phrase,)) for phrase in _phrases(plain)]
+    hits = [
+        hit
+        for query in queries
+        for hit in lexical_index.search(query, limit=MOST_WITH_PHRASE, resolved=resolved)
+    ]
+    words = " ".join(plain.split()[:_SEARCHED])
+    query = Query(text=words, words=words)
+    hits += lexical_index.search(query, limit=MOST_ALIKE, resolved=resolved)
+    return list(dict.fromkeys(hit.position for hit in hits))
+
+
+def _phrases(quote: str) -> list[str]:
+    """Return the first, middle and last words of a quote."""
+    tokens = tokenize(quote)
+    words = [token.text for token in tokens if token.is_word and not token.is_filler(True)]
+    last = max(0, len(words) - _PHRASE)
+    firsts = dict.fromkeys((0, last // 2, last))
+    return [" ".join(words[first : first + _PHRASE]) for first in firsts]
 
 
 def _compared(quote: str, source: Source, passage: Span) -> _Match:
@@ -198,6 +231,7 @@ def _verified(
         quote=quote,
         likeness=check.likeness,
         is_enough=check.is_enough,
+        negation=check.negation,
         differences=check.differences,
     )
     if source is None or check.span is None:

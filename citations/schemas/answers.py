@@ -43,6 +43,9 @@ class QuoteCheckOut(LocatedOut):
 
     verdict: Literal["verbatim", "misattributed", "altered", "not_found"]
     is_enough: bool = Field(description="False: the quote is too short to prove anything.")
+    negation: str = Field(
+        description="The word right before the quote that reverses what it says, such as “not”."
+    )
     quote: str
     source_id: UUID | None = Field(None, validation_alias=AliasPath("origin", "id"))
     title: str | None = Field(None, validation_alias=AliasPath("origin", "title"))

@@ -95,7 +95,8 @@ def _verify_all(
         if result is None:
             unusable += 1
             continue
-        are_all_verbatim = are_all_verbatim and result.verdict == Verdict.VERBATIM
+        is_verbatim = result.verdict == Verdict.VERBATIM and not result.negation
+        are_all_verbatim = are_all_verbatim and is_verbatim
         if as_json:
             line = {"line": request.line} if request.line else {}
             check = QuoteCheckOut.model_validate(result).model_dump(mode="json")
@@ -162,6 +163,8 @@ def _print(result: VerifiedQuote, line: int) -> None:
         prefix = "verbatim, but in another source: " if is_elsewhere else ""
         location = f"“{result.origin.title}” {place(result.locator)}"
         say(f"  {prefix}{location}  {absolute(result.link)}", "dim")
+        if result.negation:
+            say(f"  right before it stands “{result.negation}”: quote that word, too", "yellow")
         if result.verdict is Verdict.ALTERED:
             say(f"  in the source: {_short(result.text)}")
     for difference in result.differences:

@@ -23,6 +23,7 @@ _ADVICE = {
     "altered": "Altered: do not cite it as it is. The source's words, and what differs:",
     "not_found": "Not found: do not cite it. Next: search_knowledge_base for what it says.",
 }
+_NEGATED = "Do not cite it: in the source “{}” stands right before it. Quote that word, too."
 _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
 
 
@@ -61,6 +62,7 @@ def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> tuple[str, Q
     differences = [clip(difference) for difference in whole.differences[:DIFFERENCES]]
     data = whole.model_copy(update={"differences": differences, "text": ""})
     advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
+    advice = _NEGATED.format(data.negation) if data.negation else advice
     data.text = shorten(whole.text, room=asked.budget // 2 - size(data) - tokens(advice))
     lines = [advice]
     if data.title:

@@ -130,6 +130,7 @@ def test_no_lie_becomes_a_citation(
             'QUOTE [{Networks}]: "Each weight of the network moves a little against its '
             'gradient, as Hinton says."'
         ),
+        "salt is added first": 'QUOTE [{Soup}]: "at the start"',  # "never" stands before it
         "short": 'QUOTE [{Networks}]: "the end"',
         "nothing": "",
         "hidden": (

@@ -115,11 +115,42 @@ def test_what_changes_the_meaning_is_not_verbatim(quote: str) -> None:
         ("the level ↓ in the blood", "the level in the blood"),
         ("method A ✗ and method B", "method A and method B"),
         ("to be or no no not to be", "to be or\nno\nnot to be"),
+        ("can it be more than that? Yes.", "it be more than that"),
+        ("can it be more than that? Yes.", "it be more than that."),
+        ("peut-il être plus que ça ? Oui.", "être plus que ça."),
+        ("can it be more than that. Yes.", "can it be more than that? Yes."),
+        ("it holds for x > 3 only", "> 3 only it holds"),
     ],
 )
 def test_formulas_numbers_and_signs_count(text: str, quote: str) -> None:
     assert verdict(text, text) == Verdict.VERBATIM
     assert verdict(quote, text) != Verdict.VERBATIM
+
+
+def test_a_question_is_quoted_with_its_mark() -> None:
+    text = "Can it be more than that?! (Is it??) No more than that [?] was seen."
+    for quote in ("be more than that?", "it be more than that ?", "no more than that was seen"):
+        assert verdict(quote, text) == Verdict.VERBATIM
+
+
+@pytest.mark.parametrize(
+    ("text", "negation"),
+    [
+        ("we never use a large step here", "never"),
+        ("we do not\nuse a large step here", "not"),
+        ("they don’t use a large step here", "don't"),
+        ("Large or not? Use a large step here", ""),
+        ("is it? No, use a large step here", ""),
+        ("never use a large step here, but there use a large step here", ""),
+    ],
+)
+def test_a_quote_right_behind_a_negation_is_marked_and_not_citable(
+    text: str, negation: str
+) -> None:
+    prepared, quote = prepare(text), "use a large step here"
+    checked = check(quote, prepared)
+    assert (checked.verdict, checked.negation) == (Verdict.VERBATIM, negation)
+    assert bool(find(quote, prepared)) == (not negation)
 
 
 COPIED = "I don't know f(x), she said & left: the café's prices rise <by> far. See you at 3:45."
@@ -144,6 +175,8 @@ COPIED = "I don't know f(x), she said & left: the café's prices rise <by> far. 
         "I don't know\nI don't know\nf(x), she said\nf(x), she said\n& left",
         "she [students laughing] said (chuckles) & left",
         "See you at 3:45",
+        "> I don't know f(x),\n> she said & left:\n>\n> the café's prices",
+        "> > I don't know f(x)",
     ],
 )
 def test_what_comes_along_when_words_are_copied_is_nothing_that_was_said(quote: str) -> None:
@@ -158,6 +191,7 @@ def test_what_comes_along_when_words_are_copied_is_nothing_that_was_said(quote: 
         "<i>you</i> <b>at</b>",
         "\\nI don't know",
         "don't know<br>not f(x)",
+        "> I don't know\n> 3\n> f(x), she said",
     ],
 )
 def test_what_remains_of_a_copy_is_compared_like_any_quote(quote: str) -> None:
@@ -320,7 +354,7 @@ def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(
 
 WORDS = st.text(
     st.characters(
-        exclude_categories=["Cs", "Cc", "Z"], exclude_characters="…\u00ad\u034f\u180e[]()<>♪"
+        exclude_categories=["Cs", "Cc", "Z"], exclude_characters="…\u00ad\u034f\u180e[]()<>♪?？؟"
     ),
     min_size=1,
     max_size=8,

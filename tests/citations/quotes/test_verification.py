@@ -158,6 +158,37 @@ def test_a_quote_may_come_with_the_breaks_of_its_page_and_the_marks_of_its_capti
         assert found.verdict == Verdict.VERBATIM
 
 
+def test_a_quote_is_found_among_many_passages_that_have_more_of_its_words(
+    scope: Scope, collection: Collection
+) -> None:
+    words = "the step of the rate of the step is what the learning of the step is about"
+    shuffled = " ".join(sorted(words.split()))
+    for number in range(40):
+        cues = make_cues(8, sentences=(f"{shuffled} {shuffled} {number}.",))
+        indexed(collection, key=f"talk-{number}", cues=cues)
+    rest = " ".join(f"other{number}" for number in range(60))
+    quoted = indexed(collection, key="quoted", cues=make_cues(2, sentences=(f"{words} {rest}.",)))
+    found = verification.verify(scope, words)
+    assert (found.verdict, found.source) == (Verdict.VERBATIM, quoted.pk)
+
+
+def test_a_quote_right_behind_a_negation_is_found_elsewhere_or_marked(
+    scope: Scope, collection: Collection
+) -> None:
+    first = make_cues(2, sentences=("We never raise the rate in between.",))
+    source = indexed(collection, key="never", cues=first)
+    marked = verification.verify(scope, "raise the rate in between")
+    assert (marked.verdict, marked.negation, marked.source) == (
+        Verdict.VERBATIM,
+        "never",
+        source.pk,
+    )
+    second = make_cues(2, sentences=("They raise the rate in between.",))
+    other = indexed(collection, key="always", cues=second)
+    found = verification.verify(scope, "raise the rate in between")
+    assert (found.verdict, found.negation, found.source) == (Verdict.VERBATIM, "", other.pk)
+
+
 def test_a_quote_that_is_too_long_is_refused(scope: Scope) -> None:
     with pytest.raises(InvalidFilter, match="at most"):
         verification.verify(scope, "word " * verification.MAX_QUOTE)
@@ -341,4 +372,4 @@ def test_rest_answers_with_verdict_place_and_differences(page: Client, talk: Sou
     altered = page.post(
         "/api/v1/verify", {"quote": SAID.replace("7", "700")}, content_type="application/json"
     ).json()
-    assert altered["verdict"] == "altered"
+    assert (altered["verdict"], altered["negation"]) == ("altered", "")
