@@ -1,47 +1,70 @@
-"""Files of backups: their checksum, dated names, rotation and schedule.
+"""Files of backups: their content and checksum, dated names, rotation and schedule.
 
-A backup is a dump in the custom format of pg_dump and one more line, with the SHA-256 of all
-before it. pg_restore reads such a file and ignores the line.
+A backup is a dump in the custom format of pg_dump, a line with its manifest as JSON, and a line
+with the SHA-256 of both. pg_restore reads such a file and ignores the lines. All of it may be
+encrypted.
 """
 
 import hashlib
 import os
 import re
+import shutil
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
+from kbsite.cli import backup_keys
+from kbsite.cli.backup_manifest import Manifest
 from transcripts.errors import InvalidInput, Unavailable
 
-_MARK: Final = b"\ncuebase-backup sha256 "
-_LINE_BYTES: Final = len(_MARK) + 64 + 1
+_MANIFEST: Final = b"\ncuebase-backup manifest "
+_CHECKSUM: Final = b"\ncuebase-backup sha256 "
+_LINE_BYTES: Final = len(_CHECKSUM) + 64 + 1
+_END_BYTES: Final = 1 << 18  # a manifest is shorter
 _BLOCK_BYTES: Final = 1 << 20
 
 
-def append_checksum(path: Path) -> None:
-    """End a dump with the line of its checksum, and write all of it to the disk."""
-    with path.open("r+b") as stream:
-        stream.write(_line(_sha256(stream, path.stat().st_size)))
-        stream.flush()
-        os.fsync(stream.fileno())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedBackup:
+    """A file that is undamaged: its manifest, its SHA-256 and whether it is encrypted."""
+
+    manifest: Manifest
+    sha256: str
+    encrypted: bool
 
 
-def check_checksum(path: Path) -> str:
-    """Return a backup's SHA-256. Raises ``InvalidInput`` if any bit of the file was changed."""
+def write(dump: BinaryIO, manifest: Manifest, file: BinaryIO, *, keys: Sequence[Any]) -> None:
+    """Write a dump, its manifest and the checksum of both to the disk, encrypted for ``keys``."""
+    content = _EndedDump(dump, manifest)
+    if keys:
+        backup_keys.encrypt(content, file, keys)
+    else:
+        shutil.copyfileobj(content, file, _BLOCK_BYTES)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def check(path: Path, *, keys: Sequence[Any] = (), copy: BinaryIO | None = None) -> CheckedBackup:
+    """Read all of a backup, decrypt it if needed, and write it to ``copy`` if wanted.
+
+    Raises ``InvalidInput`` if any bit of the file was changed, or if no key fits.
+    """
+    content = _CheckedContent(copy)
     try:
-        with path.open("rb") as stream:
-            sha256 = _sha256(stream, path.stat().st_size - _LINE_BYTES)
-            line = stream.read(_LINE_BYTES + 1)
+        with path.open("rb") as file:
+            encrypted = file.peek(len(backup_keys.HEAD)).startswith(backup_keys.HEAD)
+            if encrypted:
+                backup_keys.decrypt(path, file, content, keys)
+            else:
+                shutil.copyfileobj(file, content, _BLOCK_BYTES)
     except OSError as error:
         raise Unavailable(f"{path} cannot be read: {error.strerror}.") from error
-    if line == _line(sha256):
-        return sha256
-    hint = "Use another backup."
-    if line.startswith(_MARK):
-        raise InvalidInput(f"{path} is damaged: its checksum does not match.", hint=hint)
-    text = f"{path} is not a backup of Cuebase, or damaged: no checksum ends it."
-    raise InvalidInput(text, hint=hint)
+    sha256, manifest = content.finish(path)
+    return CheckedBackup(manifest=manifest, sha256=sha256, encrypted=encrypted)
 
 
 def dated(path: Path) -> Path:
@@ -73,14 +96,55 @@ def _dated_files(path: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*") if name.fullmatch(file.name))
 
 
-def _sha256(stream: BinaryIO, size: int) -> str:
-    """Read ``size`` bytes and return their SHA-256 in hexadecimal digits."""
-    digest = hashlib.sha256()
-    while size > 0 and (block := stream.read(min(size, _BLOCK_BYTES))):
-        digest.update(block)
-        size -= len(block)
-    return digest.hexdigest()
+class _EndedDump:
+    """A dump that is read once, then its manifest, then the checksum of both."""
+
+    def __init__(self, dump: BinaryIO, manifest: Manifest) -> None:
+        self._dump = dump
+        self._manifest = _MANIFEST + manifest.to_json()
+        self._digest = hashlib.sha256()
+        self._end: BytesIO | None = None
+
+    def read(self, size: int = _BLOCK_BYTES) -> bytes:
+        if self._end is None:
+            if block := self._dump.read(size):
+                self._digest.update(block)
+                return block
+            self._digest.update(self._manifest)
+            self._end = BytesIO(self._manifest + _line(self._digest.hexdigest()))
+        return self._end.read(size)
+
+
+class _CheckedContent:
+    """Hashes what is written to it, except for the last line, and keeps the end."""
+
+    def __init__(self, copy: BinaryIO | None) -> None:
+        self._copy = copy
+        self._digest = hashlib.sha256()
+        self._end = bytearray()
+
+    def write(self, block: bytes) -> int:
+        if self._copy:
+            self._copy.write(block)
+        self._end += block
+        if (surplus := len(self._end) - _END_BYTES) > 0:
+            self._digest.update(self._end[:surplus])
+            del self._end[:surplus]
+        return len(block)
+
+    def finish(self, path: Path) -> tuple[str, Manifest]:
+        """Return the SHA-256 and the manifest. Raises ``InvalidInput`` for a damaged file."""
+        content, line = bytes(self._end[:-_LINE_BYTES]), bytes(self._end[-_LINE_BYTES:])
+        self._digest.update(content)
+        sha256 = self._digest.hexdigest()
+        hint = "Use another backup."
+        if not line.startswith(_CHECKSUM):
+            text = f"{path} is not a backup of Cuebase, or damaged: no checksum ends it."
+            raise InvalidInput(text, hint=hint)
+        if line != _line(sha256):
+            raise InvalidInput(f"{path} is damaged: its checksum does not match.", hint=hint)
+        return sha256, Manifest.from_json(content.rpartition(_MANIFEST)[2])
 
 
 def _line(sha256: str) -> bytes:
-    return _MARK + sha256.encode() + b"\n"
+    return _CHECKSUM + sha256.encode() + b"\n"

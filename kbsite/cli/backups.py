@@ -7,21 +7,21 @@ new enough for it, else the bundled ones.
 import os
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from psycopg.pq import Conninfo
 
 from kbsite import boot, settings
-from kbsite.cli import backup_files, server_lock
+from kbsite.cli import backup_files, backup_manifest, server_lock
 from kbsite.postgres import programs as postgres_programs
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import WorkerPulse
 
 LOCK_SECONDS = 10  # a restore waits this long for users of a table
-APPS = ("transcripts", "citations", "kbsite")
 
 # Runs in one transaction with the restore. Extensions stay: they may serve other schemas.
 _DROP_ALL = """
@@ -54,21 +54,20 @@ $$
 """
 
 
-def back_up(path: Path) -> int:
+def back_up(path: Path, *, keys: Sequence[Any] = ()) -> int:
     """Write the library to a file, which appears when it is complete; return its size in bytes.
 
-    Raises ``InvalidInput``; ``Unavailable`` if a program is missing, too old or fails, or the disk
-    is full.
+    With public ``keys``, only encrypted bytes are written. Raises ``InvalidInput``; ``Unavailable``
+    if a program is missing, too old or fails, or the disk is full.
     """
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {path} does not exist.")
     try:
         with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".backup-") as folder:
-            partial = Path(folder) / "dump"
+            partial = Path(folder) / "backup"
             partial.touch(mode=0o600)
-            with partial.open("wb") as stream:
-                _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", stdout=stream)
-            backup_files.append_checksum(partial)
+            with partial.open("wb") as file:
+                _write_dump(file, keys=keys)
             partial.replace(path)
             return path.stat().st_size
     except OSError as error:
@@ -78,38 +77,28 @@ def back_up(path: Path) -> int:
         ) from error
 
 
-def check(path: Path) -> str:
-    """Return a backup's SHA-256, without a database.
+def check(
+    path: Path, *, keys: Sequence[Any] = (), copy: BinaryIO | None = None
+) -> backup_files.CheckedBackup:
+    """Return what a backup's manifest says, without a database.
 
     Raises ``InvalidInput`` unless the file is undamaged and this version can restore it.
     """
-    sha256 = backup_files.check_checksum(path)
-    options = ("--data-only", "--table=django_migrations", "--file=-")
-    try:
-        text = _run("pg_restore", *options, str(path)).decode(errors="replace")
-    except Unavailable as error:
+    checked = backup_files.check(path, keys=keys, copy=copy)
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if newer := sorted(set(checked.manifest.migrations) - known):
         raise InvalidInput(
-            f"{path} cannot be read by pg_restore: {error.hint or error.message}"
-        ) from error
-    rows = (line.split("\t") for line in text.splitlines())
-    migrations = {
-        (row[1], row[2]) for row in rows if len(row) == 4 and row[0].isdigit() and row[1] in APPS
-    }
-    if not migrations:
-        raise InvalidInput(f"{path} is a dump of another database, not of Cuebase.")
-    if newer := migrations - set(MigrationLoader(None).disk_migrations):
-        names = ", ".join(sorted(f"{app}.{name}" for app, name in newer)[:3])
-        raise InvalidInput(
-            f"{path} was made by a newer Cuebase (it has {names}).",
+            f"{path} was made by a newer Cuebase (it has {', '.join(newer[:3])}).",
             hint="Install that version, then restore.",
         )
-    return sha256
+    return checked
 
 
-def restore(path: Path) -> None:
+def restore(path: Path, *, keys: Sequence[Any] = ()) -> None:
     """Replace the library by a backup, all of it or nothing, and migrate its schema.
 
-    Raises ``Conflict`` while a server or worker runs, ``InvalidInput`` for a damaged file.
+    Every table is compared with the manifest first. Raises ``Conflict`` while a server or worker
+    runs, ``InvalidInput`` for a damaged file.
     """
     if server := server_lock.find(Path(settings.DATA_DIR)):
         raise Conflict(
@@ -119,23 +108,51 @@ def restore(path: Path) -> None:
         raise Conflict("A worker is running.", hint="Stop it, wait a minute, then restore.")
     connection.close()
     with tempfile.TemporaryDirectory() as folder:
-        script = f"--file={Path(folder) / 'restore.sql'}"
-        options = ("--no-owner", "--no-privileges", "--no-comments")
-        try:
-            _run("pg_restore", *options, script, str(path))
-        except Unavailable as error:
-            raise InvalidInput(
-                f"{path} cannot be restored: {error.hint}", hint="Nothing was changed."
-            ) from error
-        _accept_older_servers(Path(folder) / "restore.sql")
         _run(
             "psql",
             *("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"),
-            f"--command=SET lock_timeout = '{LOCK_SECONDS}s'",
+            f"--command=SET lock_timeout = '{LOCK_SECONDS}s'; SET client_min_messages = warning",
             f"--command={_DROP_ALL}",
-            script,
+            f"--file={_script_of(path, Path(folder), keys=keys)}",
         )
     boot.migrate_now()
+
+
+def _write_dump(file: BinaryIO, *, keys: Sequence[Any]) -> None:
+    options = ("--format=custom", "--no-owner", "--no-privileges")
+    with (
+        backup_manifest.snapshot() as (name, manifest),
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            [str(_find("pg_dump")), *options, f"--snapshot={name}"],
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        ) as process,
+    ):
+        backup_files.write(cast("BinaryIO", process.stdout), manifest, file, keys=keys)
+        process.wait()
+        errors.seek(0)
+        _raise_failure("pg_dump", process.returncode, errors.read())
+
+
+def _script_of(path: Path, folder: Path, *, keys: Sequence[Any]) -> Path:
+    """Write the SQL that restores a backup and compares the result with its manifest."""
+    dump, script = folder / "dump", folder / "restore.sql"
+    with dump.open("wb") as copy:
+        manifest = check(path, keys=keys, copy=copy).manifest
+    try:
+        options = ("--no-owner", "--no-privileges", "--no-comments")
+        _run("pg_restore", *options, f"--file={script}", str(dump))
+    except Unavailable as error:
+        raise InvalidInput(
+            f"{path} cannot be restored: {error.hint}", hint="Nothing was changed."
+        ) from error
+    _accept_older_servers(script)
+    with script.open("a") as file:
+        file.write(manifest.check_script())
+    return script
 
 
 def _accept_older_servers(script: Path) -> None:
@@ -147,19 +164,21 @@ def _accept_older_servers(script: Path) -> None:
         stream.write(head.replace(line, line.replace(b"SET", b"-- ")))
 
 
-def _run(program: str, *arguments: str, stdout: Any = subprocess.PIPE) -> bytes:
+def _run(program: str, *arguments: str) -> None:
     done = subprocess.run(
         [str(_find(program)), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         check=False,
     )
-    if done.returncode:
-        reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
+    _raise_failure(program, done.returncode, done.stderr)
+
+
+def _raise_failure(program: str, code: int, errors: bytes) -> None:
+    if code:
+        reason = " ".join(errors.decode(errors="replace").split())[:500]
         raise Unavailable(f"{program} failed.", hint=reason)
-    return done.stdout or b""
 
 
 def _find(program: str) -> Path:

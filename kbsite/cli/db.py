@@ -1,13 +1,11 @@
 """`kb db`: status, migration to another embedding model, contexts, backup and restore."""
 
-import re
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
-from django.db import OperationalError, connection
+from django.db import connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
@@ -15,44 +13,20 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import space as vector_space
-from kbsite.cli import backup_files, backups, indexing
+from kbsite.cli import db_backups, indexing
 from kbsite.cli.database import open_library
-from kbsite.cli.options import Json, Yes, argument, option
-from kbsite.cli.terminal import (
-    bar_label,
-    confirm,
-    expected_error,
-    note,
-    print_json,
-    print_result,
-    progress_bar,
-    report,
-    say,
-)
-from transcripts.errors import Conflict, InvalidInput, NotFound, Unavailable, UnexpectedError
+from kbsite.cli.options import Json, Yes, option
+from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_bar, say
+from transcripts.errors import Conflict, InvalidInput, NotFound, Unavailable
 from transcripts.models import Transcript, Video
 
 FREE = frozenset({"local", "bge", "bge-base", "fake"})  # providers without charges
 POLL_SECONDS = 0.5
 SWEEP_SECONDS = 3600
-RETRY_SECONDS = 600  # after a scheduled backup failed
-UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}  # seconds
-
-BackupFile = Annotated[
-    Path, argument("FILE", "A file that `kb db backup` wrote.", exists=True, dir_okay=False)
-]
 
 app = typer.Typer(
     no_args_is_help=True, help="Show status, migrate embeddings, back up and restore the database."
 )
-
-
-def _seconds(time_span: str) -> int:
-    """Parse a time such as 6h, 1d or 1w."""
-    match = re.fullmatch(r"([1-9]\d{0,3})([mhdw])", time_span)
-    if match is None:
-        raise typer.BadParameter("give a number and m, h, d or w, such as 1d")
-    return int(match[1]) * UNITS[match[2]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,82 +149,8 @@ def write_contexts(
     indexing.write_contexts(yes=yes, only_estimate=estimate, as_json=as_json)
 
 
-@app.command()
-def backup(
-    file: Annotated[Path, argument("FILE", "The file to write.", dir_okay=False)],
-    keep: Annotated[
-        int | None,
-        option(
-            "--keep",
-            metavar="N",
-            min=1,
-            help="Add the time to the name, and delete all such files but the newest N.",
-        ),
-    ] = None,
-    every: Annotated[
-        int | None,
-        option(
-            "--every",
-            metavar="TIME",
-            parser=_seconds,
-            help="Repeat until Ctrl-C, such as every 6h, 1d or 1w; the names contain the time.",
-        ),
-    ] = None,
-    yes: Yes = False,
-    as_json: Json = False,
-) -> None:
-    """Write the whole library, users and tokens included, to one file. Store it safely."""
-    if every:
-        _repeat_backup(file, every=every, keep=keep, as_json=as_json)
-    path = backup_files.dated(file) if keep else file
-    if path.exists():
-        confirm(f"{path} exists. Replace it?", yes=yes)
-    open_library()
-    _write_backup(file, path, keep=keep, as_json=as_json)
-
-
-@app.command()
-def verify(file: BackupFile, as_json: Json = False) -> None:
-    """Check, without a database, that a backup is undamaged and can be restored."""
-    sha256 = backups.check(file)
-    size = file.stat().st_size
-    value = {"file": str(file), "bytes": size, "sha256": sha256}
-    print_result(f"{file} is undamaged: {size / 2**20:,.1f} MB.", value, as_json=as_json)
-
-
-@app.command()
-def restore(file: BackupFile, yes: Yes = False) -> None:
-    """Verify a backup and replace the library with it, all of it or nothing."""
-    backups.check(file)
-    open_library()
-    if videos := Video.objects.count():
-        confirm(f"Replace this library of {videos:,} videos with {file}?", yes=yes)
-    backups.restore(file)
-    say(f"Restored: {Video.objects.count():,} videos.")
-
-
-def _write_backup(file: Path, path: Path, *, keep: int | None, as_json: bool) -> None:
-    size = backups.back_up(path)
-    deleted = backup_files.rotate(file, path, keep=keep) if keep else []
-    lines = [f"{path}: {size / 2**20:,.1f} MB. `kb db restore` restores it."]
-    lines += [f"Deleted {old}." for old in deleted]
-    value = {"file": str(path), "bytes": size, "deleted": [str(old) for old in deleted]}
-    print_result("\n".join(lines), value, as_json=as_json)
-
-
-def _repeat_backup(file: Path, *, every: int, keep: int | None, as_json: bool) -> NoReturn:
-    """Write a backup whenever the newest one is old enough; after a failure, try again later."""
-    while True:
-        while wait := backup_files.seconds_until_due(file, every=every):
-            time.sleep(min(wait, 60))  # the clock may be set meanwhile
-        try:
-            open_library()
-            _write_backup(file, backup_files.dated(file), keep=keep, as_json=as_json)
-        except (Unavailable, OperationalError) as error:
-            report(expected_error(error) or UnexpectedError(), as_json=as_json)
-            time.sleep(RETRY_SECONDS)
-        finally:
-            connection.close()
+for _command in (db_backups.backup, db_backups.verify, db_backups.restore, db_backups.create_key):
+    app.command()(_command)
 
 
 def lock_lines() -> list[str]:

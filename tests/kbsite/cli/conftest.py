@@ -1,8 +1,10 @@
 """What the tests of `kb` may ask for."""
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ from typer.testing import CliRunner
 
 from kbsite import boot
 from kbsite.cli.app import app
+from tests.instance import Instance
+from tests.instance import run as run_in
+from tests.makers import caption_json, make_cues
 from transcripts.models import Collection
 
 
@@ -56,3 +61,24 @@ def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
 def library(db: None) -> Collection:
     """The collection that things go to when none is named."""
     return Collection.objects.default()
+
+
+def kb_in(instance: Instance, *arguments: str, code: int = 0, stdin: str = "") -> str:
+    done = run_in([sys.executable, "-m", "kbsite.cli", *arguments], instance, input=stdin)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Instance, Path]]:
+    """A library of two talks, and its backup."""
+    folder = tmp_path_factory.mktemp("backup")
+    (folder / "captions").mkdir()
+    for name in ("one", "two"):
+        (folder / "captions" / f"{name}.json").write_bytes(
+            caption_json(make_cues(12), id=name, lang="en")
+        )
+    with Instance(folder / "home") as instance:
+        kb_in(instance, "add", str(folder / "captions"))
+        kb_in(instance, "db", "backup", str(folder / "library.backup"))
+        yield instance, folder / "library.backup"

@@ -3,43 +3,19 @@
 import os
 import random
 import re
-import sys
 import time
-from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbsite.cli import backup_files, backups, db
+from kbsite.cli import backup_files, backups, db_backups
 from kbsite.postgres import programs
 from kbsite.postgres.errors import ProgramsTooOld
 from tests.instance import Instance
-from tests.instance import run as run_in
-from tests.kbsite.cli.conftest import Kb
-from tests.makers import caption_json, make_cues
+from tests.kbsite.cli.conftest import Kb, kb_in
 from transcripts.errors import InvalidInput, Unavailable
-
-
-def kb_in(instance: Instance, *arguments: str, code: int = 0, stdin: str = "") -> str:
-    done = run_in([sys.executable, "-m", "kbsite.cli", *arguments], instance, input=stdin)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Instance, Path]]:
-    """A library of two talks, and its backup."""
-    folder = tmp_path_factory.mktemp("backup")
-    (folder / "captions").mkdir()
-    for name in ("one", "two"):
-        (folder / "captions" / f"{name}.json").write_bytes(
-            caption_json(make_cues(12), id=name, lang="en")
-        )
-    with Instance(folder / "home") as instance:
-        kb_in(instance, "add", str(folder / "captions"))
-        kb_in(instance, "db", "backup", str(folder / "library.backup"))
-        yield instance, folder / "library.backup"
 
 
 def test_a_backup_is_restored_into_an_empty_library(
@@ -160,9 +136,10 @@ def test_a_backup_is_verified_without_a_database(
     def open_library() -> None:
         raise AssertionError("verifying opened the database")
 
-    monkeypatch.setattr(db, "open_library", open_library)
+    monkeypatch.setattr(db_backups, "open_library", open_library)
     answer = kb("db", "verify", file, "--json").json
     assert (answer["bytes"], len(answer["sha256"])) == (file.stat().st_size, 64)
+    assert answer["manifest"]["tables"]["transcripts_video"][0] == 2
     assert "is undamaged" in kb("db", "verify", file).out
     content = bytearray(file.read_bytes())
     content[100] ^= 1  # in the table of contents
@@ -170,6 +147,23 @@ def test_a_backup_is_verified_without_a_database(
     for command in ("verify", "restore"):
         told = kb("db", command, tmp_path / "damaged", code=2).err
         assert "is damaged: its checksum does not match" in told
+
+
+def test_a_restore_that_differs_from_the_manifest_is_undone(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
+    instance, file = backed_up
+    manifest = backup_files.check(file).manifest
+    videos = manifest.tables["transcripts_video"]
+    for wrong in (videos._replace(rows=3), videos._replace(checksum="1")):
+        manifest.tables["transcripts_video"] = wrong
+        with (tmp_path / "wrong").open("wb") as stream:
+            backup_files.write(BytesIO(file.read_bytes()), manifest, stream, keys=())
+        instance.rows("UPDATE transcripts_video SET title = 'kept' RETURNING id")
+        told = kb_in(instance, "db", "restore", str(tmp_path / "wrong"), "--yes", code=8)
+        assert "table transcripts_video differs from the manifest" in told
+        assert instance.rows("SELECT title FROM transcripts_video") == [("kept",), ("kept",)]
+    kb_in(instance, "db", "restore", str(file), "--yes")
 
 
 # Which programs
@@ -267,10 +261,10 @@ def test_nothing_is_deleted_when_the_backup_fails(
     old = tmp_path / "library-20260101-030000.backup"
     old.touch()
 
-    def fail(*_: Any, **__: Any) -> bytes:
+    def fail(*_: Any, **__: Any) -> None:
         raise Unavailable("pg_dump failed.")
 
-    monkeypatch.setattr(backups, "_run", fail)
+    monkeypatch.setattr(backups, "_raise_failure", fail)
     kb("db", "backup", tmp_path / "library.backup", "--keep", "1", code=8)
     assert list(tmp_path.iterdir()) == [old]
 
@@ -301,18 +295,20 @@ def test_the_schedule_goes_on_after_a_failure(
         if len(pauses) == 2:
             raise KeyboardInterrupt
 
-    def back_up(path: Path) -> int:
+    def back_up(path: Path, **_: Any) -> int:
         tried.append(path)
         if len(tried) == 1:
             raise Unavailable("The database does not answer.")
         return path.write_bytes(b"a dump")
 
-    monkeypatch.setattr(db.connection, "close", lambda: None)  # the test's transaction is open
-    monkeypatch.setattr(db.time, "sleep", sleep)
+    monkeypatch.setattr(
+        db_backups.connection, "close", lambda: None
+    )  # the test's transaction is open
+    monkeypatch.setattr(db_backups.time, "sleep", sleep)
     monkeypatch.setattr(backups, "back_up", back_up)
     ran = kb("db", "backup", tmp_path / "b", "--every", "1d", "--keep", "2", code=130)
     assert "does not answer" in ran.err
-    assert (len(tried), pauses) == (2, [db.RETRY_SECONDS, 60])
+    assert (len(tried), pauses) == (2, [db_backups.RETRY_SECONDS, 60])
     assert list(tmp_path.iterdir()) == [tried[1]]
 
 
