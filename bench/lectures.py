@@ -31,6 +31,7 @@ from bm25 import write
 from kept import kept_vectors
 
 from citations.documents import storage as document_storage
+from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import calibration, sessions
 from citations.lectures import pipeline as lecture_pipeline
@@ -92,7 +93,7 @@ def fill(collection: Collection) -> None:
         )
     for page, parts in pages.items():
         added(collection, page, "\n\n".join(parts))
-    while waiting := ingest_pipeline.waiting().first():
+    while waiting := lanes.waiting().first():
         ingest_pipeline.ingest(waiting.pk)
     failed = Source.objects.exclude(state=State.READY)
     assert not failed, [(one.title, one.error) for one in failed]

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from citations.documents import page_images
 from citations.documents import storage as document_storage
+from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lexical import merging
@@ -35,19 +36,23 @@ WORDS_EVERY = 3.0  # seconds between two checks for new words during a long inge
 SLICE = timedelta(seconds=30)  # the time that a migration runs before other work
 ABSTRACTS_PAUSE = 600  # seconds between two requests for the abstracts of a source
 
-# Ingests and migrations take long, so one thread of the worker is left for other tasks.
+# Ingests and migrations take long, so one thread of the worker is left for what is short.
 _long_tasks = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
 _words_checked_at = 0.0
 
 
 @shared_task
 def ingest_source(pk: int) -> None:
-    """Ingest a source, then send the next work."""
-    with _long_task() as may_run:
-        if not may_run:
-            Source.objects.filter(pk=pk).update(sent_at=None)  # the running task sends it again
+    """Do the next step of the source whose turn it is, then send the next work.
+
+    The source of the message was next when it was sent; meanwhile, it may be another's turn.
+    """
+    Source.objects.filter(pk=pk).update(sent_at=None)
+    with _long_task() as may_be_long:
+        source = lanes.next_source() if may_be_long else lanes.next_short()
+        if source is None:
             return
-        ingest_pipeline.ingest(pk, meanwhile=_index_words)
+        ingest_pipeline.advance(source, meanwhile=partial(_give_way, source))
     dispatch()
 
 
@@ -70,7 +75,7 @@ def advance_migration(pk: int) -> None:
         space = migration.under_way()
         if may_run and space is not None and space.pk == pk:
             try:
-                migration.advance(space, seconds=SLICE.total_seconds(), meanwhile=_index_words)
+                migration.advance(space, seconds=SLICE.total_seconds(), meanwhile=_give_way)
             except KnowledgeBaseError as error:
                 logger.warning("the migration to %s has stopped: %s", space, error)
                 return
@@ -123,7 +128,7 @@ def dispatch() -> None:
     """Send the migration that is under way, and the next sources."""
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
-    sources = ingest_pipeline.waiting().unsent()[: settings.WORKER_CONCURRENCY]
+    sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
 
 
@@ -135,6 +140,13 @@ def _long_task() -> Iterator[bool]:
     finally:
         if may_run:
             _long_tasks.release()
+
+
+def _give_way(source: Source | None = None) -> None:
+    """Between the batches of long work, index new words and do a step of a shorter source."""
+    _index_words()
+    if shorter := lanes.next_beside(source) if source else lanes.next_short():
+        ingest_pipeline.advance(shorter, meanwhile=partial(_give_way, shorter))
 
 
 def _index_words() -> None:

@@ -241,7 +241,7 @@ def _run_video(job: Job) -> None:
     if not fetched.cues:
         raise errors.NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
-    stored = storage.store_fetched(job.collection, fetched, tags=job.tags)
+    stored = storage.store_fetched(job.collection, fetched, tags=job.tags, by=job.created_by)
     _store_thumbnail(client, stored.video)
     with transaction.atomic():
         if fetched.warning:

@@ -52,14 +52,19 @@ def keep(lock: Lock) -> bool:
 
 def is_held(lock: Lock, key: int) -> bool:
     """Return whether any session holds the lock."""
+    return key in held(lock)
+
+
+def held(lock: Lock) -> list[int]:
+    """Return the second keys with which sessions hold the lock, this session included."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'"
-            " AND classid = %s AND objid = %s AND objsubid = 2"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
-            [lock.value, key],
+            "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted"
+            " AND classid = %s AND objsubid = 2"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+            [lock.value],
         )
-        return bool(cursor.fetchone()[0])
+        return [key for (key,) in cursor.fetchall()]
 
 
 def hold_for_transaction(lock: Lock, key: int | None = None, *, shared: bool = False) -> None:

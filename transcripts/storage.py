@@ -58,6 +58,7 @@ class Metadata:
     youtube_id: str = ""
     tags: tuple[str, ...] = ()
     partial: bool = False
+    by: Any = None
 
 
 def add_captions(
@@ -71,8 +72,10 @@ def add_captions(
     title: str = "",
     key: str = "",
     settled: Container[int] = (),
+    by: Any = None,
 ) -> StoredTranscript:
-    """Parse and store a caption file; ``info`` is the content of yt-dlp's metadata file.
+    """Parse and store a caption file that the user ``by`` adds; ``info`` is the content of yt-dlp's
+    metadata file.
 
     Transcripts whose keys are in ``settled`` stay unchanged: an import passes those that it has
     written, so that the first of several files of one recording counts.
@@ -92,6 +95,7 @@ def add_captions(
         info=video_info,
         youtube_id=known_id or parsed.youtube_id,
         tags=tuple(tags),
+        by=by,
     )
     stored = _store(
         collection,
@@ -114,11 +118,12 @@ def add_text(
     language: str = "",
     tags: Sequence[str] = (),
     key: str = "",
+    by: Any = None,
 ) -> StoredTranscript:
     """Store a pasted transcript panel or plain text. Raises ``CaptionError``."""
     name = f"{clean_key(key or title or 'pasted')}.txt"
     about: dict[str, Any] = {"title": title, "language": language, "tags": tags, "key": key}
-    return add_captions(collection, text.encode(errors="replace"), name=name, **about)
+    return add_captions(collection, text.encode(errors="replace"), name=name, by=by, **about)
 
 
 def change_since(video: Video, moment: datetime) -> StorageChange:
@@ -144,7 +149,7 @@ def reparse(transcript: Transcript) -> StorageChange:
 
 
 def store_fetched(
-    collection: Collection, fetched: FetchedTranscript, *, tags: Sequence[str] = ()
+    collection: Collection, fetched: FetchedTranscript, *, tags: Sequence[str] = (), by: Any = None
 ) -> StoredTranscript:
     info = fetched.info
     metadata = Metadata(
@@ -154,6 +159,7 @@ def store_fetched(
         youtube_id=info.id,
         tags=tuple(tags),
         partial=fetched.partial,
+        by=by,
     )
     return _store(
         collection,
@@ -209,8 +215,9 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
     values = _video_values(metadata)
     values["duration"] = max(duration, values.get("duration", 0))
     # The lock keeps concurrent changes from being overwritten.
+    about_new = {"title": metadata.key, "added_by": metadata.by, **values}
     video, created = Video.objects.select_for_update().get_or_create(
-        collection=collection, key=metadata.key, defaults={"title": metadata.key, **values}
+        collection=collection, key=metadata.key, defaults=about_new
     )
     values["duration"] = max(values["duration"], video.duration)
     new = {name: value for name, value in values.items() if getattr(video, name) != value}

@@ -143,14 +143,21 @@ def _add_files(request: Request) -> Status[Any]:
             by=request.caller.user,
         )
         send_job(job)
-    added, problems = _add_documents(collection, documents, about, is_alone=len(files) == 1)
+    added, problems = _add_documents(
+        collection, documents, about, by=request.caller.user, is_alone=len(files) == 1
+    )
     return Status(
         202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
     )
 
 
 def _add_documents(
-    collection: Collection, files: "Sequence[UploadedFile[Any]]", about: UploadIn, *, is_alone: bool
+    collection: Collection,
+    files: "Sequence[UploadedFile[Any]]",
+    about: UploadIn,
+    *,
+    by: Any,
+    is_alone: bool,
 ) -> tuple[list[AddedDocument], list[JobProblem]]:
     """Store documents; return them and the refused files. Raises if the only file is refused."""
     added: list[AddedDocument] = []
@@ -164,6 +171,7 @@ def _add_documents(
                 title=about.title if len(files) == 1 else "",
                 tags=about.tags,
                 language=about.language,
+                by=by,
             )
         except KnowledgeBaseError as error:
             if is_alone:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePath
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from django.conf import settings
 from django.db import transaction
@@ -50,8 +50,9 @@ def add(
     title: str = "",
     tags: Sequence[str] = (),
     language: str = "",
+    by: Any = None,
 ) -> AddedDocument:
-    """Store a seekable file as a source whose pages are read later.
+    """Store a seekable file, which the user ``by`` adds, as a source whose pages are read later.
 
     The same bytes in the same collection are the same source, which is read again if that failed.
     Raises ``DocumentTooLarge``, ``DocumentUnknown``, and ``InvalidInput`` for an empty file.
@@ -72,6 +73,8 @@ def add(
             "title": clean(title, TITLE_LENGTH) or _title_of(name),
             "language": clean(language, LANGUAGE_LENGTH),
             "tags": clean_tags(tags),
+            "size": size // format.bytes_a_character,
+            "added_by": by,
         }
         source = Source.objects.create(collection=collection, kind=format.kind, **about)
         document = Document.objects.create(

@@ -24,6 +24,8 @@ class _Stale(NamedTuple):
     fingerprint: str
     changed_at: datetime
     collection: int
+    size: int
+    added_by: int | None
     source: int | None
     text_changed: bool
 
@@ -62,6 +64,8 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
         "fingerprint": row.fingerprint,
         "refreshed_at": row.changed_at,
         "collection_id": row.collection,
+        "size": row.size,
+        "added_by_id": row.added_by,
         "title": video.title or video.key[:300],
         "author": video.channel,
         "url": video.url,
@@ -73,17 +77,18 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
 # The fingerprint covers what chunks are made of: text, times (they change updated_at) and chapters.
 _QUERY = """
 WITH best AS (
-    SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at
+    SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at, characters
     FROM transcripts_transcript
     ORDER BY video_id, language, array_position(%(origins)s::text[], origin::text), id
 ), known AS (
-    SELECT best.*, video.updated_at AS changed_at, video.collection_id,
+    SELECT best.*, video.updated_at AS changed_at, video.collection_id, video.added_by_id,
         md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text)
             AS fingerprint
     FROM best JOIN transcripts_video video ON video.id = best.video_id
 )
 SELECT known.id, known.video_id, known.language, known.fingerprint, known.changed_at,
-    known.collection_id, source.id, source.fingerprint IS DISTINCT FROM known.fingerprint
+    known.collection_id, known.characters, known.added_by_id, source.id,
+    source.fingerprint IS DISTINCT FROM known.fingerprint
 FROM known LEFT JOIN citations_source source
     ON source.video_id = known.video_id AND source.language = known.language
 WHERE source.id IS NULL OR source.fingerprint <> known.fingerprint

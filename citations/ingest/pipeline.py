@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Case, Q, When
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -27,7 +26,7 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import chunk_storage, contextual, contextual_costs, discovery
+from citations.ingest import chunk_storage, contextual, contextual_costs, discovery, lanes
 from citations.models import (
     Chunk,
     Chunking,
@@ -62,26 +61,12 @@ ProgressCallback: TypeAlias = Callable[[Source], object]
 """Called whenever a source makes progress."""
 
 
-def waiting() -> SourceQuerySet:
-    """Return the sources with work that is due; those that no search finds yet come first."""
-    if not conf.uses_context():
-        return Source.objects.waiting()
-    ready = Q(state=State.READY) & contextual_costs.WITHOUT_CONTEXTS
-    ordered = [
-        When(state=state, then=rank)
-        for rank, state in enumerate((State.PENDING, State.WORDS, State.READY))
-    ]
-    unfinished = Q(state__in=(State.PENDING, State.WORDS)) | ready
-    return Source.objects.due().filter(unfinished).order_by(Case(*ordered), "pk")
-
-
 def index_words(*, on_progress: ProgressCallback | None = None, most: int = 1_000) -> int:
     """Index the words of new sources whose pages are read, without a model; return how many."""
     discovery.adopt()
     done = 0
-    for source in (
-        Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")[:most]
-    ):
+    new = Source.objects.waiting().filter(state=State.PENDING).exclude(document__read_by="")
+    for source in lanes.in_turn(new)[:most]:
         done += _take(source, _Ingest(source, on_progress).find_by_words, only=(State.PENDING,))
     return done
 
@@ -114,6 +99,15 @@ def ingest(
         )
 
 
+def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) -> None:
+    """Do the next step of a source, unless another process does: words, meaning, or contexts.
+
+    Errors and ``meanwhile`` are treated as in ``ingest``.
+    """
+    steps = _Ingest(source, meanwhile=meanwhile)
+    _take(source, steps.advance, only=(State.PENDING, State.WORDS, State.READY))
+
+
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
     return Source.objects.filter(run_after__gt=timezone.now()).update(run_after=None)
@@ -137,7 +131,7 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
             return False
         if source.state not in only:
             return False
-        source.count_attempt()
+        source.count_attempt(begun_at=timezone.now())
         if source.attempts <= Source.MAX_CRASHES:
             _record_failures(source, work)
             return True
@@ -189,11 +183,17 @@ class _Ingest:
     contexts: bool = True
 
     def perform(self) -> None:
+        for state in (State.PENDING, State.WORDS, State.READY):
+            if self.source.state == state:
+                self.advance()
+
+    def advance(self) -> None:
+        """Do the next step."""
         if self.source.state == State.PENDING:
             self.find_by_words()
-        if self.source.state == State.WORDS:
+        elif self.source.state == State.WORDS:
             self.find_by_meaning()
-        if self.source.state == State.READY and self.contexts and conf.uses_context():
+        elif self.contexts and conf.uses_context():
             self.add_contexts()
 
     def find_by_words(self) -> None:
@@ -252,6 +252,7 @@ class _Ingest:
             )
             written += 1
             self._report("writing contexts", written, len(pieces))
+            self._pause()
             if written % CONTEXTS_AT_ONCE == 0:
                 self._embed(quietly=True)
 
@@ -289,7 +290,12 @@ class _Ingest:
             blocks, embed=self._between_batches(boundary_model) if boundary_model else None
         )
         chunk_storage.replace_chunks(
-            self.source, drafts, digest=digest, chunking=chunking, characters=len(text)
+            self.source,
+            drafts,
+            digest=digest,
+            chunking=chunking,
+            characters=len(text),
+            size=len(text),
         )
 
     def _between_batches(self, boundary_model: Embedder) -> Embed:

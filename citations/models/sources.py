@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, Self
 from urllib.parse import quote
 
+from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
@@ -52,8 +53,8 @@ class SourceQuerySet(QueuedWorkQuerySet["Source"]):
         return self.filter(own, collection__in=scope.readable)
 
     def waiting(self) -> "SourceQuerySet":
-        """Keep those with due work, sources that nothing finds yet first."""
-        return self.due().filter(state__in=(State.PENDING, State.WORDS)).order_by("state", "pk")
+        """Keep those with due work that no search, or only a search by words, finds yet."""
+        return self.due().filter(state__in=(State.PENDING, State.WORDS))
 
 
 class Source(QueuedWork):
@@ -84,6 +85,15 @@ class Source(QueuedWork):
         max_length=64, blank=True, help_text="Of the text whose chunks have contexts."
     )
     characters = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(
+        default=0, help_text="Its characters, estimated from its file until they are read."
+    )
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    begun_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When an attempt last began."
+    )
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
@@ -113,6 +123,7 @@ class Source(QueuedWork):
                 name="source_waiting",
             ),
             Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
+            Index(fields=("collection", "added_by", "begun_at"), name="source_lane"),
         )
 
     def __str__(self) -> str:

@@ -32,6 +32,7 @@ class DocumentFormat:
     suffixes: tuple[str, ...]
     pattern: re.Pattern[bytes] | None = None
     is_binary: bool = False
+    bytes_a_character: int = 1  # roughly
     version: str
     read: Callable[..., OpenDocument]
 
@@ -42,6 +43,7 @@ PDF: Final = DocumentFormat(
     suffixes=(".pdf",),
     pattern=re.compile(rb".{0,1019}%PDF-", re.DOTALL),
     is_binary=True,
+    bytes_a_character=10,  # fonts and pictures included
     version=pdf_reader.VERSION,
     read=pdf_reader.open_pdf,
 )

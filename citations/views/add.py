@@ -44,7 +44,7 @@ def add(request: PageRequest) -> HttpResponse:
     values["files"] = [file for file in values["files"] if file not in documents]
     outcomes = view_library.add_all(request, form)  # first: it may refuse the request
     is_alone = len(documents) == 1 and not values["text"]
-    added = [_add(values, file, alone=is_alone) for file in documents]
+    added = [_add(values, file, by=request.user, alone=is_alone) for file in documents]
     if request.htmx:
         context = {"papers": added, "outcomes": outcomes}
         return fragment(request, "citations/_add_outcomes.html", context)
@@ -68,9 +68,11 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     return fragment(request, "citations/_document.html", context)
 
 
-def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, alone: bool) -> DocumentResult:
+def _add(
+    values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool
+) -> DocumentResult:
     name = document_storage.clean_name(file.name or "")
-    about = {key: values[key] for key in ("tags", "language")}
+    about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     title = values["title"] if alone else ""
     try:
         added = document_storage.add(values["collection"], file, name=name, title=title, **about)

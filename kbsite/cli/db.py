@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from citations.ingest import pipeline as ingest_pipeline
+from citations.ingest import lanes
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import space as vector_space
@@ -81,7 +81,7 @@ def status(as_json: Json = False) -> None:
             _space_json(space) | {"vectors": space.embeddings.count()}
             for space in EmbeddingSpace.objects.order_by("pk")
         ],
-        waiting=ingest_pipeline.waiting().count(),
+        waiting=lanes.waiting().count(),
         mismatch=mismatch,
         hint=hint,
     )

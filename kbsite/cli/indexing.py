@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from rich.progress import Progress, TaskID
 
 from citations import conf
-from citations.ingest import contextual_costs
+from citations.ingest import contextual_costs, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.models import Source, State
@@ -117,7 +117,7 @@ def _embed(
 ) -> None:
     total = added.count()
     while pending := list(
-        ingest_pipeline.waiting().filter(pk__in=added.values("pk"), state=State.WORDS)[:20]
+        lanes.waiting().filter(pk__in=added.values("pk"), state=State.WORDS)[:20]
     ):
         last_change = pending[0].updated_at
         for source in pending:

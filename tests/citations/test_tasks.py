@@ -1,22 +1,26 @@
 """Which messages are sent and when, and what long tasks must not delay."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings as site
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from citations import tasks
 from citations.conf import EmbeddingChoice
+from citations.documents import storage as document_storage
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.providers import registry
+from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
 from kbsite.celery import app, make_queue_folders
 from tests.makers import make_cues, make_video
@@ -85,7 +89,7 @@ def test_an_ingest_sends_the_next_sources(collection: Collection) -> None:
 def test_long_tasks_leave_one_thread_of_the_worker_free(
     collection: Collection, django_capture_on_commit_callbacks: Any
 ) -> None:
-    add(collection, "a")
+    make_video(collection, key="book", cues=make_cues(500))
     ingest_pipeline.index_words()
     source = Source.objects.get()
     with tasks._long_task() as may_run:
@@ -99,6 +103,34 @@ def test_long_tasks_leave_one_thread_of_the_worker_free(
     tasks.ingest_source(source.pk)
     source.refresh_from_db()
     assert source.state == State.READY
+
+
+def test_a_short_source_is_embedded_while_long_work_has_its_threads(collection: Collection) -> None:
+    add(collection, "note")
+    ingest_pipeline.index_words()
+    with tasks._long_task():
+        tasks.ingest_source(Source.objects.get().pk)
+    assert Source.objects.get().state == State.READY
+
+
+def test_a_note_that_is_added_while_a_book_is_embedded_is_found_first(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_video(collection, key="book", cues=make_cues(800))
+    ingest_pipeline.index_words()
+    notes: list[Source] = []
+    real = HashEmbedder.embed_documents
+
+    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
+        if not notes:
+            paper = BytesIO(b"The weir by the mill is closed for repairs.")
+            notes.append(document_storage.add(collection, paper, name="note.txt").source)
+        return real(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
+    tasks.ingest_source(Source.objects.get().pk)
+    states = Source.objects.order_by("updated_at").values_list("title", "state")
+    assert list(states) == [("note", State.READY), ("Lecture 1", State.READY)]
 
 
 def test_the_words_of_new_sources_are_indexed_during_a_long_ingest(

@@ -35,7 +35,8 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     collection = library.target_collection(request.access, source.collection)
     if source.text:
         about = source.model_dump(include={"title", "language", "tags"})
-        return Status(201, storage.add_text(collection, source.text, **about))
+        stored = storage.add_text(collection, source.text, by=request.caller.user, **about)
+        return Status(201, stored)
     names = {"language", "translated", "tags", "newest", "every_hours"}
     options = source.model_dump(include=names)
     return _queued(acquisition.request(collection, source.url, by=request.caller.user, **options))

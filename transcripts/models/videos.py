@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import models
 from django.db.models.functions import Upper
 from django.utils import timezone
@@ -45,6 +46,9 @@ class Video(models.Model):
     )
     partial = models.BooleanField(
         default=False, help_text="Fetched while live: the end is missing."
+    )
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

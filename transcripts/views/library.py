@@ -86,7 +86,9 @@ def add_all(request: PageRequest, form: AddForm) -> list[AddResult]:
     if values["text"].strip():
         title = values["title"] or "Pasted transcript"
         try:
-            stored = storage.add_text(collection, values["text"], title=title, **about)
+            stored = storage.add_text(
+                collection, values["text"], title=title, by=request.user, **about
+            )
         except KnowledgeBaseError as error:
             outcomes.append(AddResult(name=title, error=error))
         else:

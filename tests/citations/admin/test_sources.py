@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from citations.conf import EmbeddingChoice
-from citations.ingest import discovery
+from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import (
@@ -144,7 +144,7 @@ def test_sources_are_indexed_again(browser: Client, library: Source) -> None:
 def test_sources_that_wait_are_tried_at_once(browser: Client, library: Source) -> None:
     Source.objects.update(state=State.WORDS, run_after=timezone.now() + timedelta(hours=1))
     assert "1 will be tried at once" in act(browser, Source, "try_again", [library])
-    assert list(ingest_pipeline.waiting()) == [library]
+    assert list(lanes.waiting()) == [library]
 
 
 def test_the_library_is_moved_to_another_model(browser: Client, library: Source) -> None:

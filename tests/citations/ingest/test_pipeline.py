@@ -14,7 +14,7 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
-from citations.ingest import discovery
+from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
@@ -327,7 +327,7 @@ def test_without_its_model_a_source_waits_found_by_words_and_so_do_the_others(
     assert state_of(first) == (State.WORDS, "model_missing")
     assert first.hint
     assert set(Source.objects.values_list("error_code", flat=True)) == {"model_missing"}
-    assert not ingest_pipeline.waiting().exists()
+    assert not lanes.waiting().exists()
     assert vector_space.locked() is None, "a model that is not there locks nothing"
     assert len(by_words(scope, "backpropagation")) == 3
     settings.EMBEDDING_PROVIDER = "fake"
@@ -354,7 +354,7 @@ def test_a_model_server_in_trouble_is_asked_ever_more_rarely(
     assert pauses[2] > 3 * pauses[0] > timedelta(0)
     assert state_of(source) == (State.WORDS, "model_server")
     assert state_of(other) == (State.WORDS, "")
-    assert not ingest_pipeline.waiting().exists(), "the others wait a moment too"
+    assert not lanes.waiting().exists(), "the others wait a moment too"
     assert by_words(scope, "backpropagation")
 
 
@@ -473,7 +473,7 @@ def test_contexts_come_after_meaning_and_are_indexed_and_embedded(
     }
     assert len(by_words(scope, "walruses")) == source.chunk_count
     assert not vector_store.missing(space)
-    assert not ingest_pipeline.waiting().exists()
+    assert not lanes.waiting().exists()
 
 
 def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(
@@ -513,7 +513,7 @@ def test_a_language_model_that_fails_leaves_the_source_found(
     assert len(by_words(scope, "walruses")) == source.chunks.exclude(context="").count() >= 1
     monkeypatch.setattr(registry, "llm", lambda: llm)
     ingest_pipeline.try_again()
-    assert list(ingest_pipeline.waiting()) == [source]
+    assert list(lanes.waiting()) == [source]
     ingest(source)
     assert not source.chunks.filter(context="").exists()
     assert source.error == ""
@@ -528,12 +528,12 @@ def test_a_context_that_was_not_written_is_tried_again_a_few_times(
     )
     source = indexed(collection)
     assert state_of(source) == (State.READY, "model_server")
-    assert not ingest_pipeline.waiting().exists()  # not at once
+    assert not lanes.waiting().exists()  # not at once
     ingest_pipeline.try_again()
     ingest(source)
     assert not source.chunks.filter(context="").exists()
     assert source.error == ""
-    assert not ingest_pipeline.waiting().exists()
+    assert not lanes.waiting().exists()
 
 
 def test_a_context_that_is_never_written_is_given_up(
@@ -545,7 +545,7 @@ def test_a_context_that_is_never_written_is_given_up(
         ingest_pipeline.try_again()
         ingest(source)
     assert source.error == ""
-    assert not ingest_pipeline.waiting().exists()
+    assert not lanes.waiting().exists()
 
 
 def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, llm: FakeLlm) -> None:
@@ -553,4 +553,4 @@ def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, ll
     Source.objects.filter(pk=source.pk).update(contexts_digest="")
     make_video(collection, key="new")
     discovery.adopt()
-    assert [one.state for one in ingest_pipeline.waiting()] == [State.PENDING, State.READY]
+    assert [one.state for one in lanes.waiting()] == [State.PENDING, State.READY]
