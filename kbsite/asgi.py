@@ -14,10 +14,9 @@ from kbsite import boot
 
 boot.boot(migrate=False)
 
-from citations.lectures import event_stream
 from citations.providers import registry
 from kbsite.mcp.server import Application
-from transcripts.views import events
+from transcripts import announcements
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
 warnings.filterwarnings(
@@ -40,8 +39,7 @@ def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
     # after all responses.
     def ending(handler: Handler, number: int, frame: FrameType | None) -> Any:
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(events.end_all)
-            loop.call_soon_threadsafe(event_stream.end_all)
+            loop.call_soon_threadsafe(announcements.end_all)
         return handler(number, frame)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

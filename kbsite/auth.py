@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth import get_user
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -23,6 +25,7 @@ class Caller:
     user: User
     scope: Scope
     token: ApiToken | None = None
+    session: str = ""  # its key
 
     def require_write(self) -> None:
         """Raise Forbidden for a token that may only read."""
@@ -30,16 +33,25 @@ class Caller:
             hint = "Make one with `kb token create --write`."
             raise Forbidden("This token may only read.", hint=hint)
 
-    def still_reads(self, collection_id: int) -> bool:
-        """Check again that they may read a collection.
+    def renewed(self) -> "Caller | None":
+        """Return them with what they may see and change now; None if they are signed out.
 
-        A long request may outlive a membership, a token or an account.
+        A long request may outlive a membership, a token, a session or an account.
         """
-        user = User.objects.filter(pk=self.user.pk).first()
-        token = ApiToken.valid().filter(pk=self.token.pk).first() if self.token else None
-        if user is None or (self.token and token is None):
-            return False
-        return collection_id in scope_of(user, token).readable
+        if self.token is not None:
+            token = ApiToken.valid().filter(pk=self.token.pk).select_related("user").first()
+            return Caller(token.user, scope_of(token.user, token), token) if token else None
+        request = HttpRequest()
+        request.session = SessionStore(self.session)
+        user = get_user(request)
+        if not isinstance(user, User) or user.pk != self.user.pk:
+            return None
+        return Caller(user, scope_of(user), session=self.session)
+
+    def still_reads(self, collection_id: int) -> bool:
+        """Check again that they may read a collection."""
+        renewed = self.renewed()
+        return renewed is not None and collection_id in renewed.scope.readable
 
 
 def everything() -> Scope:
@@ -78,7 +90,8 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
     if scheme.casefold() == "bearer":
         return caller_of_token(text.strip())
     if request.user.is_authenticated:
-        return Caller(user=request.user, scope=scope_of(request.user))
+        key = request.session.session_key or ""
+        return Caller(user=request.user, scope=scope_of(request.user), session=key)
     return None
 
 

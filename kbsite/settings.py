@@ -278,6 +278,14 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
+# Limits for each user
+
+STREAMS_AT_ONCE = option(
+    "STREAMS_AT_ONCE",
+    20,
+    "Event streams of one user in one process, such as open pages; 0: any number.",
+)
+
 # MCP
 
 MCP_CALLS_PER_MINUTE = option("MCP_CALLS_PER_MINUTE", 120, "Calls per minute and token.")

@@ -30,6 +30,11 @@ class Activity:
         """The number of queued and running jobs."""
         return self.counts[Job.State.QUEUED] + self.counts[Job.State.RUNNING]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is about to change with time alone."""
+        return bool(self.unfinished) or self.gate.state != "open"
+
 
 def summary(scope: Scope) -> Activity:
     rows = dict(Job.objects.visible(scope).order_by().values_list("state").annotate(Count("pk")))

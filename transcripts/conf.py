@@ -35,6 +35,11 @@ def max_upload_bytes() -> int:
     return int(settings.MAX_UPLOAD_BYTES)
 
 
+def streams_at_once() -> int:
+    """Return how many event streams one user may have in one process; 0: any number."""
+    return int(settings.STREAMS_AT_ONCE)
+
+
 def public_url() -> str:
     """Return the public address of this server, without a trailing slash."""
     return str(settings.PUBLIC_URL).rstrip("/")

@@ -223,7 +223,8 @@ def _respond(
     request: Request, steps: Iterator[Event], answer: Answer | None, *, stream: bool
 ) -> TracedReplyOut | StreamingHttpResponse:
     if stream:
-        return events.streamed(events.apart(_stream(request, steps, answer)))
+        texts = _stream(request, steps, answer)
+        return events.EventStream(events.apart(texts, caller=request.caller))
     *_, last = steps
     return _reply(request, last, answer)
 

@@ -1,7 +1,8 @@
 """The operations on lectures."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
 
@@ -242,20 +243,19 @@ def watch_session(
     after = wanted.after if last_event_id is None else last_event_id
     if event_stream.is_over(session, after):
         return HttpResponse(status=204)
-    event_stream.require_free_stream(request.caller.user.pk)
-    return events.streamed(_stream(request, session, after))
+    events.require_free(request.caller)
+    return events.EventStream(_stream(request.caller, session, after))
 
 
-async def _stream(request: Request, session: LectureSession, after: int) -> AsyncIterator[str]:
-    caller = request.caller
-    yield f"retry: {RETRY_MS}\n\n"
-    async for batch in event_stream.watch(
-        session,
-        after,
-        user=caller.user.pk,
-        may_read=lambda: caller.still_reads(session.collection_id),
-    ):
-        yield "".join(map(_event, batch)) or ": still here\n\n"
+async def _stream(caller: Any, session: LectureSession, after: int) -> AsyncGenerator[str, None]:
+    batches = event_stream.watch(
+        session, after, may_read=lambda: caller.still_reads(session.collection_id)
+    )
+    with events.counted(caller):
+        async with aclosing(batches):
+            yield f"retry: {RETRY_MS}\n\n"
+            async for batch in batches:
+                yield "".join(map(_event, batch)) or events.HEARTBEAT
 
 
 def _event(event: LectureEvent) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final
 from django.db import connection
 
 from citations.models import LectureEvent, LectureSession
+from transcripts.announcements import CHANNEL
 
-CHANNEL: Final = "cuebase_lectures"  # a notification holds the session's UUID, not the event
 AT_ONCE: Final = 500
 SEGMENT, WINDOW, CITATIONS, ENDED = "segment", "window", "citations", "ended"  # kinds
 

@@ -3,10 +3,9 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from django.http import StreamingHttpResponse
 from django.template.loader import render_to_string
 
 from citations.answers.answer import (
@@ -95,13 +94,14 @@ def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
 
 
 def stream(
-    steps: Iterator[Event], *, address: str, render: Callable[[], str]
-) -> StreamingHttpResponse:
+    steps: Iterator[Event], *, caller: Any, address: str, render: Callable[[], str]
+) -> events.EventStream:
     """Stream answer events, even if the client disconnects; ``render`` the stored answer.
 
     ``address`` is the conversation's.
     """
-    return events.streamed(events.apart(encode(steps, address=address, render=render)))
+    texts = encode(steps, address=address, render=render)
+    return events.EventStream(events.apart(texts, caller=caller))
 
 
 def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -> Iterator[str]:

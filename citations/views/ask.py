@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -86,7 +87,8 @@ def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
     events = questions.respond(request.access, request.user, answer)
     address = reverse("conversation", args=(answer.conversation.uuid,))
     if request.headers.get("Accept") == STREAM:
-        return stream(events, address=address, render=lambda: _render(request, answer))
+        render = partial(_render, request, answer)
+        return stream(events, caller=request.caller, address=address, render=render)
     with suppress(KnowledgeBaseError):  # it is stored with the question
         deque(events, maxlen=0)
     return redirect(f"{address}#answer-{answer.uuid}")

@@ -4,7 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -23,7 +23,10 @@ from citations.tasks import send, send_for_abstracts
 from citations.vectors import space as vector_space
 from citations.views.search_form import SourcesForm
 from transcripts import library
+from transcripts.announcements import SOURCES
+from transcripts.scope import Scope
 from transcripts.views import events
+from transcripts.views.events import EventStream, Fragment
 from transcripts.views.requests import PageRequest, done, number_of
 
 PAGE: Final = 50
@@ -33,7 +36,7 @@ LIVE_SECONDS: Final = 2.0
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
     visible = library.collections(request.access)
-    context = _list(request) | {
+    context = _list(request, request.access) | {
         "error": vector_space.mismatch(),
         "known": facets(request.access),
         "collections": [row for row in visible if row.pk in request.access.writable],
@@ -43,15 +46,17 @@ def show_sources(request: PageRequest) -> HttpResponse:
 
 
 @require_GET
-def source_events(request: PageRequest) -> StreamingHttpResponse:
+def source_events(request: PageRequest) -> EventStream:
     """Stream the list whenever a source has changed."""
     token = get_token(request)  # a constant one, so that the list changes only when its rows do
 
-    def render() -> tuple[str, bool]:
-        context = {**_list(request), "csrf_token": token}
-        return render_to_string("citations/_sources.html", context, request=request), False
+    def render(scope: Scope) -> Fragment:
+        context = {**_list(request, scope), "csrf_token": token}
+        return Fragment(render_to_string("citations/_sources.html", context, request=request))
 
-    return events.stream("sources", render, every=LIVE_SECONDS)
+    return events.stream(
+        "sources", render, caller=request.caller, topic=SOURCES, pause=LIVE_SECONDS
+    )
 
 
 @require_safe
@@ -102,12 +107,12 @@ def _find_writable(request: PageRequest, source_id: UUID) -> Source:
     return source
 
 
-def _list(request: PageRequest) -> dict[str, Any]:
+def _list(request: PageRequest, scope: Scope) -> dict[str, Any]:
     parts = SourcesForm(request.GET).parts()
     state = parts["state"] if parts["state"] in State.values else ""
     collections, kinds = ((parts[name],) if parts[name] else () for name in ("collection", "kind"))
     page = sources.list_sources(
-        request.access,
+        scope,
         Filter(collections=collections, kinds=kinds),
         words=parts["q"],
         state=state,
@@ -120,5 +125,5 @@ def _list(request: PageRequest) -> dict[str, Any]:
         "states": [(value, label, getattr(page.counts, value)) for value, label in State.choices],
         "page": page,
         "offset": parts["offset"],
-        "writable": request.access.writable,
+        "writable": scope.writable,
     }

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 from django.http.request import split_domain_port, validate_host
 from django.utils.http import is_same_domain
 from limits import RateLimitItemPerMinute
@@ -33,6 +32,7 @@ from starlette.types import Receive, Scope, Send
 from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
 from kbsite.errors import RETRY_SECONDS, sentence
+from kbsite.event_streams import SiteHandler
 from kbsite.load_limit import LoadLimit
 from kbsite.mcp import calls, completions, prompts, resources
 from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
@@ -132,7 +132,7 @@ class Application:
         # The calls of models have threads of their own; together both need no more connections
         # than there are.
         pages = max(1, settings.DB_POOL_SIZE - calls.max_threads())
-        self._django = LoadLimit(BodyLimit(get_asgi_application()), at_once=pages)
+        self._django = LoadLimit(BodyLimit(SiteHandler()), at_once=pages)
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(

@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -73,7 +75,8 @@ def test_what_goes_on_for_long_ends_with_the_right_to_read(
 ) -> None:
     user = make_user(collection=collection)
     token, text = ApiToken.issue(user, name="stream")
-    by_token, by_session = caller_of_token(text), Caller(user=user, scope=scope_of(user))
+    session = signed_in(user)
+    by_token, by_session = caller_of_token(text), Caller(user, scope_of(user), session=session)
     assert by_token.still_reads(collection.pk)
     assert not by_token.still_reads(other.pk)
     token.revoke()
@@ -82,8 +85,22 @@ def test_what_goes_on_for_long_ends_with_the_right_to_read(
     type(user).objects.filter(pk=user.pk).update(is_active=False)
     assert not by_session.still_reads(collection.pk)
     type(user).objects.filter(pk=user.pk).update(is_active=True)
+    by_session = Caller(user, scope_of(user), session=signed_in(user))
+    user.set_password("another horse battery")
+    user.save()
+    assert by_session.renewed() is None
+    by_session = Caller(user, scope_of(user), session=signed_in(user))
     user.memberships.all().delete()
     assert not by_session.still_reads(collection.pk)
+    Session.objects.all().delete()
+    assert by_session.renewed() is None
+
+
+def signed_in(user: User) -> str:
+    """Sign a user in; return the session's key."""
+    browser = Client()
+    browser.force_login(user)
+    return browser.session.session_key or ""
 
 
 def test_an_unknown_expired_or_revoked_token_and_one_of_a_switched_off_user_are_refused(

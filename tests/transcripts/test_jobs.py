@@ -1,10 +1,9 @@
 """Jobs under concurrency and failure."""
 
-import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
@@ -16,10 +15,9 @@ from tests.makers import caption_json, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
 from transcripts import acquisition, activity, collections, library, storage
 from transcripts import youtube as youtube_door
-from transcripts.errors import JobNotFound, Premiere, TranscriptNotFound
+from transcripts.errors import Premiere, TranscriptNotFound
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
 from transcripts.models.jobs import JobQuerySet
-from transcripts.views import events
 from transcripts.youtube import Listing, YouTube
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
@@ -296,20 +294,6 @@ def test_a_video_can_be_deleted_while_a_transcript_is_added_to_it(collection: Co
         for thread in threads:
             thread.join()
     assert set(Transcript.objects.values_list("language", flat=True)) <= {"de"}
-
-
-# Following
-
-
-def test_the_stream_of_a_job_that_is_deleted_ends() -> None:
-    def render() -> tuple[str, bool]:
-        raise JobNotFound("There is no such job.")
-
-    async def read() -> list[str]:
-        stream = cast(AsyncIterator[bytes], events.stream("job", render).streaming_content)
-        return [part.decode() async for part in stream]
-
-    assert asyncio.run(read())[-1].startswith("event: finished")
 
 
 # Files

@@ -1,9 +1,8 @@
 """The Activity page: jobs, feeds, the gate to YouTube and the worker."""
 
-from functools import partial
 from typing import Any, Final
 
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import (
@@ -14,11 +13,14 @@ from django.views.decorators.http import (
 )
 
 from transcripts import acquisition, activity
+from transcripts.announcements import JOBS
 from transcripts.errors import Forbidden
 from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed, Job
+from transcripts.scope import Scope
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
+from transcripts.views.events import EventStream, Fragment
 from transcripts.views.requests import PageRequest, done, number_of
 
 ACTIVITY_SECONDS: Final = 2.0  # each open page counts the jobs: 50 ms for a hundred thousand
@@ -26,35 +28,40 @@ ACTIVITY_SECONDS: Final = 2.0  # each open page counts the jobs: 50 ms for a hun
 
 @require_safe
 def show_activity(request: PageRequest) -> HttpResponse:
-    context = {**_activity(request), "feeds": activity.list_feeds(request.access)}
+    context = {**_activity(request, request.access), "feeds": activity.list_feeds(request.access)}
     return render(request, "transcripts/activity.html", context)
 
 
 @require_GET
-def activity_events(request: PageRequest) -> StreamingHttpResponse:
+def activity_events(request: PageRequest) -> EventStream:
     """Send the list of jobs whenever it changes."""
-    render = partial(render_to_string, "transcripts/_activity.html", request=request)
+
+    def render(scope: Scope) -> Fragment:
+        context = _activity(request, scope)
+        html = render_to_string("transcripts/_activity.html", context, request=request)
+        return Fragment(html, is_busy=bool(context["now"].is_busy))
+
     return events.stream(
-        "activity", lambda: (render(_activity(request)), False), every=ACTIVITY_SECONDS
+        "activity", render, caller=request.caller, topic=JOBS, pause=ACTIVITY_SECONDS
     )
 
 
 @require_safe
 def show_job(request: PageRequest, pk: int) -> HttpResponse:
-    return render(request, "transcripts/job.html", _job(request, pk))
+    return render(request, "transcripts/job.html", _job(request.access, pk))
 
 
 @require_GET
-def job_events(request: PageRequest, pk: int) -> StreamingHttpResponse:
+def job_events(request: PageRequest, pk: int) -> EventStream:
     """Send a job whenever it changes, until it ends."""
     activity.find_job(request.access, pk)
 
-    def render() -> tuple[str, bool]:
-        context = _job(request, pk)
+    def render(scope: Scope) -> Fragment:
+        context = _job(scope, pk)
         html = render_to_string("transcripts/_job.html", context, request=request)
-        return html, context["job"].is_finished
+        return Fragment(html, is_final=context["job"].is_finished, is_busy=True)
 
-    return events.stream("job", render)
+    return events.stream("job", render, caller=request.caller, topic=JOBS)
 
 
 @require_POST
@@ -108,18 +115,17 @@ def _changeable(request: PageRequest, pk: int) -> Feed:
     return feed
 
 
-def _activity(request: PageRequest) -> dict[str, Any]:
+def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
     return {
-        "now": activity.summary(request.access),
-        "page": activity.list_jobs(request.access, state=state, offset=offset),
+        "now": activity.summary(scope),
+        "page": activity.list_jobs(scope, state=state, offset=offset),
         "state": state,
         "states": Job.State.choices,
         "offset": offset,
-        "may_write": bool(request.access.writable),
+        "may_write": bool(scope.writable),
     }
 
 
-def _job(request: PageRequest, pk: int) -> dict[str, Any]:
-    job = activity.find_job(request.access, pk)
-    return {"job": job, "may_write": bool(request.access.writable)}
+def _job(scope: Scope, pk: int) -> dict[str, Any]:
+    return {"job": activity.find_job(scope, pk), "may_write": bool(scope.writable)}

@@ -1,68 +1,198 @@
-"""Server-sent events: a fragment is sent whenever it changes."""
+"""Server-sent events: a fragment is sent whenever it changes.
+
+A stream that waits costs no thread and no query. What streams read, they read one after another in
+one thread of the process: ``kbsite.event_streams`` runs them outside the thread of their request.
+"""
 
 import asyncio
 import re
 import threading
-import time
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
-from typing import Final
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
 
 from asgiref.sync import sync_to_async
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.http import StreamingHttpResponse
 
-from transcripts.errors import NotFound
+from transcripts import announcements, conf
+from transcripts.announcements import ACCESS, HEARTBEAT_SECONDS
+from transcripts.errors import NotFound, Throttled
+from transcripts.scope import Scope
 
-POLL_SECONDS: Final = 0.5
-HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
-LONGEST_SECONDS: Final = 120.0  # then the browser reconnects, and its rights are checked again
+IDLE_SECONDS: Final = 300.0  # between two renderings without news: times are relative
+BUSY_SECONDS: Final = 15.0  # and while work is under way
+POLL_SECONDS: Final = 2.0  # and while no news can be heard
+SHARE: Final = 0.2  # of the time of a thread, in which all streams of a process render
+HEARTBEAT: Final = ": still here\n\n"
+DATABASE_ERRORS: Final = (OperationalError, InterfaceError)
+TEXT: Final = "text"  # the topic of a thread that writes texts
 
 # The token differs in each rendering.
 _TOKEN: Final = re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"')
 
-_ended: Final = threading.Event()
-
-Render = Callable[[], tuple[str, bool]]
+_open: Counter[int] = Counter()  # streams, by user
 
 
-def stream(name: str, render: Render, *, every: float = POLL_SECONDS) -> StreamingHttpResponse:
-    """Stream HTML that changes; call ``render`` every so many seconds.
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """HTML as it is now. ``is_final``: it changes no more; ``is_busy``: work is under way."""
 
-    ``render`` returns the HTML and whether it is final, after which ``finished`` is sent.
+    html: str = ""
+    is_final: bool = False
+    is_busy: bool = False
+
+
+Render = Callable[[Scope], Fragment]
+
+
+class EventStream(StreamingHttpResponse):
+    """A response of events that are already written."""
+
+    def __init__(self, parts: AsyncIterator[str]) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(parts, content_type="text/event-stream", headers=headers)
+
+
+def event(name: str, data: str) -> str:
+    """Format an event. Each line of the data is a field, so that none starts another event."""
+    fields = "".join(f"data: {line}\n" for line in data.splitlines())
+    return f"event: {name}\n{fields}\n"
+
+
+# How many streams a user has
+
+
+def require_free(caller: Any) -> None:
+    """Raise ``Throttled`` if a user has as many streams in this process as one may have."""
+    most = conf.streams_at_once()
+    if most and _open[caller.user.pk] >= most:
+        raise Throttled(
+            f"You already follow {most} pages or lectures.",
+            hint="Close some of the pages or programs that do.",
+        )
+
+
+@contextmanager
+def counted(caller: Any) -> Iterator[None]:
+    """Count a stream of a user during the block."""
+    user = caller.user.pk
+    _open[user] += 1
+    try:
+        yield
+    finally:
+        _open[user] -= 1
+        if not _open[user]:
+            del _open[user]
+
+
+# Fragments
+
+
+def stream(
+    name: str, render: Render, *, caller: Any, topic: str, pause: float = 0.5
+) -> EventStream:
+    """Stream HTML as a topic is announced, at most once in ``pause`` seconds.
+
+    ``render`` receives what the caller may read by then. ``finished`` follows the final fragment.
+    The stream ends when the caller is signed out. Raises ``Throttled``.
     """
-    return streamed(_events(name, render, every))
+    require_free(caller)
+    return EventStream(_fragments(name, render, caller, topic, pause))
 
 
-def streamed(parts: AsyncIterator[str]) -> StreamingHttpResponse:
-    """Return a response that streams events that are already written."""
-    response = StreamingHttpResponse(parts, content_type="text/event-stream")
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    return response
+async def _fragments(
+    name: str, render: Render, caller: Any, topic: str, pause: float
+) -> AsyncIterator[str]:
+    sent, now = "", Fragment()
+
+    def every() -> float:
+        return BUSY_SECONDS if now.is_busy else IDLE_SECONDS
+
+    news = announcements.news(topic, ACCESS, every=every, poll=POLL_SECONDS)
+    with counted(caller):
+        async with aclosing(news):
+            async for heard in news:
+                now = await _rendered(render, caller) if heard else now
+                content = _TOKEN.sub("", now.html)
+                if content and content != sent:
+                    sent = content
+                    yield event(name, now.html)
+                elif not heard:
+                    yield HEARTBEAT
+                if now.is_final:
+                    yield event("finished", "finished")
+                    return
+                await asyncio.sleep(pause)
 
 
-async def apart(texts: Iterator[str]) -> AsyncIterator[str]:
+async def _rendered(render: Render, caller: Any) -> Fragment:
+    """Render when it is this stream's turn; leave the others' requests their time."""
+    turn, loop = announcements.current_listener().turn, asyncio.get_running_loop()
+    await turn.acquire()
+    started = loop.time()
+    try:
+        return await sync_to_async(_render)(render, caller)
+    finally:
+        loop.call_later((loop.time() - started) * (1 / SHARE - 1), turn.release)
+
+
+def _render(render: Render, caller: Any) -> Fragment:
+    try:
+        fresh = caller.renewed()
+        return render(fresh.scope) if fresh else Fragment(is_final=True)
+    except NotFound:
+        return Fragment(is_final=True)  # deleted or no longer visible
+    except DATABASE_ERRORS:
+        return Fragment(is_busy=True)  # the database is away for a moment
+    finally:
+        announcements.release_connection()
+
+
+# Texts that a thread writes
+
+
+async def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
     """Yield texts that a thread of its own produces, and heartbeats while it produces none.
 
-    The thread runs to the end even if the client disconnects.
+    The thread runs to the end even if the client disconnects. The stream ends when the caller is
+    signed out or may read less than before.
     """
-    loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[str | None] = asyncio.Queue()
+    loop, written = asyncio.get_running_loop(), deque[str | None]()
+    listener, is_allowed = announcements.current_listener(), None
+    with listener.waiting(ACCESS) as waiter, counted(caller):
 
-    def put(text: str | None) -> None:
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(queue.put_nowait, text)
+        def put(text: str | None) -> None:
+            written.append(text)
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(waiter.tell, TEXT)
 
-    threading.Thread(target=_write, args=(texts, put), name="event-texts", daemon=True).start()
-    while not _ended.is_set():
-        try:
-            text = await asyncio.wait_for(queue.get(), HEARTBEAT_SECONDS)
-        except TimeoutError:
-            text = ": still here\n\n"
-        if text is None:
-            return
-        yield text
+        threading.Thread(target=_write, args=(texts, put), name="event-texts", daemon=True).start()
+        while not listener.is_closed:
+            heard = await waiter.wait(HEARTBEAT_SECONDS if listener.is_listening else POLL_SECONDS)
+            if is_allowed is None or heard != {TEXT}:
+                is_allowed = await sync_to_async(_keeps_access)(caller)
+            if is_allowed is False:
+                return
+            text = written.popleft() if written and is_allowed else HEARTBEAT
+            if text is None:
+                return
+            if written and is_allowed:
+                waiter.tell(TEXT)
+            yield text
+
+
+def _keeps_access(caller: Any) -> bool | None:
+    """Return whether a caller may read all that they could; None: it cannot be known now."""
+    try:
+        fresh = caller.renewed()
+        return fresh is not None and fresh.scope.readable >= caller.scope.readable
+    except DATABASE_ERRORS:
+        return None
+    finally:
+        announcements.release_connection()
 
 
 def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:
@@ -72,43 +202,3 @@ def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:
     finally:
         put(None)
         connection.close()  # of this thread
-
-
-async def _events(name: str, render: Render, every: float) -> AsyncIterator[str]:
-    ends = time.monotonic() + LONGEST_SECONDS
-    sent, sent_at = "", 0.0
-    while time.monotonic() < ends and not _ended.is_set():
-        html, is_final = await sync_to_async(_without_connection)(render)
-        content = _TOKEN.sub("", html)
-        if html and content != sent:
-            sent, sent_at = content, time.monotonic()
-            yield event(name, html)
-        elif time.monotonic() - sent_at > HEARTBEAT_SECONDS:
-            sent_at = time.monotonic()
-            yield ": still here\n\n"
-        if is_final:
-            yield event("finished", "finished")
-            return
-        await asyncio.sleep(every)
-
-
-def end_all() -> None:
-    """End every stream of this process, for which the web server would wait when it stops."""
-    _ended.set()
-
-
-def event(name: str, data: str) -> str:
-    """Format an event. Each line of the data is a field, so that none starts another event."""
-    fields = "".join(f"data: {line}\n" for line in data.splitlines())
-    return f"event: {name}\n{fields}\n"
-
-
-def _without_connection(render: Render) -> tuple[str, bool]:
-    try:
-        return render()
-    except NotFound:
-        return "", True  # deleted or no longer visible
-    except (OperationalError, InterfaceError):
-        return "", False  # the database is away for a moment
-    finally:
-        close_old_connections()  # a waiting stream needs no connection

@@ -1,21 +1,17 @@
 """Event streams: past events first, new ones as they happen, none twice, a proper end."""
 
-import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 
 from citations.lectures import event_stream, events
 from citations.models import LectureSession, Window, WindowOutcome
-from transcripts.errors import Throttled
+from transcripts import announcements
 from transcripts.models import Collection
-
-USER = 7
 
 
 @pytest.fixture
@@ -26,8 +22,8 @@ def session(collection: Collection) -> LectureSession:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long, and announcements are not heard: a test's transaction makes none."""
-    monkeypatch.setattr(event_stream, "POLL_SECONDS", 0.01)
-    monkeypatch.setattr(event_stream, "LISTENING_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(announcements, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(event_stream, "CHECK_SECONDS", 0.01)
 
 
 def told(session: LectureSession, *words: str) -> None:
@@ -41,7 +37,7 @@ def finish(session: LectureSession) -> None:
 def watch(
     session: LectureSession, after: int = 0, may_read: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[list[Any]]:
-    return event_stream.watch(session, after, user=USER, may_read=may_read)
+    return event_stream.watch(session, after, may_read=may_read)
 
 
 def all_of(session: LectureSession, after: int = 0) -> list[int]:
@@ -116,10 +112,7 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
 
 
 @pytest.mark.usefixtures("quick")
-def test_whoever_may_no_longer_read_is_told_nothing_more(
-    session: LectureSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.0)
+def test_whoever_may_no_longer_read_is_told_nothing_more(session: LectureSession) -> None:
     told(session, "a")
     answers = iter([True, False])
 
@@ -141,12 +134,11 @@ def test_the_stream_of_a_lecture_that_is_deleted_ends(session: LectureSession) -
     assert async_to_sync(follow)() == []
 
 
-@pytest.mark.usefixtures("quick")
-def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(
+def test_silence_is_broken_now_and_then(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "HEARTBEAT_SECONDS", 0.02)
-    monkeypatch.setattr(event_stream, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(announcements, "HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr(announcements, "LONGEST_SECONDS", 0.2)
 
     async def follow() -> list[Any]:
         return [batch async for batch in watch(session)]
@@ -171,79 +163,3 @@ def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
 
     monkeypatch.setattr(events, "after", after)
     assert all_of(session) == [1]
-
-
-def test_nobody_watches_without_end(
-    session: LectureSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event_stream, "MAX_STREAMS", 1)
-    told(session, "a")
-
-    async def follow() -> None:
-        stream = watch(session)
-        await anext(stream)
-        with pytest.raises(Throttled, match="You already watch 1"):
-            event_stream.require_free_stream(USER)
-        event_stream.require_free_stream(USER + 1)
-        await stream.aclose()  # type: ignore[attr-defined]
-        event_stream.require_free_stream(USER)
-
-    async_to_sync(follow)()
-
-
-def test_the_end_of_the_server_ends_streams_at_once(session: LectureSession) -> None:
-    async def follow() -> float:
-        asyncio.get_running_loop().call_later(0.1, event_stream.end_all)
-        began = time.monotonic()
-        assert [batch async for batch in watch(session)] == []
-        return time.monotonic() - began
-
-    assert async_to_sync(follow)() < event_stream.POLL_SECONDS
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_announcement_wakes_at_once_and_so_does_the_loss_of_the_connection_that_hears_it(
-    transactional_db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(event_stream, "LISTENING_POLL_SECONDS", 60.0)
-    monkeypatch.setattr(event_stream, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(event_stream, "PAUSE_SECONDS", 0.05)
-    session = LectureSession.objects.create(
-        collection=Collection.objects.create(name="Lectures", slug="lectures"), title="Networks"
-    )
-
-    async def next_number(stream: AsyncIterator[list[Any]]) -> int:
-        return int((await asyncio.wait_for(anext(stream), 20))[0].number)
-
-    async def until(condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
-            while not condition():
-                await asyncio.sleep(0.01)
-
-    async def follow() -> list[int]:
-        stream, ear, seen = watch(session), event_stream.current_listener(), []
-        first = asyncio.create_task(next_number(stream))
-        await until(lambda: ear.is_listening)
-        await sync_to_async(told)(session, "a")
-        seen.append(await first)
-        await sync_to_async(_break_listeners)()
-        await until(lambda: not ear.is_listening)
-        await sync_to_async(told)(session, "b")
-        seen.append(await next_number(stream))
-        await until(lambda: ear.is_listening)
-        await sync_to_async(told)(session, "c")
-        seen.append(await next_number(stream))
-        await stream.aclose()  # type: ignore[attr-defined]
-        assert not ear.is_listening, "who is not watched is not listened to"
-        return seen
-
-    assert asyncio.run(follow()) == [1, 2, 3]
-    assert "Lost the connection" in caplog.text
-
-
-def _break_listeners() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE query LIKE 'LISTEN%' AND datname = current_database()"
-        )

@@ -19,6 +19,7 @@ from citations.views.search_form import SearchForm
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection, Video
+from transcripts.scope import Scope
 from transcripts.views import events
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -472,16 +473,17 @@ def test_a_list_that_has_not_changed_is_drawn_alike(
 ) -> None:
     drawn: list[Any] = []
 
-    def stream(name: str, draw: Any, *, every: float) -> HttpResponse:
+    def stream(name: str, draw: Any, **_: Any) -> HttpResponse:
         drawn.append(draw)
         return HttpResponse()
 
     monkeypatch.setattr(events, "stream", stream)
     source.fail(ModelRefused("Refused."))  # which draws a form with a CSRF token
     page.get("/sources/events/?state=failed")
-    first, second = drawn[0](), drawn[0]()
-    assert "Index again" in first[0]
-    assert first == second == (first[0], False)
+    scope = Scope(frozenset({source.collection_id}), frozenset({source.collection_id}))
+    first, second = drawn[0](scope), drawn[0](scope)
+    assert "Index again" in first.html
+    assert first == second
 
 
 def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
