@@ -34,6 +34,7 @@ LONGEST = (
     "tests/kbsite/cli/test_serve",
     "tests/kbsite/cli/test_backups",
     "tests/kbsite/test_schema",
+    "tests/upgrades/",
     "tests/citations/lectures/test_worker",
 )
 

@@ -75,7 +75,7 @@ class Instance:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=240,
             check=False,
         )
         assert done.returncode == 0, done.stderr
@@ -136,7 +136,7 @@ def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.P
     if program is None:
         assert not os.environ.get("CI"), "CI has to install redis-server"
         pytest.skip("redis-server is not installed")
-    port = port or _free_port()
+    port = port or free_port()
     command = [
         program,
         "--port",
@@ -158,7 +158,7 @@ def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.P
         kill(process)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
@@ -189,7 +189,7 @@ def run(
         env=instance.environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
         **options,
     )

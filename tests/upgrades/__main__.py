@@ -1,0 +1,46 @@
+"""Write a library with the version that is checked out: ``python -m tests.upgrades NAME``.
+
+``NAME.backup`` is its backup; ``NAME.json`` has the ids and texts that later versions must find.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.upgrades import ENVIRONMENT, FOLDER
+
+NOTES = "# Tides\n\nThe moon raises the sea twice a day. Spring tides follow the full moon.\n"
+
+
+def make(name: str) -> None:
+    """Make a library in a folder of its own, and write its backup and its contents here."""
+    with tempfile.TemporaryDirectory(prefix="cuebase-upgrade-") as folder:
+        os.environ.pop("DATABASE_URL", None)
+        os.environ.update(ENVIRONMENT, YOUTUBE_KB_DATA_DIR=f"{folder}/home")
+        document = Path(folder) / "tides.md"
+        document.write_text(NOTES)
+        run("-m", "kbsite.cli", "demo")
+        run(
+            "-m", "kbsite.cli", "user", "add", "ada", "--admin", "--password-stdin", text="tidal-37"
+        )
+        run("-m", "kbsite.cli", "add", str(document), "--collection", "samples")
+        token = run("-m", "kbsite.cli", "token", "create", "reader", "--user", "ada", "--json")
+        contents = run("-m", "tests.upgrades.contents", text=token)
+        (FOLDER / f"{name}.json").write_text(contents)
+        run("-m", "kbsite.cli", "db", "backup", str(FOLDER / f"{name}.backup"), "--yes")
+
+
+def run(*arguments: str, text: str = "") -> str:
+    """Run Python and return what it prints; end with its messages if it fails."""
+    done = subprocess.run(
+        [sys.executable, *arguments], input=text, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{arguments}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    make(sys.argv[1])
