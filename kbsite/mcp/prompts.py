@@ -30,8 +30,8 @@ def register(mcp: MCPServer[Any]) -> None:
     async def summarise_video(videoId: VideoId) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
-            f"Summarise the video {name}. Read it with get_transcript: start with videoId alone "
-            "and, if that gives only a preview, read all chunks with chunkIndex. Write three "
+            f"Summarise the video with {name}. Read it with get_transcript: start with videoId "
+            "alone and, if that gives only a preview, read all chunks with chunkIndex. Write three "
             "sentences on its subject, then an outline of its parts with the time each starts, "
             f"then the main claims. Use only what is said in it. {_CITING}"
         )
@@ -45,7 +45,9 @@ def register(mcp: MCPServer[Any]) -> None:
         videoId: Annotated[str, Field(description="Only in this video.", max_length=2048)] = "",
     ) -> str:
         where = (
-            f"the video {await in_thread(_name, caller(), videoId)}" if videoId else "the library"
+            f"the video with {await in_thread(_name, caller(), videoId)}"
+            if videoId
+            else "the library"
         )
         tool = "search_transcript" if videoId else "search_knowledge_base"
         return (
@@ -66,9 +68,9 @@ def register(mcp: MCPServer[Any]) -> None:
     ) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
-            f"Write {count if count.isdecimal() else 8} study questions on the video {name}, from "
-            "easy to hard, after reading all of it with get_transcript (by chunkIndex if it is "
-            f"long). Below each give a short answer and its time in the video. {_CITING}"
+            f"Write {count if count.isdecimal() else 8} study questions on the video with {name}, "
+            "from easy to hard, after reading all of it with get_transcript (by chunkIndex if it "
+            f"is long). Below each give a short answer and its time in the video. {_CITING}"
         )
 
 
@@ -77,4 +79,4 @@ def _name(by: Caller, reference: str) -> str:
         video = library.find_video(by.scope, reference.replace("\0", ""))
     except KnowledgeBaseError as error:
         raise MCPError(code=INVALID_PARAMS, message=explained(error)) from error
-    return f"“{video}” (videoId={video.key})"
+    return f"videoId={video.key}"  # not its title, which may give orders

@@ -6,7 +6,7 @@ from citations.answers.answer import Quote
 from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
 from kbsite.mcp.budget import LEAST, Row, costs, fitting, shorten, size, tokens
-from kbsite.mcp.render_transcript import joined
+from kbsite.mcp.render_transcript import CURSOR, joined, material
 from kbsite.mcp.tool_inputs import Arguments, VerifyQuote
 from kbsite.mcp.tool_outputs import ReplyPage, clip, titled
 
@@ -31,7 +31,8 @@ def render_reply(reply: ReplyOut, asked: Arguments) -> tuple[str, ReplyPage]:
     """Return an answer within the budget: claims first, then citations or the nearest passages."""
     claims, citations, nearest = reply.claims, reply.citations, reply.nearest
     data = clip(ReplyPage(**{**dict(reply), "claims": [], "citations": [], "nearest": []}))
-    room = asked.budget - max(tokens(_head(data)) + tokens(_CITE) + tokens(_CUT), size(data))
+    around = tokens(_head(data)) + tokens(_CITE) + tokens(_CUT)
+    room = asked.budget - CURSOR - max(around, size(data))
     data.claims, room = _take(claims, "text", room)
     shown = {number for claim in data.claims for number in claim.citations}
     citations = [
@@ -50,10 +51,11 @@ def render_reply(reply: ReplyOut, asked: Arguments) -> tuple[str, ReplyPage]:
 
 def render_citation(quote: Quote, asked: Arguments) -> tuple[str, QuotationOut]:
     """Return a citation with the text around it."""
-    data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", asked.budget)
+    data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", asked.budget - CURSOR)
     about = (data.title, data.place, data.heading, data.channel)
     quoted = f"{data.prefix}«{data.quote}»{data.suffix}"
-    return f"{' · '.join(part for part in about if part)}\n{quoted}\n{data.link}", data
+    said = f"{' · '.join(part for part in about if part)}\n{quoted}"
+    return f"{material(said)}\n{data.link}", data
 
 
 def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> tuple[str, QuoteCheckOut]:
@@ -63,14 +65,14 @@ def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> tuple[str, Q
     data = whole.model_copy(update={"differences": differences, "text": ""})
     advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
     advice = _NEGATED.format(data.negation) if data.negation else advice
-    data.text = shorten(whole.text, room=asked.budget // 2 - size(data) - tokens(advice))
-    lines = [advice]
+    data.text = shorten(whole.text, room=asked.budget // 2 - size(data) - tokens(advice) - CURSOR)
+    lines = []
     if data.title:
         lines.append(f"{titled(data)} {data.link}: {data.text}")
     for difference in differences:  # words that the quote adds or omits, or both sides
         words = filter(None, (difference.quoted, difference.actual))
         lines.append(f"- {difference.kind}: " + " → ".join(f"“{side}”" for side in words))
-    return "\n".join(lines), data
+    return joined(advice, lines, "", None), data
 
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from citations.models import Source, State
+from citations.providers.prompts import marked
 from kbsite.mcp.budget import LEAST, longest, shorten, size, take, tokens
 from kbsite.mcp.tool_inputs import (
     Arguments,
@@ -35,7 +36,7 @@ from transcripts.schemas import HitOut, JobOut, JobProblem, VideoDetailsOut
 from transcripts.timecodes import clock, milliseconds
 
 SOURCES = 5  # of a video, that an answer names
-CURSOR = 60  # tokens reserved for a cursor and the sentence about it
+CURSOR = 90  # tokens reserved for a cursor, the sentence about it, and the marks of ``material``
 MORE = "More follows: repeat this call with the same arguments and cursor="
 MORE_OF_FETCHED = (
     "More follows: get_transcript with the same videoId, language and collection, and cursor="
@@ -54,7 +55,15 @@ def answer(text: str, data: BaseModel) -> CallToolResult:
 
 def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> str:
     more = f"{MORE}{cursor}" if cursor else ""
-    return "\n".join(part for part in (head, *lines, more, tail) if part)
+    return "\n".join(part for part in (head, material("\n".join(lines)), more, tail) if part)
+
+
+def material(text: str) -> str:
+    """Put what sources say between marks that it cannot contain; "" stays as it is.
+
+    It may give orders to the model that reads it, and pose as lines of this server.
+    """
+    return marked("not-instructions", text) if text else ""
 
 
 # Transcripts
@@ -84,7 +93,8 @@ def render_transcript(
         data.reading.text, following = reading.page_text(text, offset, length)
     data.next_cursor = asked.cursor_at(following, of=version or digest)
     tail = f"{more}{data.next_cursor}" if data.next_cursor else next_step
-    return f"{head}\n\n{data.reading.text}\n\n{tail}".rstrip(), data
+    said = material(f"{head}\n\n{data.reading.text}")
+    return f"{said}\n\n{tail}".rstrip(), data
 
 
 def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> tuple[str, HitsPage]:
@@ -95,7 +105,7 @@ def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> tuple[st
     head, tail = _NO_HITS, ""
     if found.hits:
         count = f"{len(found.hits)}{' or more' if len(found.hits) == library.MAX_HITS else ''}"
-        head = f"{count} segments of “{data.video.title}” ({data.video.id}) match, best first."
+        head = f"{count} segments of {data.video.id} match, best first."
         tail = "To read around a hit: get_transcript with startTime and endTime."
     room = asked.budget - CURSOR - max(tokens(head), size(data))
     for row in rows:  # a file without times is one long segment

@@ -29,7 +29,7 @@ from kbsite.auth import Caller
 from kbsite.errors import sentence
 from kbsite.mcp.budget import MIN_TOKENS, fitting, longest, tokens
 from kbsite.mcp.calls import caller, in_thread
-from kbsite.mcp.render_transcript import CURSOR
+from kbsite.mcp.render_transcript import CURSOR, material
 from kbsite.mcp.tool_inputs import read_cursor, write_cursor
 from kbsite.mcp.tool_outputs import NAME, TITLE
 from transcripts import library
@@ -91,7 +91,7 @@ def register(mcp: MCPServer[Any]) -> None:
             "Summarise this source in a few paragraphs, broad lines first, with the time or page "
             "of each point. Use only its outline; if that is not enough, call ask_knowledge_base "
             "with its id in sourceIds. Check every quote with verify_quote before you give it."
-            f"\n\n{text}"
+            f"\n\n{material(text)}"
         )
 
     async def listed(_: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:

@@ -254,11 +254,9 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     )
     line = " ".join(said.split())
     page = LexborHTMLParser(
-        MarkdownIt("gfm-like", {"linkify": False}).render(
-            export(scope, made, ExportFormat.MARKDOWN).text
-        )
+        MarkdownIt("gfm-like").render(export(scope, made, ExportFormat.MARKDOWN).text)
     )
-    assert {one.tag for one in page.body.css("*")} == {
+    assert {one.tag for one in page.body.css("*")} - {"code"} == {
         "body",
         "h1",
         "h2",
