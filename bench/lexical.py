@@ -37,9 +37,10 @@ from citations.caches import CACHE
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.lexical.query import Query
-from citations.library.filters import ResolvedFilter
+from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Source, SourceKind
 from transcripts.models import Collection
+from transcripts.scope import Scope
 from transcripts.tokenizer import tokenize
 
 LIMIT = 10
@@ -95,7 +96,10 @@ class Library:
         self.results: dict[int, Results] = {}
         with connection.cursor() as cursor:
             cursor.execute("CREATE TABLE fts (id bigint PRIMARY KEY, words tsvector)")
-        self.collection = Collection.objects.create(name="Bench", slug="bench")
+        self.collections = [
+            Collection.objects.create(name=f"Bench {half}", slug=f"bench-{half}") for half in (1, 2)
+        ]
+        self.reader = Scope(readable=frozenset({self.collections[0].pk}))
 
     def grow(self, size: int) -> None:
         """Add segments to every index, and note how long that takes."""
@@ -145,6 +149,7 @@ class Library:
         fast.activate_numba_scorer()
         return {
             "lexicon": ask_lexicon,
+            "lexicon, half of it readable": partial(ask_lexicon, scope=self.reader),
             "ts_rank_cd, any word": partial(ask_fts, operator=" | "),
             "ts_rank_cd, all words": partial(ask_fts, operator=" & "),
             "tantivy": partial(ask_tantivy, index),
@@ -154,11 +159,15 @@ class Library:
 
     def _lexicon(self, start: int) -> None:
         for first in range(start, len(self.texts), OF_A_SOURCE):
+            texts = self.texts[first : first + OF_A_SOURCE]
             with transaction.atomic():
                 source = Source.objects.create(
-                    collection=self.collection, kind=SourceKind.TEXT, title=f"From {first}"
+                    collection=self.collections[first // OF_A_SOURCE % 2],
+                    kind=SourceKind.TEXT,
+                    title=f"From {first}",
+                    chunk_count=len(texts),
                 )
-                lexical_index.index(source.pk, self.texts[first : first + OF_A_SOURCE])
+                lexical_index.index(source.pk, texts)
             if first % 65_536 < OF_A_SOURCE:
                 merging.merge(spare=2 * merging.SPARE)
         merging.merge(spare=0)
@@ -195,9 +204,10 @@ class Library:
         index.save(str(Path(HOME, "bm25s")))
 
 
-def ask_lexicon(query: str) -> object:
-    """Search as the project does."""
-    return lexical_index.search(Query(text=query, words=query), limit=LIMIT, resolved=EVERYWHERE)
+def ask_lexicon(query: str, scope: Scope | None = None) -> object:
+    """Search as the project does, for somebody who may read the scope (None: everything)."""
+    resolved = resolve(scope, Filter()) if scope else EVERYWHERE
+    return lexical_index.search(Query(text=query, words=query), limit=LIMIT, resolved=resolved)
 
 
 def ask_fts(query: str, *, operator: str) -> object:
@@ -384,8 +394,10 @@ def section(library: Library) -> str:
         f" six neighbouring words with all their stop words.",
         f"{ABOUT}PostgreSQL is the embedded one, with its standard settings; {packages};"
         f" {os.cpu_count()} cores.",
-        "The lexicon and PostgreSQL's full text search answer over a socket; tantivy and bm25s"
-        " live in the asking process. All hold the same words.",
+        "*Half of it readable*: for a member of one of two collections, with the statistics of that"
+        " one; it includes finding out what they may read. The lexicon and PostgreSQL's full text"
+        " search answer over a socket; tantivy and bm25s live in the asking process. All hold the"
+        " same words.",
         "`ts_rank_cd` is asked for chunks with any of the words, which is what BM25 ranks, and"
         " for chunks with all of them.",
         "",

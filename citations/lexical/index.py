@@ -15,7 +15,7 @@ from citations.errors import SourceNotFound
 from citations.lexical import scoring, snapshot
 from citations.lexical.postings import Words, stored
 from citations.lexical.query import Query
-from citations.lexical.snapshot import TermFilter
+from citations.lexical.segments import TermFilter
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
@@ -66,7 +66,7 @@ def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkS
     query are left out.
 
     Phrases and exclusions are verified on the indexed texts of the ``MOST_VERIFIED`` best chunks
-    with all words of the phrases. The statistics are those of the whole library, whatever the
+    with all words of the phrases. The statistics are those of ``resolved.readable``, whatever the
     filter. Positions are of one moment: a source that is replaced later has others.
     """
     counts, terms = _counts(query.words), _term_filter(query)
@@ -87,14 +87,16 @@ def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkS
     return verified
 
 
-def explain(query: Query, places: Iterable[int]) -> dict[int, tuple[TermScore, ...]]:
+def explain(
+    query: Query, places: Iterable[int], *, resolved: ResolvedFilter
+) -> dict[int, tuple[TermScore, ...]]:
     """Return what each word adds to the scores of chunks.
 
-    Added in this order, it is exactly the score of ``search``. Positions without a chunk or a word
-    are missing.
+    Added in this order, it is exactly the score of ``search``. Positions without a chunk or a word,
+    and those that may not be read, are missing.
     """
     counts = _counts(query.words)
-    return scoring.explain(snapshot.read(counts), counts, places)
+    return scoring.explain(snapshot.read(counts, resolved), counts, places)
 
 
 def rebuild(*, all_sources: bool = False) -> int:

@@ -79,6 +79,12 @@ class Postings:
         chosen = np.flatnonzero(self._frequencies >= least)
         return self._slots[chosen], self._frequencies[chosen]
 
+    def count_within(self, mask: NDArray[np.bool_]) -> int:
+        """Count the marked slots with the term; there is a mark for each of its slots."""
+        if self.spread is not None:
+            return int(np.count_nonzero(self.spread[mask[: len(self.spread)]]))
+        return int(np.count_nonzero(mask[self.slots]))
+
     def at(self, slots: NDArray[Any]) -> NDArray[Any]:
         """Return the frequencies at ascending slots, 0 where the term is missing."""
         if self.spread is not None:

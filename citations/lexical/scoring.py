@@ -1,5 +1,5 @@
-"""Exact BM25 over a snapshot: the formula of ``transcripts.bm25`` with the statistics of the
-library.
+"""Exact BM25 over a snapshot: the formula of ``transcripts.bm25`` with the statistics of what the
+caller may read.
 
 Few of the chunks with a word of the query are scored. Each word has a bound in each segment, so
 words that together cannot lift a chunk among the best are looked up only for chunks that other
@@ -16,17 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.caches import CACHE
 from citations.lexical.postings import Postings
-from citations.lexical.snapshot import (
-    LexicalSegment,
-    Mask,
-    Slots,
-    Snapshot,
-    TermFilter,
-    allowed,
-    segments,
-)
+from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
+from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
 from transcripts.bm25 import K1, B, idf, length_norm, score_formula
 
@@ -65,25 +57,27 @@ class Term(NamedTuple):
     bound: float
 
 
-def statistics(snapshot: Snapshot, counts: Mapping[str, int]) -> CorpusStatistics:
+def statistics(
+    snapshot: Snapshot, within: Sequence[LexicalSegment], counts: Mapping[str, int]
+) -> CorpusStatistics:
     """Return the statistics of a query's stored terms, without those that are in no chunk."""
-    chunks, tokens = snapshot.size()
-    spread = {term: snapshot.containing(term) for term in counts}
+    spread = {term: sum(segment.containing(term) for segment in within) for term in counts}
     terms = tuple(
-        QueryTerm(term, repetitions, idf(chunks, spread[term]))
+        QueryTerm(term, repetitions, idf(snapshot.chunks, spread[term]))
         for term, repetitions in counts.items()
         if spread[term] > 0
     )
-    return CorpusStatistics(average=tokens / chunks if chunks else 0.0, terms=terms)
+    average = snapshot.tokens / snapshot.chunks if snapshot.chunks else 0.0
+    return CorpusStatistics(average=average, terms=terms)
 
 
 def rank(
     snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter
 ) -> list[tuple[int, float]]:
     """Return the ``limit`` best positions with their scores, best first, ties by position."""
-    corpus, best = statistics(snapshot, counts), TopHits(limit)
-    stored = {*counts, *terms.required, *terms.excluded}
-    bounded = [(segment, _terms(segment, corpus)) for segment in segments(snapshot, stored)]
+    searched = segments(snapshot, {*counts, *terms.required, *terms.excluded})
+    corpus, best = statistics(snapshot, searched, counts), TopHits(limit)
+    bounded = [(segment, _terms(segment, corpus)) for segment in searched]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
         if own and sum(term.bound for term in own) >= best.least * (1 - _ROUNDING):
             _search(segment, own, corpus, best, allowed(snapshot, segment, terms))
@@ -94,11 +88,11 @@ def explain(
     snapshot: Snapshot, counts: Mapping[str, int], positions: Iterable[int]
 ) -> dict[int, tuple[TermScore, ...]]:
     """Return what each term adds to the score of each position, in the order of addition."""
-    corpus, requested = statistics(snapshot, counts), np.array(sorted(set(positions)), np.int64)
+    searched, requested = segments(snapshot, counts), np.array(sorted(set(positions)), np.int64)
+    corpus = statistics(snapshot, searched, counts)
     explained: dict[int, tuple[TermScore, ...]] = {}
-    for segment in segments(snapshot, counts):
-        mask = allowed(snapshot, segment, TermFilter())
-        slots = segment.inside(requested)
+    for segment in searched:
+        mask, slots = segment.counted, segment.inside(requested)
         for slot in slots if mask is None else slots[mask[slots]]:
             if scores := _term_scores(segment, corpus, slot):
                 explained[int(segment.positions(slot))] = scores
@@ -312,10 +306,7 @@ def _approximate_scores(
 
 
 def _norms(segment: LexicalSegment, average: float) -> ApproximateScores:
-    """Return the length norms of a segment's chunks, cached."""
-    key = ("norms", *segment.key)
-    known, norms = CACHE.get(key) or (None, None)
-    if norms is None or known != average:
-        norms = _exact_norms(segment.lengths, average).astype(np.float32)
-        CACHE.keep(key, (average, norms), norms.nbytes)
+    """Return the rough length norms of a segment's chunks."""
+    norms: ApproximateScores = segment.lengths * np.float32(K1 * B / average if average else 0.0)
+    norms += np.float32(K1 * (1 - B))
     return norms

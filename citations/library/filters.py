@@ -21,9 +21,12 @@ MAX_VALUES = 100  # of one part of a filter
 MOST_FACETS = 200  # values of one kind
 # Raw SQL, because every search runs it and the ORM would take longer than the database.
 _COUNT = """
-    SELECT coalesce(sum(chunk_count), 0),
-        coalesce(sum(chunk_count) FILTER (WHERE collection_id = ANY(%s)), 0)
-    FROM citations_source
+    SELECT coalesce(sum(chunk_count), 0), EXISTS (
+        SELECT FROM transcripts_collection hidden WHERE NOT hidden.id = ANY(%(readable)s)
+            AND (EXISTS (SELECT FROM citations_source WHERE collection_id = hidden.id)
+                OR EXISTS (SELECT FROM transcripts_video WHERE collection_id = hidden.id))
+    )
+    FROM citations_source WHERE collection_id = ANY(%(readable)s)
 """
 
 
@@ -67,12 +70,18 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedFilter:
-    """A resolved filter: source keys (None: all), their number of chunks, and a time range (ms)."""
+    """A resolved filter: source keys (None: all), their number of chunks, and a time range (ms).
+
+    Statistics are those of the ``readable`` collections (None: of everything, for callers from whom
+    nothing is hidden), whether or not the filter ``narrows_sources`` to some of theirs.
+    """
 
     sources: frozenset[int] | None
     chunks: int
     start: int | None = None
     end: int | None = None
+    readable: frozenset[int] | None = None
+    narrows_sources: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -90,16 +99,20 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     caller cannot see.
     """
     _check(filter)
-    total, visible = _chunks(scope)
+    chunks, hides = _reach(scope)
+    sources = None
     # Callers who see every chunk search the whole index, without a list of sources.
-    if visible == total and not filter.narrows_sources:
-        return ResolvedFilter(sources=None, chunks=total, start=filter.start, end=filter.end)
-    rows = list(matching(scope, filter).filter(chunk_count__gt=0).values_list("pk", "chunk_count"))
+    if hides or filter.narrows_sources:
+        found = matching(scope, filter).filter(chunk_count__gt=0)
+        counts = dict(found.values_list("pk", "chunk_count"))
+        sources, chunks = frozenset(counts), sum(counts.values())
     return ResolvedFilter(
-        sources=frozenset(pk for pk, _ in rows),
-        chunks=sum(count for _, count in rows),
+        sources=sources,
+        chunks=chunks,
         start=filter.start,
         end=filter.end,
+        readable=scope.readable if hides else None,
+        narrows_sources=filter.narrows_sources,
     )
 
 
@@ -133,12 +146,12 @@ def find_source(scope: Scope, reference: str) -> Source:
     return sources.get(pk=_find_keys(scope, reference)[0])
 
 
-def _chunks(scope: Scope) -> tuple[int, int]:
-    """Count all chunks and those of readable collections; videos of others are sorted out later."""
+def _reach(scope: Scope) -> tuple[int, bool]:
+    """Count the chunks of readable collections, and tell whether other sources are hidden."""
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT, [list(scope.readable)])
-        total, visible = cursor.fetchone()
-    return total, visible
+        cursor.execute(_COUNT, {"readable": [*scope.readable]})
+        chunks, hides = cursor.fetchone()
+    return chunks, hides
 
 
 def _find_keys(scope: Scope, reference: str) -> list[int]:

@@ -96,7 +96,7 @@ def typical(node_filter: NodeFilter, *, limit: int) -> list[Summary]:
             JOIN citations_source source ON source.id = node.source_id
             WHERE {conditions} AND source.id IN ({visible})
             ORDER BY member.topic_id, member.weight DESC, node.id
-        ) most ORDER BY most.sections DESC LIMIT %(limit)s
+        ) most ORDER BY most.sections DESC, most.id LIMIT %(limit)s
     """
     return _fetched(node_filter, ranked, limit=limit)
 

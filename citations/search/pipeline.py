@@ -14,7 +14,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
-from citations.library.filters import Filter
+from citations.library.filters import Filter, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import Explanation, NearDuplicate, Passage, Results, SearchMode, TermScore
 from citations.providers import registry
@@ -194,7 +194,8 @@ def _enrich(request: SearchRequest, groups: Sequence[_Group]) -> list[Passage]:
     if request.user:
         marks = judgments.marks_of(request.user, request.query.text, best)
     if request.explain:
-        terms = lexical_index.explain(request.query, [row.position for row in best])
+        positions, everything = [row.position for row in best], resolve(request.scope, Filter())
+        terms = lexical_index.explain(request.query, positions, resolved=everything)
     return [_passage(request, group, marks, terms) for group in groups]
 
 

@@ -11,10 +11,9 @@ from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
 
 INDEXED_FROM = 5_000  # vectors from which on the index is faster than comparing all
-EXACT_ROWS = 20_000  # filtered rows that are all compared, unless the index finds enough soon
+EXACT_ROWS = 20_000  # the same for filtered rows, which the index finds among others
 LARGE = 50_000  # rows from which on the index must search wider for the same recall
 MOST_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
-SOON = 2_000  # the same, where comparing all takes little longer
 MOST_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 
@@ -37,7 +36,7 @@ def search(
     """
     if limit <= 0 or resolved.is_empty:
         return []
-    if resolved.chunks <= INDEXED_FROM:
+    if resolved.chunks <= (EXACT_ROWS if _is_narrow(resolved) else INDEXED_FROM):
         return _exact(vector, space, limit, resolved)
     found = _by_index(vector, space, limit, resolved)
     return (
@@ -51,18 +50,18 @@ def _exact(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
     # The bare column: with the indexed expression the planner could use the index and miss rows.
-    return _fetched(_query("e.vector", space, resolved), _values(vector, space, limit, resolved))
+    sql = _query("e.vector", space, resolved, then=", e.chunk_id")
+    return _fetched(sql, _values(vector, space, limit, resolved))
 
 
 def _by_index(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
-    is_far = _is_narrow(resolved) and resolved.chunks > EXACT_ROWS
-    width = min(MOST_EF, max(limit, 200 if is_far or resolved.chunks > LARGE else 100))
-    scanned = SOON if _is_narrow(resolved) and not is_far else MOST_SCANNED
+    is_wide = _is_narrow(resolved) or resolved.chunks > LARGE
+    width = min(MOST_EF, max(limit, 200 if is_wide else 100))
     settings = (
         f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
-        f" SET LOCAL hnsw.max_scan_tuples = {scanned}"
+        f" SET LOCAL hnsw.max_scan_tuples = {MOST_SCANNED}"
     )
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -82,7 +81,7 @@ def _is_narrow(resolved: ResolvedFilter) -> bool:
     return resolved.sources is not None or resolved.narrows_time
 
 
-def _query(column: str, space: EmbeddingSpace, resolved: ResolvedFilter) -> str:
+def _query(column: str, space: EmbeddingSpace, resolved: ResolvedFilter, *, then: str = "") -> str:
     conditions = ["e.space_id = %(space)s"]
     if resolved.sources is not None:
         conditions.append("e.source_id = ANY(%(sources)s)")
@@ -94,7 +93,7 @@ def _query(column: str, space: EmbeddingSpace, resolved: ResolvedFilter) -> str:
         SELECT chunk.id, chunk.position, 1 - near.distance
         FROM (
             SELECT e.chunk_id, {distance} AS distance FROM citations_embedding e {timed}
-            WHERE {" AND ".join(conditions)} ORDER BY {distance} LIMIT %(limit)s
+            WHERE {" AND ".join(conditions)} ORDER BY {distance}{then} LIMIT %(limit)s
         ) near JOIN citations_chunk chunk ON chunk.id = near.chunk_id
         ORDER BY near.distance, chunk.position
     """

@@ -171,12 +171,12 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     make_document(collection, numbered(SENTENCES, 30))
     query = parse("the neural network the network")
     hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
-    told = lexical_index.explain(query, [hit.position for hit in hits])
+    told = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
     assert {hit.position: hit.score for hit in hits} == {
         place: sum(term.score for term in terms) for place, terms in told.items()
     }
     assert [(term.term, term.frequency) for term in told[hits[0].position]] == [("network", 1)]
-    assert lexical_index.explain(query, [hits[-1].position + 1000]) == {}
+    assert lexical_index.explain(query, [hits[-1].position + 1000], resolved=EVERYWHERE) == {}
 
 
 # Sizes and texts that nobody would type
@@ -205,7 +205,12 @@ def test_texts_of_any_kind_can_be_indexed(collection: Collection) -> None:
         assert [hit.position - first for hit in hits] == [3]
         assert [hit.position - first for hit in search("猫")] == [5]
         assert [hit.position - first for hit in search("very")] == [6]
-        assert lexical_index.explain(parse("very"), [first + 6])[first + 6][0].frequency == 70_000
+        assert (
+            lexical_index.explain(parse("very"), [first + 6], resolved=EVERYWHERE)[first + 6][
+                0
+            ].frequency
+            == 70_000
+        )
         assert search("é" * 5001) == []
         merging.merge(spare=0)
 

@@ -2,7 +2,8 @@
 beside one index over everything.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import replace
 
 import pytest
 from django.db import transaction
@@ -21,12 +22,14 @@ from hypothesis.stateful import (
 from citations import caches
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
+from citations.lexical.index import ChunkScore
 from citations.lexical.query import parse
-from citations.library.filters import ResolvedFilter
+from citations.library.filters import Filter, ResolvedFilter, resolve
 from citations.models import Source
 from tests.makers import make_document, replace_chunks
 from transcripts.bm25 import Index
 from transcripts.models import Collection
+from transcripts.scope import Scope
 
 # Few words, so that they meet often; a script without blanks, of which single characters are found
 # too; and a word that is longer than what is stored.
@@ -50,6 +53,9 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), max
 QUERY = st.lists(st.sampled_from([*WORDS, "が", "好"]), min_size=1, max_size=5).map(" ".join)
 
 
+EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
+
+
 class Library(RuleBasedStateMachine):
     """Sources come, change and go, and are merged at any time."""
 
@@ -59,8 +65,12 @@ class Library(RuleBasedStateMachine):
     def begin(self) -> None:
         self.outer = transaction.atomic()
         self.outer.__enter__()
-        self.collection = Collection.objects.create(name="Walk", slug="walk")
+        self.shelves = [
+            Collection.objects.create(name=name, slug=name) for name in ("open", "secret")
+        ]
+        self.reader = Scope(readable=frozenset({self.shelves[0].pk}))
         self.texts: dict[int, list[str]] = {}
+        self.secret: set[int] = set()
 
     def teardown(self) -> None:
         if hasattr(self, "outer"):
@@ -68,11 +78,18 @@ class Library(RuleBasedStateMachine):
             self.outer.__exit__(None, None, None)
         caches.CACHE.clear()
 
-    @rule(target=sources, texts=TEXTS)
-    def add(self, texts: list[str]) -> Source:
-        source = make_document(self.collection, texts)
+    @rule(target=sources, texts=TEXTS, is_secret=st.booleans())
+    def add(self, texts: list[str], *, is_secret: bool) -> Source:
+        source = make_document(self.shelves[is_secret], texts)
         self.texts[source.pk] = texts
+        self.secret |= {source.pk} if is_secret else set()
         return source
+
+    @rule(source=sources)
+    def move(self, source: Source) -> None:
+        self.secret ^= {source.pk}
+        shelf = self.shelves[source.pk in self.secret]
+        Source.objects.filter(pk=source.pk).update(collection=shelf)
 
     @rule(source=sources, texts=TEXTS)
     def replace(self, source: Source, texts: list[str]) -> None:
@@ -82,6 +99,7 @@ class Library(RuleBasedStateMachine):
     @rule(source=consumes(sources))
     def delete(self, source: Source) -> None:
         del self.texts[source.pk]
+        self.secret.discard(source.pk)
         Source.objects.get(pk=source.pk).delete()
 
     @rule(spare=st.integers(0, 3))
@@ -104,49 +122,57 @@ class Library(RuleBasedStateMachine):
     @rule(query=QUERY, pick=st.randoms(use_true_random=False))
     def narrow(self, query: str, pick: object) -> None:
         chosen = frozenset(pk for pk in self.texts if pick.random() < 0.5)
-        everything = lexical_index.search(
-            parse(query), limit=1000, resolved=ResolvedFilter(sources=None, chunks=1)
-        )
-        places = {
-            place
-            for pk in chosen
-            for place in Source.objects.get(pk=pk).chunks.values_list("position", flat=True)
-        }
-        assert lexical_index.search(
-            parse(query), limit=1000, resolved=ResolvedFilter(sources=chosen, chunks=1)
-        ) == [hit for hit in everything if hit.position in places]
+        for reach, seen in self.reaches():
+            places = {place for place, _ in self.chunks(chosen & seen)}
+            narrowed = replace(reach, sources=chosen & seen, narrows_sources=True)
+            assert found(query, narrowed) == [
+                hit for hit in found(query, reach) if hit.position in places
+            ]
 
     def compare(self, query: str, limit: int) -> None:
-        chunks = sorted(self.chunks())
-        wanted = Index.build([text for _, text in chunks]).rank(query, limit=limit)
-        found = lexical_index.search(
-            parse(query), limit=limit, resolved=ResolvedFilter(sources=None, chunks=1)
-        )
-        assert [hit.position for hit in found] == [chunks[hit.position][0] for hit in wanted]
-        assert [hit.score for hit in found] == pytest.approx(
-            [hit.score for hit in wanted], rel=1e-9, abs=0
-        )
-        told = lexical_index.explain(parse(query), [hit.position for hit in found])
-        assert {hit.position: hit.score for hit in found} == {
-            place: sum(term.score for term in terms) for place, terms in told.items()
-        }
+        for reach, seen in self.reaches():
+            chunks = sorted(self.chunks(seen))
+            wanted = Index.build([text for _, text in chunks]).rank(query, limit=limit)
+            hits = found(query, reach, limit=limit)
+            assert [hit.position for hit in hits] == [chunks[hit.position][0] for hit in wanted]
+            assert [hit.score for hit in hits] == pytest.approx(
+                [hit.score for hit in wanted], rel=1e-9, abs=0
+            )
+            told = lexical_index.explain(
+                parse(query), [place for place, _ in self.chunks({*self.texts})], resolved=reach
+            )
+            assert {hit.position: hit.score for hit in hits}.items() <= {
+                place: sum(term.score for term in terms) for place, terms in told.items()
+            }.items()
+            assert {*told} <= {place for place, _ in chunks}
 
-    def chunks(self) -> Iterator[tuple[int, str]]:
-        for pk, texts in self.texts.items():
+    def reaches(self) -> Iterator[tuple[ResolvedFilter, set[int]]]:
+        """Yield what may be searched by who reads everything, and by who reads one collection."""
+        yield EVERYWHERE, {*self.texts}
+        reach = resolve(self.reader, Filter())
+        if not reach.is_empty:
+            yield reach, {*self.texts} - self.secret
+
+    def chunks(self, sources: Set[int]) -> Iterator[tuple[int, str]]:
+        for pk in sources:
             yield from zip(
                 Source.objects.get(pk=pk)
                 .chunks.order_by("ordinal")
                 .values_list("position", flat=True),
-                texts,
+                self.texts[pk],
                 strict=True,
             )
+
+
+def found(query: str, reach: ResolvedFilter, *, limit: int = 1000) -> list[ChunkScore]:
+    return lexical_index.search(parse(query), limit=limit, resolved=reach)
 
 
 @pytest.mark.parametrize("pack", [1 << 16, 8])
 def test_whatever_is_done_to_the_library_a_search_finds_what_one_index_over_all_of_it_would(
     db: None, pack: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("postings", "snapshot", "merging"):
+    for module in ("postings", "segments", "merging"):
         monkeypatch.setattr(f"citations.lexical.{module}.PACK", pack)
     for few in (
         "snapshot.INLINE",

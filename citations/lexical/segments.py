@@ -1,0 +1,164 @@
+"""The segments of a snapshot that are scanned: every pack, and all unmerged entries together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations.lexical.postings import PACK, Postings
+from citations.lexical.snapshot import Run, Runs, Snapshot, UnmergedEntry
+
+Mask = NDArray[np.bool_]
+Slots = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSegment:
+    """Chunks that are searched together; a slot is a chunk's number among them.
+
+    ``runs`` are the positions of its slots, ascending; a pack's only run may be longer than its
+    lengths. ``counts`` are the slots with a term. The statistics are those of the ``counted`` slots
+    (None: of all).
+    """
+
+    runs: Sequence[Run]
+    lengths: NDArray[Any]
+    counts: dict[str, int]
+    postings: dict[str, Postings]
+    skylines: dict[str, bytes]
+    counted: Mask | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.lengths)
+
+    def containing(self, term: str) -> int:
+        """Count the chunks with a term, for the statistics."""
+        if self.counted is None or term not in self.postings:
+            return self.counts.get(term, 0)
+        return self.postings[term].count_within(self.counted)
+
+    def having(self, term: str) -> Slots:
+        return self.postings[term].slots if term in self.postings else np.empty(0, np.int64)
+
+    def positions(self, slots: Slots) -> NDArray[np.int64]:
+        if len(self.runs) == 1:
+            return np.asarray(slots.astype(np.int64) + self.runs[0][0])
+        firsts, starts = self._table
+        owners = np.searchsorted(starts, slots, side="right") - 1
+        return np.asarray(slots - starts[owners] + firsts[owners])
+
+    def inside(self, positions: NDArray[np.int64]) -> Slots:
+        """Return the slots of those positions that are in this segment."""
+        slots = self._at(positions)
+        real = slots < self.size
+        slots, positions = slots[real], positions[real]
+        return np.asarray(slots[self.positions(slots) == positions])
+
+    def overlapping(self, runs: Runs) -> Runs:
+        """Return those of the runs that may have positions of this segment."""
+        first = runs[:, 1].searchsorted(self.runs[0][0], side="right")
+        return runs[first : runs[:, 0].searchsorted(self.runs[-1][1])]
+
+    def covered(self, runs: Runs) -> Mask:
+        """Mark the slots whose positions are in one of the runs, which do not overlap."""
+        borders = self._at(self.overlapping(runs))
+        starts, ends = (np.bincount(column, minlength=self.size + 1) for column in borders.T)
+        return np.asarray(np.cumsum((starts - ends)[:-1]) > 0)
+
+    def _at(self, positions: NDArray[np.int64]) -> Slots:
+        """Return for each position the slot of the first position at or after it; else the size."""
+        firsts, starts = self._table
+        owners = np.maximum(np.searchsorted(firsts, positions, side="right") - 1, 0)
+        ends = np.append(starts[1:], self.size)
+        slots = positions - firsts[owners] + starts[owners]
+        return np.asarray(np.clip(slots, starts[owners], ends[owners]))
+
+    @property
+    def _table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first position and the first slot of each run."""
+        firsts, ends = np.array(self.runs, np.int64).T
+        return firsts, np.cumsum(ends - firsts) - (ends - firsts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermFilter:
+    """Stored terms: chunks must have all of ``required`` and none of ``excluded``."""
+
+    required: Sequence[str] = ()
+    excluded: Sequence[str] = ()
+
+
+def segments(snapshot: Snapshot, terms: Iterable[str]) -> list[LexicalSegment]:
+    """Return the segments with any of the stored terms."""
+    found = [
+        LexicalSegment(
+            runs=((pack.number * PACK, (pack.number + 1) * PACK),),
+            lengths=pack.lengths,
+            counts=pack.counts,
+            postings=pack.postings,
+            skylines=pack.skylines,
+        )
+        for pack in snapshot.packs
+        if pack.postings
+    ]
+    counted = [replace(segment, counted=_counted(snapshot, segment)) for segment in found]
+    tail = _of_tail(snapshot.tail, terms) if snapshot.tail else None
+    return [*counted, tail] if tail and tail.postings else counted
+
+
+def allowed(snapshot: Snapshot, segment: LexicalSegment, terms: TermFilter) -> Mask | None:
+    """Mark the slots that may be found. None: all of them."""
+    parts = [] if segment.counted is None else [segment.counted]
+    if snapshot.runs is not None:
+        parts.append(segment.covered(snapshot.runs))
+    if snapshot.positions is not None:
+        parts.append(_marked(segment, segment.inside(snapshot.positions)))
+    parts += [_marked(segment, segment.having(term)) for term in terms.required]
+    parts += [~_marked(segment, segment.having(term)) for term in terms.excluded]
+    return np.logical_and.reduce(parts) if parts else None
+
+
+def _counted(snapshot: Snapshot, segment: LexicalSegment) -> Mask | None:
+    if snapshot.readable is not None:
+        return segment.covered(snapshot.readable)
+    if len(segment.overlapping(snapshot.dead)):
+        return ~segment.covered(snapshot.dead)
+    return None
+
+
+def _marked(segment: LexicalSegment, slots: Slots) -> Mask:
+    mask = np.zeros(segment.size, bool)
+    mask[slots] = True
+    return mask
+
+
+def _of_tail(tail: Sequence[UnmergedEntry], terms: Iterable[str]) -> LexicalSegment:
+    """Join the unmerged entries, all of which count."""
+    starts = np.cumsum([0, *(entry.count for entry in tail)]).astype(np.uint32)
+    postings = {term: joined for term in terms if (joined := _joined(starts, tail, term))}
+    return LexicalSegment(
+        runs=[entry.run for entry in tail],
+        lengths=np.concatenate([entry.words.lengths for entry in tail]),
+        counts={term: joined.n for term, joined in postings.items()},
+        postings=postings,
+        skylines={},
+    )
+
+
+def _joined(
+    starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], term: str
+) -> Postings | None:
+    parts = [
+        (number, postings)
+        for number, entry in enumerate(tail)
+        if (postings := entry.words.find(term))
+    ]
+    if not parts:
+        return None
+    numbers, found = zip(*parts, strict=True)
+    slots = np.concatenate([part.slots for part in found], dtype=np.uint32)
+    slots += np.repeat(starts[[*numbers]], [part.n for part in found])
+    return Postings(slots, np.concatenate([part.pairs()[1] for part in found]))
