@@ -11,6 +11,7 @@ from citations.answers.citation_check import Proof, relates
 from citations.answers.evidence import EvidenceSet
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
+from citations.answers.writing.attribution import attribute
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
 from citations.answers.writing.sentence_ranking import stems
@@ -83,7 +84,8 @@ class SentenceRater:
 def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater | None) -> Writing:
     """Write an answer, yielding each claim once it is checked.
 
-    If a language model fails before its first claim, the sources' sentences answer.
+    If a language model fails before its first claim, or nothing that it writes can be verified, the
+    sources' sentences answer.
     """
     extracts = extractive.extract(
         task.parts, task.found.evidence, rate=rater, read=proof.around, told=task.told
@@ -172,44 +174,94 @@ class _ModelWriter:
         self._tokens: dict[str, int] = {}
 
     def write(self, basis: Draft) -> Writing:
-        """Write the answer; a failure is a remark, and leaves ``model`` empty before a claim."""
+        """Write the answer, a second time if nothing in it can be verified.
+
+        A failure is a remark. ``model`` stays empty where the model has verified nothing and does
+        not say that anything is missing.
+        """
         error: ModelError | None = None
         try:
-            yield from self._read()
+            written = yield from self._read()
+            if written and not self._has_answered:
+                self._notes.append("Nothing was verified, so it was asked once more.")
+                yield from self._read(failed=written)
         except ModelError as failure:
             error = failure
-        is_cut_off = error is not None and bool(self._claims)
         return replace(
             basis,
             claims=tuple(self._claims),
             missing=tuple(self._missing),
-            remarks=self._failed(error) if error else self._unproven(basis),
+            remarks=self._remarks(basis, error),
             notes=tuple(self._notes),
             confidence=None if error or basis.repeats else self._confidence(basis),
-            is_cut_off=is_cut_off,
-            model="" if error and not is_cut_off else self._llm.name,
+            is_cut_off=error is not None and bool(self._claims),
+            model=self._llm.name if self._claims or (self._missing and not error) else "",
             tokens=self._tokens,
         )
 
-    def _read(self) -> Generator[Event, None, None]:
+    @property
+    def _has_answered(self) -> bool:
+        return bool(self._claims or self._missing)
+
+    def _read(self, *, failed: str = "") -> Generator[Event, None, str]:
+        """Read and check an answer, and return what it says."""
         task, llm = self._task, self._llm
         prompt = writing_prompts.prompt(
-            task.full_question, task.parts, task.found.evidence, budget=llm.budget, told=task.told
+            task.full_question,
+            task.parts,
+            task.found.evidence,
+            budget=llm.budget,
+            told=task.told,
+            failed=failed,
         )
+        written: list[str] = []
         pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
         yield Progress(stage=GROUND)
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
         for draft in output_parser.parse_drafts(pieces):
+            written.append(draft.text)
             known = len(self._proof.quotes)
             if isinstance(draft, UnansweredPart):
                 self._missing.append(self._unanswered(draft))
-            elif (claim := self._checked(draft)).is_supported or conf.marks_unsupported():
-                waiting.append(claim)
+            else:
+                waiting += self._verified(draft)
             if any(claim.is_supported for claim in (*self._claims, *waiting)):
                 self._claims += waiting
                 quotes = tuple(self._proof.quotes[known:])
                 yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
                 waiting = []
+        return "\n".join(written)
+
+    def _verified(self, draft: ClaimDraft) -> list[Claim]:
+        """Return a claim with its quotes, or else with the sentences that it stands on; nothing
+        where neither is to be had.
+        """
+        claim = self._checked(draft) if draft.cited else None
+        if claim is None or not claim.is_supported:
+            claim = self._attributed(draft) or claim
+        if claim is None and conf.marks_unsupported():
+            claim = Claim(text=draft.text, is_supported=False)
+        is_shown = claim is not None and (claim.is_supported or conf.marks_unsupported())
+        return [claim] if claim and is_shown and claim not in self._claims else []
+
+    def _attributed(self, draft: ClaimDraft) -> Claim | None:
+        """Return a claim that its passages prove: in its words if they say them, else in theirs."""
+        numbers = {*draft.passages, *(cited.passage for cited in draft.cited)}
+        evidence = self._task.found.evidence
+        named = [passage for passage in evidence if passage.number in numbers]
+        place = attribute(draft.text, named or evidence, rate=self._rate)
+        if place is None or excerpts.is_told(place.pick.text, self._task.told):
+            return None
+        quote = CitedQuote(quote=place.pick.text, passage=place.pick.evidence.number)
+        match = self._proof.look_up(quote)
+        number = self._proof.number(match) if match else 0
+        if not number:
+            return None
+        is_said = place.is_said and claim_support.is_backed(
+            draft.text, [place.pick.text], contains=matching.occurs
+        )
+        text = draft.text if is_said else " ".join(place.pick.text.split())
+        return Claim(text=text, citations=(number,))
 
     def _checked(self, draft: ClaimDraft) -> Claim:
         """Keep a claim's quotes that stand in the sources and relate to it.
@@ -244,18 +296,15 @@ class _ModelWriter:
         is_echo = words and len(words & asked) >= ECHOED * len(words)
         return draft.text if is_echo else self._task.full_question
 
-    def _failed(self, error: ModelError) -> tuple[str]:
-        begun = "The answer breaks off" if self._claims else "Answered with the sources' sentences"
-        return (f"{begun}: {self._llm.name} failed. {error.message} {error.hint}".rstrip(),)
-
-    def _unproven(self, basis: Draft) -> tuple[str, ...]:
-        if not self._proof.checks or any(claim.is_supported for claim in self._claims):
+    def _remarks(self, basis: Draft, error: ModelError | None) -> tuple[str, ...]:
+        name = self._llm.name
+        if error:
+            begun = "The answer breaks off" if self._claims else "These are the sources' sentences"
+            return (f"{begun}: {name} failed. {error.message} {error.hint}".rstrip(),)
+        if self._has_answered:
             return ()
-        proves = "is new and proves it" if basis.repeats else "proves it"
-        return (
-            f"{self._llm.name} wrote an answer, but none of what it quotes {proves},"
-            " so it is not shown.",
-        )
+        proves = "is new and can be verified" if basis.repeats else "can be verified"
+        return (f"These are the sources' sentences: nothing that {name} wrote {proves}.",)
 
     def _confidence(self, basis: Draft) -> float | None:
         """Estimate the confidence in the first citation, by the signs of its part."""
@@ -269,10 +318,11 @@ class _ModelWriter:
         return confidence.estimate(basis.signs[part], proven=sum(cited) / len(cited))
 
     def _count(self, usage: Usage, prompt: Prompt) -> None:
-        """Keep the tokens; estimate what the server does not report."""
-        self._tokens = {
+        """Add up the tokens; estimate what the server does not report."""
+        counted = {
             "asked": usage.asked or prompt_tokens(prompt),
             "cached": usage.cached,
             "stored": usage.stored,
             "answered": usage.answered,
         }
+        self._tokens = {name: self._tokens.get(name, 0) + counted[name] for name in counted}

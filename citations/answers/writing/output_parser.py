@@ -5,13 +5,15 @@ Every character of it may be hostile.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
+from citations.answers.writing.json_output import begins_json, read_claims
+from citations.text import sentences
 from transcripts.sanitize import clean
 
-MAX_LINE: Final = 4_000  # characters
+MAX_LINE: Final = 12_000  # characters
 MAX_CHARACTERS: Final = 60_000  # of an answer
 MAX_CLAIM: Final = 1_000  # characters
 MAX_QUOTE: Final = 1_000
@@ -29,10 +31,11 @@ class CitedQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDraft:
-    """An unchecked claim, and the quotes that it stands on."""
+    """An unchecked claim, and the quotes, or else the passages, that it stands on."""
 
     text: str
     cited: tuple[CitedQuote, ...] = ()
+    passages: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,17 @@ _INLINE: Final = re.compile(
     r"[\[(]\s*(?:passage\s*)?(?P<number>\d{1,4})\s*[\])]",
     re.IGNORECASE,
 )
-_REFERENCE: Final = re.compile(r"\s{0,8}[\[【]\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\]】]")
+_NUMBERS: Final = r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,8}"
+_REFERENCE: Final = re.compile(
+    rf"\s{{0,8}}(?:[\[【]\s?\^?(?:passages?|sources?)?\s?{_NUMBERS}\s?[\]】]"
+    rf"|\((?:passages?|sources?)\s?\[?{_NUMBERS}\]?\)|\(\d{{1,2}}\)(?=[\s.,;!?]{{0,4}}$))",
+    re.IGNORECASE,
+)
+_BEHIND_STOP: Final = re.compile(rf"([.!?。]+[\"”’]?)((?:{_REFERENCE.pattern})+)", re.IGNORECASE)
+_NAMED: Final = re.compile(rf"\bpassages?\s?\[?({_NUMBERS})", re.IGNORECASE)
+_ITEM: Final = re.compile(r"^\s{0,8}(?:[-–*•]|\d{1,3}[.)])\s")
+_FOOTNOTE: Final = re.compile(r"\s{0,8}\[\^(?P<label>\d{1,3})\]:(?P<text>.*)")
+_FOOTNOTE_QUOTE: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{12,1000})[\"”“»]")
 _REASONING_TAG: Final = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
 _MARK: Final = re.compile(r"</?(?:text|piece|question|passage|quote)(?:-[0-9a-f]{12})?>")
 _LINK: Final = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)")
@@ -82,16 +95,24 @@ _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "‘": "’",
 
 
 def parse_drafts(pieces: Iterable[str]) -> Iterator[Draft]:
-    """Yield each claim as soon as it is complete; raises what ``pieces`` raises."""
+    """Yield each claim as soon as it is complete; raises what ``pieces`` raises.
+
+    Besides the lines that are asked for, reads what small models write instead: sentences with the
+    numbers of passages, footnotes, Markdown and JSON.
+    """
+    return islice(_drafts(_lines(pieces)), MAX_CLAIMS)
+
+
+def _drafts(lines: Iterator[str]) -> Iterator[Draft]:
     claim = _ClaimParser()
-    count = 0
-    for line in _lines(pieces):
-        for draft in claim.read(line):
-            yield draft
-            count += 1
-        if count >= MAX_CLAIMS:
+    for line in lines:
+        if not claim.has_form and begins_json(line):
+            yield from claim.end()
+            yield from _json_drafts("\n".join((line, *lines)))
             return
+        yield from claim.read(line)
     yield from claim.end()
+    yield from claim.with_footnotes()
 
 
 # Lines
@@ -140,39 +161,75 @@ def _visible(line: str, thought: str) -> tuple[str, str]:
 
 
 class _ClaimParser:
-    """The claim that is being read."""
+    """The claim that is being read, and those that wait for their footnotes."""
 
     def __init__(self) -> None:
+        self.has_form = False  # one of the lines that are asked for was read
         self._text: list[str] = []
         self._cited: list[CitedQuote] = []
+        self._is_paused = False  # an empty line follows the text
+        self._waiting: list[ClaimDraft] = []
+        self._footnotes: dict[int, CitedQuote] = {}
 
     def read(self, line: str) -> Iterator[Draft]:
         """Read a line, and yield what it completes."""
         if missing := _MISSING.fullmatch(line):
             yield from self.end()
             yield UnansweredPart(text=_plain(missing["text"]))
+        elif note := _FOOTNOTE.fullmatch(line):
+            yield from self.end()
+            self._footnotes[int(note["label"])] = _footnote(note["text"])
         elif quote := _QUOTE.fullmatch(line) or _BARE.fullmatch(line):
             self._cite(quote["text"], int(quote["number"] or 0))
+            self.has_form = True
         elif claim := _CLAIM.fullmatch(line):
             yield from self.end()
-            self._text = [claim["text"]]
-        elif _UNREADABLE.match(line):
-            return  # an unreadable quote is no claim either
-        else:
+            self._text, self.has_form = [claim["text"]], True
+        elif not _UNREADABLE.match(line):  # an unreadable quote is no claim either
+            yield from self._read_prose(line)
+
+    def _read_prose(self, line: str) -> Iterator[Draft]:
+        if not line.strip():
             yield from self.end() if self._cited else ()
-            if line.strip():
-                self._text.append(line)
+            self._is_paused = bool(self._text)
+        elif line.lstrip().startswith(">") and self._text:
+            self._cite(line.lstrip(" >"), 0)
+        else:
+            if self._cited or self._is_paused or _ITEM.match(line):
+                yield from self.end()
+            self._text.append(line)
 
     def end(self) -> Iterator[Draft]:
         """Yield the claim read so far, if any, and begin anew."""
-        text = " ".join(self._text)[: 2 * MAX_CLAIM]
-        inline = [
-            CitedQuote(quote=match["text"].strip(), passage=int(match["number"]))
-            for match in _INLINE.finditer(text)
-        ]
-        if claim := _plain(text):
-            yield ClaimDraft(text=claim, cited=tuple((self._cited + inline)[:MAX_QUOTES]))
-        self._text, self._cited = [], []
+        lines, cited, self._text, self._cited, self._is_paused = (
+            self._text,
+            self._cited,
+            [],
+            [],
+            False,
+        )
+        text = " ".join(lines)[: 2 * MAX_CLAIM]
+        if not cited:
+            for line in lines:
+                yield from self._read_sentences(line)
+        elif claim := _plain(text):
+            yield ClaimDraft(text=claim, cited=tuple((cited + _inline(text))[:MAX_QUOTES]))
+
+    def _read_sentences(self, line: str) -> Iterator[Draft]:
+        for draft in _sentences(line):
+            if "[^" in line:
+                self._waiting.append(draft)
+            else:
+                yield draft
+
+    def with_footnotes(self) -> Iterator[Draft]:
+        """Yield the claims with footnotes, each with what these cite."""
+        for draft in self._waiting:
+            notes = [self._footnotes.get(number) for number in draft.passages]
+            cited = [note for note in notes if note and note.quote]
+            named = [note.passage for note in notes if note and note.passage]
+            passages = tuple(named) or draft.passages
+            yield replace(draft, cited=draft.cited + tuple(cited[:MAX_QUOTES]), passages=passages)
 
     def _cite(self, text: str, number: int) -> None:
         trailing = _TRAILING.search(text)
@@ -181,6 +238,56 @@ class _ClaimParser:
         quote = _unquoted(text)
         if quote and len(self._cited) < MAX_QUOTES:
             self._cited.append(CitedQuote(quote=quote[:MAX_QUOTE], passage=number))
+
+
+def _sentences(text: str) -> Iterator[ClaimDraft]:
+    """Yield the sentences of a text, each with the quotes in it, or the passages that it names."""
+    text = _BEHIND_STOP.sub(r"\2\1", text[:MAX_LINE])
+    for first, last in sentences.split(text):
+        sentence = text[first:last]
+        cited = tuple(_inline(sentence)[:MAX_QUOTES])
+        references = [match.group() for match in _REFERENCE.finditer(sentence)]
+        named = [] if cited else references + _NAMED.findall(sentence)
+        numbers = (int(number) for part in named for number in _digits(part))
+        if claim := _plain(sentence):
+            passages = tuple(dict.fromkeys(numbers))[:MAX_QUOTES]
+            yield ClaimDraft(text=claim, cited=cited, passages=passages)
+
+
+def _inline(text: str) -> list[CitedQuote]:
+    return [
+        CitedQuote(quote=match["text"].strip(), passage=int(match["number"]))
+        for match in _INLINE.finditer(text)
+    ]
+
+
+def _json_drafts(text: str) -> Iterator[Draft]:
+    for claim in read_claims(text):
+        if claim.missing:
+            yield UnansweredPart(text=_plain(claim.missing))
+        elif not claim.quotes:
+            for draft in _sentences(claim.text):
+                passages = draft.passages or tuple(claim.passages)
+                yield replace(draft, passages=passages)
+        elif plain := _plain(claim.text):
+            numbers = claim.passages * (len(claim.quotes) if len(claim.passages) == 1 else 1)
+            numbers += [0] * len(claim.quotes)
+            cited = (
+                CitedQuote(quote=_unquoted(quote)[:MAX_QUOTE], passage=number)
+                for quote, number in zip(claim.quotes[:MAX_QUOTES], numbers, strict=False)
+            )
+            yield ClaimDraft(text=plain, cited=tuple(quote for quote in cited if quote.quote))
+
+
+def _footnote(text: str) -> CitedQuote:
+    quote, numbers = _FOOTNOTE_QUOTE.search(text), _NAMED.findall(text)
+    trailing = _TRAILING.search(text)
+    number = _digits(numbers[0])[0] if numbers else trailing["number"] if trailing else 0
+    return CitedQuote(quote=quote["text"].strip() if quote else "", passage=int(number))
+
+
+def _digits(text: str) -> list[str]:
+    return re.findall(r"\d{1,4}", text)
 
 
 def _unquoted(text: str) -> str:
@@ -198,5 +305,5 @@ def _plain(text: str) -> str:
     text = _LINK.sub(r"\1", _MARK.sub(" ", text))
     text = _ADDRESS.sub(" ", text)
     text = _MARKUP.sub(r"\2", _REFERENCE.sub("", text))
-    plain = " ".join(text.split()).lstrip("*#>•- ").strip()
+    plain = _ITEM.sub("", " ".join(text.split()), count=1).lstrip("*#>•- ").strip()
     return plain[:MAX_CLAIM] if any(mark.isalnum() for mark in plain) else ""

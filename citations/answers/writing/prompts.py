@@ -32,6 +32,10 @@ _SYSTEM: Final = (
     " never repeat the marks."
 )
 _HEARD: Final = "These quotes were given before. Say what goes beyond them, and do not repeat them:"
+_REPAIR: Final = (
+    "You answered as follows, but without lines of the form asked for, or with quotes that are not"
+    " in the passages. Write the same answer again in that form, with quotes that you copy:"
+)
 _REWRITE: Final = (
     "You are given a conversation and a question that follows it, between marks. Write the question"
     " so that it can be understood without the conversation: put in what its pronouns and gaps"
@@ -48,14 +52,18 @@ def prompt(
     *,
     budget: int,
     told: Sequence[str] = (),
+    failed: str = "",
 ) -> Prompt:
     """Ask for an answer within ``budget`` tokens, the answer's own included.
 
     The best passages of each part come first, as many as fit. The newest quotes that were ``told``
-    before are listed, so that they are not repeated.
+    before are listed, so that they are not repeated. ``failed`` is an answer that could not be
+    verified, to be written again.
     """
     most = max(ANSWER_TOKENS[part.breadth] for part in parts)
     lines = [marked("question", question)]
+    if failed:
+        lines.append(f"{_REPAIR}\n{marked('answer', failed[:MAX_CHARACTERS])}")
     if len(parts) > 1:
         listed = "\n".join(f"- {marked('question', part.text)}" for part in parts)
         lines.append(f"It asks:\n{listed}")

@@ -168,10 +168,15 @@ def test_no_lie_becomes_a_citation(
         ),
     )
     reply = asked(scope)
-    assert [(claim.text, claim.citations) for claim in reply.claims] == [("It goes back.", (1,))]
-    assert [quote.text for quote in reply.quotes] == [TRUE]
+    # Two lies come so near to a sentence that it is shown in their stead.
+    assert [(claim.text, claim.citations) for claim in reply.claims] == [
+        (SOUP[1], (1,)),
+        (NETWORKS[0], (2,)),
+        ("It goes back.", (3,)),
+    ]
+    assert [quote.text for quote in reply.quotes] == [SOUP[1], NETWORKS[0], TRUE]
     assert reply.model == "openai:liar"
-    assert sum(check.number > 0 for check in reply.trace.checks) == 1
+    assert {check.number for check in reply.trace.checks} == {0, 1, 2, 3}
     assert {check.verdict for check in reply.trace.checks} == {"verbatim", "altered", "not_found"}
     assert reply.confidence is not None
     assert 0 < reply.confidence < 0.2
@@ -215,7 +220,9 @@ def test_it_is_not_given_to_a_source_that_was_not_asked(
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
     reply = asked(scope, filter=Filter(sources=(str(library["Soup"].uuid),)))
-    assert (reply.outcome, reply.claims, reply.quotes) == (AnswerOutcome.REFUSED, (), ())
+    assert {quote.origin.title for quote in reply.quotes} == {"Soup"}
+    assert (reply.model, TRUE in str(reply.claims)) == ("", False)
+    assert reply.note.startswith("These are the sources' sentences: nothing that openai:liar wrote")
 
 
 def test_where_all_is_lies_there_is_no_answer_but_the_nearest_passages(
@@ -257,7 +264,7 @@ def test_unsupported_claims_can_be_shown_as_such_beside_others_that_have_a_quote
         ("It goes back.", True),
     ]
     writes(liar, lambda numbers: "CLAIM: Trust me.")
-    assert asked(scope).claims == ()
+    assert all(claim.is_supported for claim in asked(scope).claims)
 
 
 def test_what_was_told_is_not_told_again_where_more_is_asked_for(
@@ -289,7 +296,8 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(
         scope, "Tell me more about backpropagation", told=[f"Backpropagation\n{TRUE}."]
     )
     assert isinstance(last, FinalEvent)
-    assert (last.reply.quotes, "is new and proves it" in last.reply.note) == ((), True)
+    assert TRUE not in " ".join(quote.text for quote in last.reply.quotes)
+    assert "is new and can be verified" in last.reply.note
 
 
 def test_orders_in_a_passage_are_sent_as_material_between_marks_that_it_cannot_close(

@@ -63,6 +63,42 @@ def test_prose_with_quotes_inside_it_is_read_too_and_its_own_numbers_vanish() ->
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Errors go back [2]. Weights move. [3]",
+        "Errors go back (Passage 2).\n\nWeights move [passage 3].",
+        "- **Errors go back** [2].\n- Weights move [3].",
+        "1. Errors go back (2).\n2. Weights move (3).",
+        "Errors go back.[^1] Weights move.[^2]\n\n[^1]: Passage 2\n[^2]: Passage [3]",
+        '{"answer": "Errors go back [2]. Weights move [3]."}',
+    ],
+)
+def test_sentences_name_their_passages_in_many_ways(text: str) -> None:
+    assert [(draft.text.rstrip("."), draft.passages) for draft in claims(text)] == [
+        ("Errors go back", (2,)),
+        ("Weights move", (3,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Errors go back.\n\n> "carries the error" [2]',
+        'Errors go back.[^7]\n\n[^7]: "carries the error" (passage 2)',
+        '```json\n{"claim": "Errors go back.", "quote": "carries the error", "passage": 2}\n```',
+    ],
+)
+def test_quotes_stand_apart_from_their_claims(text: str) -> None:
+    assert [(draft.text, draft.cited) for draft in claims(text)] == [
+        ("Errors go back.", (CitedQuote(quote="carries the error", passage=2),))
+    ]
+
+
+def claims(text: str) -> list[ClaimDraft]:
+    return [draft for draft in parse_drafts([text]) if isinstance(draft, ClaimDraft)]
+
+
 def test_a_claim_is_told_when_it_is_complete_not_at_the_end() -> None:
     read: list[str] = []
 
