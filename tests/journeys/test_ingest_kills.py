@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import consistency
 from tests.instance import ROOT, Instance, kill, wait_until
 
 TALKS = 8
@@ -163,35 +164,7 @@ def _finishes(instance: Instance, *, talks: int = TALKS) -> None:
             what="all sources to be ready",
             patience=120,
         )
-    assert instance.rows(
-        "SELECT count(*) FROM citations_source WHERE state <> 'ready' OR error <> ''"
-    ) == [(0,)]
-    assert instance.rows("SELECT count(*), count(DISTINCT chunk_id) FROM citations_embedding") == [
-        _two(instance, "SELECT count(*) FROM citations_chunk")
-    ]
-    assert instance.rows(
-        "SELECT count(*) FROM citations_embedding e JOIN citations_chunk c ON c.id = e.chunk_id"
-        " WHERE e.digest <> c.digest"
-    ) == [(0,)]
-    assert instance.rows(
-        "SELECT count(DISTINCT (source_id, ordinal)) FROM citations_chunk"
-    ) == instance.rows("SELECT count(*) FROM citations_chunk")
-    assert instance.rows("SELECT sum(chunk_count) FROM citations_source") == instance.rows(
-        "SELECT count(*) FROM citations_chunk"
-    )
-    assert instance.rows(
-        "SELECT sum(count) FROM citations_lexentry WHERE source_id IS NOT NULL"
-    ) == instance.rows("SELECT count(*) FROM citations_chunk")
-    placed = (
-        "SELECT count(*) FROM citations_chunk c JOIN citations_lexentry l USING"
-        " (source_id) WHERE c.position BETWEEN l.first AND l.first + l.count - 1"
-    )
-    assert instance.rows(placed) == instance.rows("SELECT count(*) FROM citations_chunk")
-
-
-def _two(instance: Instance, query: str) -> tuple[int, int]:
-    ((count,),) = instance.rows(query)
-    return count, count
+    assert consistency.contradictions(instance.rows) == {}
 
 
 def _waits_for_a_lock(instance: Instance) -> bool:

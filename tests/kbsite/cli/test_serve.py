@@ -2,129 +2,21 @@
 
 import asyncio
 import contextlib
-import json
 import os
-import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from kbsite.cli.serve import _listen
 from tests import template
+from tests.serving import KB, PATIENCE, ROOT, Serving, environment, processes_of, until
 from tests.youtube_standin import MANUAL, YouTubeStandIn
-
-ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 60.0  # seconds
-LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
-KB = [sys.executable, "-m", "kbsite.cli"]
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    """Settings of their own for the processes of one data directory."""
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "PORT", "HOST")
-    }
-    return {
-        **inherited,
-        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
-        "YOUTUBE_KB_DATA_DIR": str(home),
-        "YOUTUBE_PACING_SECONDS": "0",
-        "PYTHONUNBUFFERED": "1",
-        "EMBEDDING_PROVIDER": "fake",  # a start must not wait for vectors
-        **more,
-    }
-
-
-class Serving:
-    """A running `kb serve`."""
-
-    def __init__(self, home: Path, *arguments: str, **more: str) -> None:
-        self.home = home
-        self.environment = environment(home, **more)
-        self.log = home.with_name(f"{home.name}.log")
-        greetings = self.output().count("Ctrl-C")  # of earlier starts
-        with self.log.open("ab") as log:
-            command = [*KB, "serve", "--port", "0", *arguments]
-            self.process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        until(lambda: self.output().count("Ctrl-C") > greetings or self.process.poll() is not None)
-        assert self.process.poll() is None, self.output()
-        self.link = LINK.findall(self.output())[-1]
-        self.url = "http://" + urlsplit(self.link).netloc
-
-    def output(self) -> str:
-        return self.log.read_text() if self.log.exists() else ""
-
-    def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run(
-            [*KB, *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        return done
-
-    def json(self, *arguments: str) -> Any:
-        done = self.kb(*arguments, "--json")
-        assert not [
-            line for line in done.stderr.splitlines() if "ready for this machine" not in line
-        ]  # once, on a new machine
-        return json.loads(done.stdout)
-
-    def worker_pid(self) -> int | None:
-        return next(
-            (pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None
-        )
-
-    def end(self, number: int) -> int:
-        with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
-
-
-def until(condition: Callable[[], object], *, seconds: float = PATIENCE) -> None:
-    """Wait for something to become true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
-
-
-def processes_of(home: Path) -> dict[int, str]:
-    """Return the processes of a data directory, found by environment or command line."""
-    commands: dict[int, str] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            mine = (
-                f"YOUTUBE_KB_DATA_DIR={home}\0".encode() in (folder / "environ").read_bytes()
-                or f"{home}/postgres" in line
-            )
-            if mine and line:  # a zombie has neither
-                commands[int(folder.name)] = line
-    return commands
-
 
 Serve = Callable[..., Serving]
 

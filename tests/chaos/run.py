@@ -1,0 +1,228 @@
+"""A busy server whose processes are killed; what was promised is checked afterwards."""
+
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+
+from kbsite import postgres
+from tests import consistency, template
+from tests.chaos import clients, victims
+from tests.chaos.clients import Away, Client, Door
+from tests.chaos.ledger import Ledger, Promise
+from tests.serving import Serving
+from tests.youtube_standin import YouTubeStandIn
+
+PATIENCE = 120.0  # seconds, after which somebody would have to come and look
+PAUSE = 0.05
+
+
+class Chaos:
+    """A server, its clients, and the kills."""
+
+    def __init__(self, home: Path, *, seed: int) -> None:
+        self.home, self.ledger = home, Ledger()
+        self.random = random.Random(seed)
+        self._seed = seed
+        self._youtube = YouTubeStandIn()
+        self._ending = threading.Event()
+
+    def __enter__(self) -> Self:
+        template.copy_to(self.home)
+        self._youtube.start()
+        environment = {
+            **self._youtube.environment(),
+            "LIVE_RERANKER": "none",
+            "RERANKER": "none",
+            "MCP_CALLS_PER_MINUTE": "100000",
+        }
+        self.serving = Serving(self.home, "--port", str(free_port()), **environment)
+        self._supervisor = threading.Thread(target=self._supervise, daemon=True)
+        self._supervisor.start()
+        token = self.serving.json("token", "create", "chaos", "--write")["token"]
+        with clients.httpx.Client() as browser:
+            session = browser.get(self.serving.link, follow_redirects=True).history[0].cookies
+        cookie = session["sessionid"]
+        self._program = Door(self.serving.url, self.ledger, token=token)
+        self._browser = Door(self.serving.url, self.ledger, session=cookie)
+        self._clients = [self._client(kind, token, cookie) for kind in clients.ALL]
+        for client in self._clients:
+            client.start()
+        self.resume()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._ending.set()
+        for client in self._clients:
+            client.ending.set()
+        for client in self._clients:
+            client.join(10)
+            client.door.http.close()
+        self._supervisor.join(10)
+        for door in (self._browser, self._program):
+            door.http.close()
+        self.serving.end(15)
+        for number in victims.processes_of(self.home):
+            victims.kill(number)
+        self._youtube.stop()
+
+    def _client(self, kind: type[Client], token: str, session: str) -> Client:
+        client = kind(self.serving, self.ledger, token, self._seed)
+        folder = self.home.parent / f"files of {client.name}"
+        folder.mkdir(exist_ok=True)
+        match client:
+            case clients.Web():
+                client.sign_in(session)
+            case clients.Mcp():
+                client.youtube = self._youtube
+            case clients.Commands() | clients.Backups():
+                client.folder = folder
+        return client
+
+    def _supervise(self) -> None:
+        """Start the server again when it ended, as the system's supervisor would."""
+        while not self._ending.wait(PAUSE):
+            if self.serving.process.poll() is None:
+                continue
+            if self.serving.process.returncode != -9:
+                self.ledger.fault(f"the server ended: {self.serving.output()[-600:]}")
+            with suppress(AssertionError):
+                self.serving.start()
+
+    # The rounds
+
+    def resume(self) -> None:
+        """Let the clients go on."""
+        for client in self._clients:
+            client.going.set()
+
+    def pause(self) -> None:
+        """Wait until every client is between two turns."""
+        for client in self._clients:
+            client.going.clear()
+            client.idle.clear()
+        for client in self._clients:
+            if not client.idle.wait(PATIENCE) or not client.is_alive():
+                self.ledger.fault(f"{client.name} is not answered")
+
+    def kill(self, kind: str, *, wait: float = 20.0) -> float | None:
+        """Kill a process of a kind, and wait until requests are served; return the seconds until
+        then, None if there was no such process.
+        """
+        found = victims.find(self.home, kind, seconds=wait)
+        if not found:
+            return None
+        victims.kill(self.random.choice(found))
+        return self._until(self._serves, f"requests are not served after: {kind}")
+
+    def work(self) -> float:
+        """Add captions, and wait until a worker has stored them; return the seconds."""
+        return self._until(self._works, "work does not go on")
+
+    def settle(self) -> float:
+        """Pause the clients, wait until all work has ended, and check everything; return the
+        seconds that the work took.
+        """
+        self.pause()
+        taken = self._until(lambda: not consistency.unfinished(self.rows), "work does not end")
+        self.check()
+        self.resume()
+        return taken
+
+    def _until(self, condition: Callable[[], bool], complaint: str) -> float:
+        begun = time.monotonic()
+        while (taken := time.monotonic() - begun) < PATIENCE:
+            with suppress(Away, psycopg.OperationalError):
+                if condition():
+                    return time.monotonic() - begun
+            time.sleep(PAUSE)
+        self.ledger.fault(f"{complaint}: {consistency.unfinished(self.rows)}")
+        return taken
+
+    def _serves(self) -> bool:
+        self._browser.ask("GET", "/library/")
+        self._program.ask("GET", "/api/v1/jobs")
+        self._program.call("list_sources")
+        return True
+
+    def _works(self) -> bool:
+        title = self.ledger.new_title("captions")
+        files = {"files": clients.file_of(title)}
+        added = self._program.ask("POST", "/api/v1/sources/files", 202, files=files)
+        self.ledger.titles[title] = Promise.KEPT
+        job = f"/api/v1/jobs/{added.json()['id']}"
+        self._until(lambda: self._program.ask("GET", job).json()["state"] == "done", title)
+        return True
+
+    # The checks
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Ask the database."""
+        place = postgres.database_settings(self.home)
+        dsn = {name.lower(): place[name] for name in ("HOST", "PORT", "USER")}
+        with psycopg.connect(dbname=place["NAME"], autocommit=True, **dsn) as connection:
+            return connection.execute(sql).fetchall()
+
+    def check(self) -> None:
+        """Compare what there is with what was promised. Nothing may be at work."""
+        for what, found in consistency.contradictions(self.rows).items():
+            self.ledger.fault(f"{what}: {found[:5]}")
+        for name, promised, sql in (
+            ("sources", self.ledger.titles, "SELECT title FROM citations_source"),
+            ("questions", self.ledger.questions, "SELECT question FROM citations_answer"),
+        ):
+            self._compare(name, promised, [row[0] for row in self.rows(sql)])
+        self._check_search()
+        self._check_lectures()
+        self._check_model()
+
+    def _compare(self, name: str, promised: dict[str, Promise], there: list[str]) -> None:
+        for title, promise in promised.items():
+            least = promise is Promise.KEPT
+            most = promise is not Promise.DELETED
+            if not least <= (count := there.count(title)) <= most:
+                self.ledger.fault(f"{name}: {title}, {promise.value}, is there {count} times")
+
+    def _check_search(self) -> None:
+        kept, deleted = (
+            sorted(self.ledger.with_promise(promise)) for promise in (Promise.KEPT, Promise.DELETED)
+        )
+        for titles, is_there in ((kept[-3:], True), (deleted[-3:], False)):
+            for title in titles:
+                params = {"q": title.split()[1], "mode": "lexical"}
+                found = self._program.ask("GET", "/api/v1/search", params=params).json()
+                if any(hit["title"] == title for hit in found["passages"]) != is_there:
+                    self.ledger.fault(f"a search for {title}, {is_there}: {str(found)[:200]}")
+
+    def _check_lectures(self) -> None:
+        sql = "SELECT s.uuid::text, g.number FROM citations_segment g JOIN"
+        sql += " citations_lecturesession s ON s.id = g.session_id ORDER BY g.id"
+        stored = self.rows(sql)
+        for session, said in self.ledger.segments.items():
+            there = [number for uuid, number in stored if uuid == session]
+            if there[: len(said)] != said or len(there) > len(said) + 1:
+                self.ledger.fault(f"lecture {session}: {said} was said, {there} is there")
+
+    def _check_model(self) -> None:
+        active = self.rows("SELECT model FROM citations_embeddingspace WHERE state = 'active'")
+        if self.ledger.models and active != [(self.ledger.models[-1],)]:
+            self.ledger.fault(f"{self.ledger.models[-1]} is not active but {active}")
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,126 @@
+"""A running `kb serve`: real processes in a data directory of their own."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60.0  # seconds
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
+KB = [sys.executable, "-m", "kbsite.cli"]
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Settings of their own for the processes of one data directory."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "PUBLIC_URL", "PORT", "HOST")
+    }
+    return {
+        **inherited,
+        "DJANGO_SETTINGS_MODULE": "kbsite.settings",
+        "YOUTUBE_KB_DATA_DIR": str(home),
+        "YOUTUBE_PACING_SECONDS": "0",
+        "PYTHONUNBUFFERED": "1",
+        "EMBEDDING_PROVIDER": "fake",  # a start must not wait for vectors
+        **more,
+    }
+
+
+class Serving:
+    """A running `kb serve`."""
+
+    def __init__(self, home: Path, *arguments: str, **more: str) -> None:
+        self.home = home
+        self.environment = environment(home, **more)
+        self.log = home.with_name(f"{home.name}.log")
+        self._command = [*KB, "serve", "--port", "0", *arguments]
+        self.start()
+
+    def start(self) -> None:
+        """Start it, again if it ended, and wait until it serves."""
+        greetings = self.output().count("Ctrl-C")  # of earlier starts
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        until(lambda: self.output().count("Ctrl-C") > greetings or self.process.poll() is not None)
+        assert self.process.poll() is None, self.output()
+        self.link = LINK.findall(self.output())[-1]
+        self.url = "http://" + urlsplit(self.link).netloc
+
+    def output(self) -> str:
+        return self.log.read_text() if self.log.exists() else ""
+
+    def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [*KB, *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return done
+
+    def json(self, *arguments: str) -> Any:
+        done = self.kb(*arguments, "--json")
+        assert not [
+            line for line in done.stderr.splitlines() if "ready for this machine" not in line
+        ]  # once, on a new machine
+        return json.loads(done.stdout)
+
+    def worker_pid(self) -> int | None:
+        return next(
+            (pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None
+        )
+
+    def end(self, number: int) -> int:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def until(condition: Callable[[], object], *, seconds: float = PATIENCE) -> None:
+    """Wait for something to become true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def processes_of(home: Path) -> dict[int, str]:
+    """Return the command lines of a data directory's processes and of all that these started."""
+    commands: dict[int, str] = {}
+    parents: dict[int, int] = {}
+    mine: set[int] = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if not line:  # a zombie has none
+                continue
+            pid = int(folder.name)
+            stat = (folder / "stat").read_text()
+            commands[pid], parents[pid] = line, int(stat.rpartition(")")[2].split()[1])
+            variable = f"YOUTUBE_KB_DATA_DIR={home}\0".encode()
+            if variable in (folder / "environ").read_bytes() or f"{home}/postgres" in line:
+                mine.add(pid)
+    while started := {pid for pid, parent in parents.items() if parent in mine} - mine:
+        mine |= started
+    return {pid: commands[pid] for pid in mine}
