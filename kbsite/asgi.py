@@ -12,10 +12,16 @@ from typing import Any
 
 from kbsite import boot
 
+boot.set_up()
+
+from kbsite.telemetry import process
+
+process.watch("server")
 boot.boot(migrate=False)
 
 from citations.providers import registry
 from kbsite.mcp.server import Application
+from kbsite.telemetry.requests import WatchedRequests
 from transcripts import announcements
 
 # Django warns that an iterator of a static file is synchronous; ours are a few kilobytes.
@@ -24,7 +30,7 @@ warnings.filterwarnings(
 )
 
 Handler = Callable[[int, FrameType | None], Any]
-_application = Application()
+_application = WatchedRequests(Application())
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:

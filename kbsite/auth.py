@@ -95,6 +95,14 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
     return None
 
 
+def is_superuser(request: Any) -> bool:
+    """Return whether a request's caller, by session or token, is a superuser."""
+    try:
+        return bool(request.caller and request.caller.user.is_superuser)
+    except NotSignedIn:
+        return False
+
+
 class CallerMiddleware(MiddlewareMixin):
     """Give every request a lazy ``caller`` and ``access``, its Scope.
 

@@ -21,6 +21,7 @@ def set_up(*, plain_log: bool = False) -> None:
         return
     if plain_log:
         settings.LOGGING["formatters"]["line"]["format"] = "{message}"
+        settings.LOGGING["handlers"]["console"]["formatter"] = "line"
     django.setup()
 
 

@@ -26,7 +26,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
 TRANSPORT_ALIASES["filesystem"] = "kbsite.celery:Transport"
 
-app = Celery("cuebase")
+app = Celery("cuebase", task_cls="kbsite.telemetry.tasks:WatchedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["transcripts", "citations"])
 

@@ -1,5 +1,7 @@
 """Settings of the knowledge engine: transcripts, models, documents, lectures and YouTube."""
 
+from django.core.exceptions import ImproperlyConfigured
+
 from kbsite.options import option
 
 # Transcripts
@@ -62,6 +64,18 @@ LLM_MODEL = option("LLM_MODEL", "", "A model of that provider; empty: a small on
 LLM_BASE_URL = option(
     "LLM_BASE_URL", "", "Another server that speaks the provider's API; empty: the provider's own."
 )
+_prices = option(
+    "LLM_PRICES",
+    [],
+    "Prices of a million input, cached and output tokens, such as 0.25,0.025,2, for the metric "
+    "of costs; empty: no costs.",
+)
+try:
+    LLM_PRICES = [float(price) for price in _prices]
+except ValueError:
+    LLM_PRICES = []
+if _prices and len(LLM_PRICES) != 3:
+    raise ImproperlyConfigured(f"LLM_PRICES cannot be {_prices}: three numbers are expected")
 LLM_CONTEXT_TOKENS = option(
     "LLM_CONTEXT_TOKENS",
     0,

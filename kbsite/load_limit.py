@@ -20,7 +20,7 @@ class LoadLimit:
     def __init__(self, application: Any, *, at_once: int) -> None:
         self._application = application
         self._turns = _Turns(at_once)
-        self._exempt = ("/healthz", f"/{settings.STATIC_URL.strip('/')}/")
+        self._exempt = ("/healthz", "/metrics", f"/{settings.STATIC_URL.strip('/')}/")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["path"].startswith(self._exempt):

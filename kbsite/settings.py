@@ -138,6 +138,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -225,14 +226,50 @@ DATABASES = {
     }
 }
 
+# Being watched
+
+METRICS_TOKEN = option(
+    "METRICS_TOKEN", "", "Bearer token that reads /metrics; empty: superusers alone.", secret=True
+)
+WORKER_METRICS_PORT = option(
+    "WORKER_METRICS_PORT",
+    0,
+    "Port of HOST on which `kb worker` shows its metrics to everybody; 0: none.",
+    most=65_535,
+)
+LOG_FORMAT = option(
+    "LOG_FORMAT", "text", "Format of the log of servers and workers.", among=("text", "json")
+)
+OTEL_EXPORTER_OTLP_ENDPOINT = option(
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP address that gets traces; empty: none are made."
+)
+_is_json = LOG_FORMAT == "json"
+_json = {
+    "()": "pythonjsonlogger.json.JsonFormatter",
+    "format": "{levelname} {name} {message} {request_id} {task} {job_id}",
+    "style": "{",
+    "timestamp": True,
+    "rename_fields": {"levelname": "level", "name": "logger"},
+}
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        **({"json": _json} if _is_json else {}),  # else its library would only cost time
+    },
+    "filters": {"origin": {"()": "kbsite.telemetry.logs.OriginFilter"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if _is_json else "line",
+            "filters": ["origin"],
+        }
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         **{name: {"level": "INFO"} for name in ("kbsite", "citations", "transcripts")},
+        "kbsite.telemetry": {"level": "INFO" if _is_json else "WARNING"},
         "kombu.connection": {"level": "ERROR"},  # warns that a queue of files has no host
     },
 }

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from kbsite import api, celery, views
 from kbsite.content.views import router as content
+from kbsite.telemetry import page
 
 admin.autodiscover()
 celery.app.set_default()  # sends the tasks of the views
@@ -26,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("metrics", page.show, name="metrics"),
 ]
 handler400 = views.bad_request
 handler403 = views.forbidden

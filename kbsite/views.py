@@ -22,9 +22,10 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from kbsite import health, sign_in
+from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
 from kbsite.models import ApiToken, SignInLink
-from transcripts.errors import DatabaseLost, InvalidInput, NotFound, NotSignedIn, UnexpectedError
+from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -120,7 +121,7 @@ def readyz(request: Any) -> HttpResponse:
     """
     results = health.check_all()
     state = health.worst(results)
-    is_told = state != "failed" and _is_superuser(request)
+    is_told = state != "failed" and is_superuser(request)
     data = {"state": state, "checks": [_shown(result, is_told=is_told) for result in results]}
     return JsonResponse(data, status=503 if state == "failed" else 200)
 
@@ -214,13 +215,6 @@ def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
     if result.state != "ok":
         shown["code"] = result.code
     return {**shown, "detail": result.detail, "hint": result.hint} if is_told else shown
-
-
-def _is_superuser(request: Any) -> bool:
-    try:
-        return bool(request.caller and request.caller.user.is_superuser)
-    except NotSignedIn:
-        return False
 
 
 def _next(request: HttpRequest, *, default: str = "library") -> str:

@@ -31,6 +31,7 @@ from citations.passages import Stage
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.stages import finish
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 RETRIEVE, WRITE, GROUND = "retrieve", "write", "ground"
@@ -160,11 +161,11 @@ def _attempt(
             told=request.told,
         )
         draft = yield from writers.write(task, proof, understanding.models.llm, rater)
-        writing = _stage(WRITE, started, count=len(draft.claims))
         checked = proof.milliseconds
+        writing = (perf_counter() - started) * 1000 - checked
         stages += (
-            replace(writing, milliseconds=writing.milliseconds - checked),
-            Stage(name=GROUND, milliseconds=checked, count=len(proof.checks)),
+            _stage(WRITE, writing, count=len(draft.claims)),
+            _stage(GROUND, checked, count=len(proof.checks)),
         )
     return _Attempt(
         route=understanding.route,
@@ -187,7 +188,7 @@ def _attempt_everywhere(
     """Search all sources when the named ones do not answer: a title may be a subject, too."""
     selected, started = understanding.selected, perf_counter()
     route = understanding.models.route(understanding.full_question)
-    stage = _stage(ROUTE, started)
+    stage = _stage(ROUTE, (perf_counter() - started) * 1000)
     everywhere = replace(understanding, route=route, filter=request.filter, selected=None)
     second = yield from _attempt(request, everywhere)
     spent, tokens = first.draft.tokens, second.draft.tokens
@@ -221,8 +222,9 @@ def _is_covered(
     return False
 
 
-def _stage(name: str, started: float, *, count: int = 0) -> Stage:
-    return Stage(name=name, milliseconds=(perf_counter() - started) * 1000, count=count)
+def _stage(name: str, milliseconds: float, *, count: int = 0) -> Stage:
+    finish("answer", name, milliseconds=milliseconds)
+    return Stage(name=name, milliseconds=milliseconds, count=count)
 
 
 # The reply

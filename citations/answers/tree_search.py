@@ -17,6 +17,7 @@ from citations.providers import registry
 from citations.search import fusion
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
+from transcripts.stages import finish
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LEVELS: Final = "levels"  # a stage
@@ -115,7 +116,9 @@ def search_top_down(
 
 def _stage(evidence: Sequence[Evidence], started: float) -> Stage:
     count = sum(passage.level > 0 for passage in evidence)
-    return Stage(name=LEVELS, milliseconds=(perf_counter() - started) * 1000, count=count)
+    milliseconds = (perf_counter() - started) * 1000
+    finish("answer", LEVELS, milliseconds=milliseconds)
+    return Stage(name=LEVELS, milliseconds=milliseconds, count=count)
 
 
 # Nodes

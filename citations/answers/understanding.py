@@ -25,6 +25,7 @@ from citations.providers.prompts import Prompt
 from citations.vectors import space as vector_space
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.stages import finish
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 ROUTE: Final = "route"
@@ -104,6 +105,8 @@ def understand(
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
+    milliseconds = (perf_counter() - started) * 1000
+    finish("answer", ROUTE, milliseconds=milliseconds)
     return Understanding(
         full_question=full_question,
         route=models.route(selected.question if selected else full_question),
@@ -111,7 +114,7 @@ def understand(
         selected=selected,
         models=models,
         notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
-        stage=Stage(name=ROUTE, milliseconds=(perf_counter() - started) * 1000),
+        stage=Stage(name=ROUTE, milliseconds=milliseconds),
     )
 
 

@@ -17,6 +17,7 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from citations.search.candidates import Candidate
 from citations.text.snippets import snippet
+from transcripts.stages import finish
 
 STORE: Final = "store"
 Vector: TypeAlias = NDArray[Any]
@@ -89,8 +90,10 @@ def timed(stage: str, runs: Sequence[WindowRun]) -> Iterator[list[WindowRun]]:
     try:
         yield open_runs
     finally:
+        milliseconds = (perf_counter() - started) * 1000
+        finish("lecture", stage, milliseconds=milliseconds)
         for run in open_runs:
-            run.window.stages[stage] = round((perf_counter() - started) * 1000, 3)
+            run.window.stages[stage] = round(milliseconds, 3)
 
 
 def for_each(

@@ -16,6 +16,7 @@ from citations.errors import InvalidProvider, ModelServerError
 from citations.providers.http import ModelServer
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
 from transcripts.sanitize import clean
+from transcripts.stages import timed
 
 PROVIDERS: Final = ("voyage", "openai", "ollama")
 
@@ -163,10 +164,13 @@ class HostedEmbedder(ABC):
     def _embed_all(self, texts: Sequence[str], kind: str, tries: int) -> Vectors:
         truncated = [_truncated(text, self._limits.each) for text in texts]
         parts = [
-            self._checked(self._request(batch, kind, tries), len(batch))
-            for batch in _batches(truncated, self._limits)
+            self._timed_request(batch, kind, tries) for batch in _batches(truncated, self._limits)
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
+
+    def _timed_request(self, texts: list[str], kind: str, tries: int) -> Vectors:
+        with timed("model", f"{self.provider}:{self.model}"):
+            return self._checked(self._request(texts, kind, tries), len(texts))
 
     @abstractmethod
     def _request(self, texts: list[str], kind: str, tries: int) -> list[list[float]]: ...

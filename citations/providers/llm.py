@@ -13,6 +13,7 @@ from citations.providers.http import ModelServer
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.providers.server_errors import Refusal
 from transcripts.sanitize import clean
+from transcripts.stages import timed
 
 KNOWN_CONTEXT: Final = 90_000  # tokens; services charge more beyond 100,000
 UNKNOWN_CONTEXT: Final = 8_000
@@ -28,6 +29,11 @@ class Usage:
     cached: int = 0
     stored: int = 0
     answered: int = 0
+
+    @property
+    def by_kind(self) -> dict[str, int]:
+        """The tokens by what they cost: ``input`` that no cache held, ``cached``, ``output``."""
+        return {"input": self.asked - self.cached, "cached": self.cached, "output": self.answered}
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -124,13 +130,15 @@ class RemoteLlm(ABC):
         Raises ``ModelRefused``, also for a prompt beyond the budget.
         """
         body = self._request(prompt, stream=False)
-        try:
-            reply = self._read(self._server.post(self.path, body, self.answer, tries=tries))
-        except Refusal as refusal:
-            raise self._translated(refusal) from None
-        text = clean(reply.text, _MAX_ANSWER)
-        if reply.error or not text:
-            raise self._failure(reply)
+        with timed("model", self.name) as tokens:
+            try:
+                reply = self._read(self._server.post(self.path, body, self.answer, tries=tries))
+            except Refusal as refusal:
+                raise self._translated(refusal) from None
+            tokens |= reply.usage.by_kind
+            text = clean(reply.text, _MAX_ANSWER)
+            if reply.error or not text:
+                raise self._failure(reply)
         return Completion(text=text, usage=reply.usage)
 
     def stream(
@@ -139,21 +147,23 @@ class RemoteLlm(ABC):
         """Yield the answer in pieces. Raises as ``ask``, also if incomplete, after ``on_usage``."""
         body = self._request(prompt, stream=True)
         reply = ChatReply()
-        try:
-            for event in self._server.stream(self.path, body, self.answer):
-                piece = self._read(event)
-                reply = reply.then(piece)
-                if reply.error or len(reply.text) > _MAX_ANSWER:
-                    break
-                if text := piece.text.translate(_CONTROL):
-                    yield text
-        except Refusal as refusal:
-            raise self._translated(refusal) from None
-        finally:
-            if on_usage:
-                on_usage(reply.usage)
-        if reply.error or not reply.done or not reply.text.strip():
-            raise self._failure(reply)
+        with timed("model", self.name) as tokens:
+            try:
+                for event in self._server.stream(self.path, body, self.answer):
+                    piece = self._read(event)
+                    reply = reply.then(piece)
+                    if reply.error or len(reply.text) > _MAX_ANSWER:
+                        break
+                    if text := piece.text.translate(_CONTROL):
+                        yield text
+            except Refusal as refusal:
+                raise self._translated(refusal) from None
+            finally:
+                tokens |= reply.usage.by_kind
+                if on_usage:
+                    on_usage(reply.usage)
+            if reply.error or not reply.done or not reply.text.strip():
+                raise self._failure(reply)
 
     def _request(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         size = prompt_tokens(prompt) + prompt.max_tokens

@@ -23,6 +23,7 @@ from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
 from transcripts.scope import Scope
+from transcripts.stages import finish
 from transcripts.timecodes import watch_url
 
 CANDIDATES, FEWEST_CANDIDATES = 5, 50  # of each branch: times the limit, and at least so many
@@ -81,6 +82,7 @@ class StageLog:
         count = len(result) if isinstance(result, list | dict) else 0
         milliseconds = (perf_counter() - started) * 1000
         self.stages.append(Stage(name=name, milliseconds=milliseconds, count=count))
+        finish("search", name, milliseconds=milliseconds)
         return result
 
 

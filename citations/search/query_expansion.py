@@ -21,6 +21,7 @@ from citations.providers import registry
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
+from transcripts.stages import finish
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,
@@ -78,6 +79,7 @@ class QueryEmbedding:
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
+        finish("search", EXPAND, milliseconds=expansion.milliseconds)
         self.stages.append(
             Stage(
                 name=EXPAND,
@@ -97,6 +99,7 @@ class QueryEmbedding:
                 f"The embedding model took more than {EMBED_SECONDS:g} seconds.", hint="Try again."
             ) from None
         self.stages.append(Stage(name=EMBED, milliseconds=embedded.milliseconds, count=1))
+        finish("search", EMBED, milliseconds=embedded.milliseconds)
         return embedded.value
 
 

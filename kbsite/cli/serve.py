@@ -28,6 +28,7 @@ from kbsite.cli import indexing, server_lock, users
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
 from kbsite.cli.terminal import note, out, say
+from kbsite.telemetry import process
 from transcripts.errors import InvalidInput, Unavailable
 
 ALL_INTERFACES = ("0.0.0.0", "::")
@@ -74,6 +75,7 @@ def serve(
         server_lock.only_server(data_dir) as write_url,
         _listen(settings.HOST, settings.PORT) as listener,
     ):
+        process.watch("server")
         _publish(listener)
         write_url(settings.PUBLIC_URL)
         open_database()
@@ -178,6 +180,7 @@ def _run(listener: socket.socket, on_ready: Callable[[], None]) -> None:
     config = uvicorn.Config(
         "kbsite.asgi:application",
         log_level="warning",
+        log_config=None,
         lifespan="on",
         http="httptools",
         server_header=False,

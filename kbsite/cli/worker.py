@@ -14,12 +14,14 @@ from celery.exceptions import SecurityWarning
 from celery.signals import worker_ready
 from django.conf import settings
 from django.db import Error, connection
+from prometheus_client import start_http_server
 
 from citations import tasks as indexing
 from kbsite.celery import app
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
 from kbsite.schedule import ElectedScheduler
+from kbsite.telemetry import metrics, process
 from transcripts import tasks
 from transcripts.models import WorkerPulse
 
@@ -37,7 +39,12 @@ def worker(
     ] = False,
 ) -> None:
     """Start a worker on its own, for a team's server; `kb serve` starts one itself."""
+    process.watch("worker")
     open_database()
+    if settings.WORKER_METRICS_PORT and not with_parent:
+        start_http_server(
+            settings.WORKER_METRICS_PORT, addr=settings.HOST, registry=metrics.counted()
+        )
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)

@@ -40,6 +40,7 @@ from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.tools import all_tools
 from transcripts.conf import public_url
 from transcripts.errors import DatabaseLost, KnowledgeBaseError
+from transcripts.stages import timed
 
 PATH = "/mcp"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -96,7 +97,8 @@ class McpServer(MCPServer[Any]):
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {name[:100]}")
         try:
-            return await super().call_tool(name, arguments, context)
+            with timed("mcp", name):
+                return await super().call_tool(name, arguments, context)
         except ToolError as error:
             match error.__cause__:
                 case KnowledgeBaseError() as cause:

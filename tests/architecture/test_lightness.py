@@ -18,6 +18,8 @@ HEAVY = (
     "huggingface_hub",
 )
 
+WATCHING = ("prometheus_client", "opentelemetry", "pythonjsonlogger")
+
 READ_AND_SEARCH = """
 import sys
 from pathlib import Path
@@ -45,8 +47,8 @@ import kbsite.cli.library
     ("code", "absent"),
     [
         (READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")),
-        (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api")),
-        (A_LISTING, (*HEAVY, "yt_dlp", "celery", "ninja", "django.test")),
+        (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api", "opentelemetry.sdk")),
+        (A_LISTING, (*HEAVY, *WATCHING, "yt_dlp", "celery", "ninja", "django.test")),
     ],
     ids=["reading and searching", "the whole site", "kb list"],
 )
