@@ -51,6 +51,7 @@ ABOUT = (
     "Segments are 80 words of real talks in random order; beyond the 13,000 there are, each"
     " is half of one and half of another, with rare words of its own. "
 )
+DELETED = 33  # sources: one more than the tombstones that wait for a merge
 PATIENCE = 60.0  # seconds that one rival may take for the queries of one setting
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
 Search = Callable[[str], object]
@@ -68,12 +69,23 @@ def main() -> None:
     )
     parser.add_argument("--queries", type=int, default=100, help="of each kind (default 100)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--deletions",
+        type=int,
+        metavar="SEGMENTS",
+        help=f"only measure what deleting {DELETED} sources writes",
+    )
     parser.add_argument("--memory", choices=["lexicon", "tantivy", "bm25s"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory:
         print(memory(options.memory, json.loads(sys.stdin.read())))
         return
     library = Library()
+    if options.deletions:
+        report = deletions(library, options.deletions)
+        print(report)
+        write(report)
+        return
     for size in sorted(options.sizes):
         library.grow(size)
         library.measure(options.queries, options.seed)
@@ -111,7 +123,7 @@ class Library:
         )  # a million segments hold each word once
         self.results[size] = results = Results()
         steps = {
-            "lexicon": self._lexicon,
+            "lexicon": self.index,
             "ts_rank_cd": self._fts,
             "tantivy": self._tantivy,
             "bm25s": self._bm25s,
@@ -157,7 +169,8 @@ class Library:
             "bm25s numpy": partial(ask_bm25s, slow),
         }
 
-    def _lexicon(self, start: int) -> None:
+    def index(self, start: int) -> None:
+        """Index the segments from there on, a hundred a source."""
         for first in range(start, len(self.texts), OF_A_SOURCE):
             texts = self.texts[first : first + OF_A_SOURCE]
             with transaction.atomic():
@@ -375,6 +388,47 @@ def tsvector(tokens: Sequence[str]) -> str:
     return " ".join(
         f"'{token}':{','.join(map(str, found))}" for token, found in places.items()
     ).replace("\\", "")
+
+
+# Deleting
+
+
+def deletions(library: Library, size: int) -> str:
+    """Delete scattered sources, and write the section on what that writes."""
+    library.texts = [library.corpus.text(number) for number in range(size)]
+    library.index(0)
+    tables = ("citations_lexblock", "citations_lexpack")
+    before = relation_size(*tables)
+    keys = list(Source.objects.order_by("pk").values_list("pk", flat=True))
+    chosen = keys[:: max(1, len(keys) // DELETED)][:DELETED]
+    start = write_ahead("CHECKPOINT")
+    Source.objects.filter(pk__in=chosen).delete()
+    deleted = write_ahead()
+    seconds = timed(merging.merge) / 1000
+    merged = write_ahead()
+    cells = [before, relation_size(*tables), deleted - start, merged - deleted]
+    lines = [
+        "## Deleting from the index of words",
+        "",
+        f"`python {shlex.join(['bench/lexical.py', *sys.argv[1:]])}`: {DELETED} sources of"
+        f" {OF_A_SOURCE} segments, spread evenly over {size:,}, are deleted and swept by a merge."
+        " The log is PostgreSQL's write-ahead log after a checkpoint. The sources have neither"
+        " chunks nor vectors here.",
+        "",
+        "| index, MB | afterwards | log of the deletions, MB | of the merge | merge, s |",
+        "|---:|---:|---:|---:|---:|",
+        f"| {' | '.join(f'{cell / 1e6:.2f}' for cell in cells)} | {seconds:.3f} |",
+    ]
+    return "\n".join(lines)
+
+
+def write_ahead(before: str = "") -> int:
+    """Return how many bytes of log the server has written so far."""
+    with connection.cursor() as cursor:
+        if before:
+            cursor.execute(before)
+        cursor.execute("SELECT pg_current_wal_lsn() - '0/0'")
+        return int(cursor.fetchone()[0])
 
 
 # Results

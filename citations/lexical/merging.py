@@ -1,7 +1,7 @@
 """Merge the postings of entries into packs, and remove those of deleted sources."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,34 +16,37 @@ from citations.lexical.postings import (
     Words,
     from_block,
     from_lengths,
+    from_runs,
     skyline,
     to_block,
     to_lengths,
+    to_runs,
 )
 from citations.lexical.snapshot import fetch
 from transcripts import locks
 from transcripts.locks import Lock
 
+DEAD_SHARE = 0.1  # of a pack's chunks, beyond which its blocks are rewritten without them
 SPARE = 32  # entries outside the packs that need no merge
 FEW = 64  # postings that need no skyline
 USUAL = 256  # chunks of a typical entry
 _BATCH = PACK  # chunks of one transaction; a larger source gets its own
 _ROWS = 4096  # blocks of one statement
 
+NO_WORDS = Words.build(())
 Key = tuple[int, str]  # pack and term
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class MergeEntry:
-    """An entry to gather or, if ``dead``, to sweep out."""
+    """An entry to gather, or to sweep out; then its words do not matter."""
 
     pk: int
     first: int
     count: int
     merged: bool
-    dead: bool
-    words: Words
+    words: Words = NO_WORDS
 
     @property
     def packs(self) -> range:
@@ -57,6 +60,45 @@ class MergeEntry:
             slice(start - origin, max(start, stop) - origin) for origin in (self.first, pack * PACK)
         )
         return chunks, slots
+
+
+@dataclass(slots=True)
+class MergePack:
+    """A pack that a merge changes: the lengths of its chunks, and which are ``dead``, by slot."""
+
+    number: int
+    chunks: int = 0
+    lengths: NDArray[Any] = field(default_factory=lambda: np.zeros(PACK, np.uint32))
+    dead: Mask = field(default_factory=lambda: np.zeros(PACK, bool))
+    dropped: Mask | None = None  # the slots that all blocks leave out from now on
+    grows: bool = False
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether its lengths change, and some or all of its blocks."""
+        return self.grows or self.dropped is not None
+
+    @property
+    def tokens(self) -> int:
+        return int(self.lengths[~self.dead].sum(dtype=np.int64))
+
+    def gather(self, entry: MergeEntry) -> None:
+        owned, slots = entry.within(self.number)
+        self.lengths[slots] = entry.words.lengths[owned]
+        self.grows = True
+        self.chunks += slots.stop - slots.start
+
+    def bury(self, entry: MergeEntry) -> None:
+        _, slots = entry.within(self.number)
+        self.dead[slots] = True
+        self.chunks -= slots.stop - slots.start
+
+    def drop_dead(self) -> None:
+        """Drop the dead slots if they are too many to be skipped by every search."""
+        dead = np.count_nonzero(self.dead)
+        if dead > DEAD_SHARE * (self.chunks + dead):
+            self.dropped, self.dead = self.dead, np.zeros(PACK, bool)
+            self.lengths[self.dropped] = 0
 
 
 class PackPostings(NamedTuple):
@@ -89,19 +131,23 @@ def _merge_some(spare: int) -> int:
         return 0
     chunks = np.cumsum([row[2] for row in rows])
     chosen = rows[: max(1, int(np.searchsorted(chunks, _BATCH, side="right")))]
-    sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
-    data = dict(fetch(sql, [[row[0] for row in chosen]]))
-    entries = [
-        MergeEntry(pk, first, count, merged, dead, Words.from_bytes(data[pk]))
-        for pk, first, count, merged, dead in chosen
-    ]
-    living = [entry for entry in entries if not entry.dead]
-    dead = [entry for entry in entries if entry.dead]
+    living = _read_living([row for row in chosen if not row[4]])
+    dead = [MergeEntry(*row[:4]) for row in chosen if row[4]]
     _rewrite(living, [entry for entry in dead if entry.merged])
-    update = "UPDATE citations_lexentry SET merged = true WHERE id = ANY(%b)"
+    # The words of merged entries are in the packs.
+    update = "UPDATE citations_lexentry SET merged = true, data = '' WHERE id = ANY(%b)"
     _execute(update, [[entry.pk for entry in living]])
     _execute("DELETE FROM citations_lexentry WHERE id = ANY(%b)", [[entry.pk for entry in dead]])
-    return len(entries)
+    return len(chosen)
+
+
+def _read_living(rows: Sequence[tuple[Any, ...]]) -> list[MergeEntry]:
+    sql = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
+    data = dict(fetch(sql, [[row[0] for row in rows]]))
+    return [
+        MergeEntry(pk, first, count, merged, Words.from_bytes(data[pk]))
+        for pk, first, count, merged, _ in rows
+    ]
 
 
 # Entries that another transaction is about to delete are skipped until it ends.
@@ -121,71 +167,93 @@ def _execute(sql: str, parameters: Sequence[Any]) -> None:
 
 
 def _rewrite(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> None:
-    """Rewrite every pack and block that the entries take part in."""
+    """Write the packs that the entries take part in, and the blocks that gain or drop chunks."""
     if not living and not dead:
         return
     version = int(fetch("SELECT nextval('citations_lexversion')", [])[0][0])
-    packs = sorted({pack for entry in (*living, *dead) for pack in entry.packs})
-    lengths = _rewrite_packs(packs, living, dead, version)
-    dropped = {pack: _dead_mask(pack, dead) for pack in packs}
+    packs = _change_packs(living, dead)
+    _write_packs([pack for pack in packs.values() if pack.is_rewritten], version)
+    _write_dead([pack for pack in packs.values() if not pack.is_rewritten])
+    dropping = [number for number, pack in packs.items() if pack.dropped is not None]
     added = _collect_postings(living)
-    swept = {(pack, term) for entry in dead for pack in entry.packs for term in entry.words.terms}
-    keys = sorted({*added, *swept})
+    keys = sorted({*added, *fetch(_READ_KEYS, [dropping])})
     for batch in (keys[start : start + _ROWS] for start in range(0, len(keys), _ROWS)):
         stored = fetch(_READ_BLOCKS, [[pack for pack, _ in batch], [term for _, term in batch]])
         old = {(pack, term): from_block(data) for pack, term, data in stored}
         united = (
-            (key, _merge_block(old.get(key), added.get(key), dropped[key[0]])) for key in batch
+            (key, _merge_block(old.get(key), added.get(key), packs[key[0]].dropped))
+            for key in batch
         )
-        blocks = [(key, postings) for key, postings in united if postings is not None]
-        _write_blocks(blocks, lengths, version)
+        _write_blocks([(key, new) for key, new in united if new is not None], packs, version)
 
 
 # Packs
 
 
-def _rewrite_packs(
-    packs: Sequence[int], living: Sequence[MergeEntry], dead: Sequence[MergeEntry], version: int
-) -> dict[int, NDArray[Any]]:
-    """Update the packs' lengths and sums; return the lengths."""
-    sql = "SELECT pack, count, tokens, data FROM citations_lexpack WHERE pack = ANY(%s)"
-    old = {pack: values for pack, *values in fetch(sql, [packs])}
-    result, rows = {}, []
-    for pack in packs:
-        chunks, _, data = old.get(pack, (0, 0, to_lengths(np.empty(0, np.uint8))))
-        lengths = np.zeros(PACK, np.uint32)
-        stored = from_lengths(data)
-        lengths[: len(stored)] = stored
-        for entry in living:
-            owned, slots = entry.within(pack)
-            lengths[slots] = entry.words.lengths[owned]
-            chunks += slots.stop - slots.start
-        for entry in dead:
-            _, slots = entry.within(pack)
-            lengths[slots] = 0
-            chunks -= slots.stop - slots.start
-        result[pack] = lengths = lengths[: int(np.flatnonzero(lengths).max(initial=-1)) + 1]
-        rows.append((pack, version, chunks, int(lengths.sum(dtype=np.int64)), to_lengths(lengths)))
-    _execute(_WRITE_PACKS, [list(column) for column in zip(*rows, strict=True)])
-    return result
+def _change_packs(living: Sequence[MergeEntry], dead: Sequence[MergeEntry]) -> dict[int, MergePack]:
+    packs = _read_packs(sorted({pack for entry in (*living, *dead) for pack in entry.packs}))
+    for entry in dead:
+        for number in entry.packs:
+            packs[number].bury(entry)
+    for pack in packs.values():
+        pack.drop_dead()
+    for entry in living:
+        for number in entry.packs:
+            packs[number].gather(entry)
+    return packs
+
+
+def _read_packs(numbers: Sequence[int]) -> dict[int, MergePack]:
+    """Return the packs as they are, empty where they are new."""
+    packs = {number: MergePack(number) for number in numbers}
+    sql = "SELECT pack, count, data, dead FROM citations_lexpack WHERE pack = ANY(%s)"
+    for number, chunks, data, dead in fetch(sql, [numbers]):
+        pack, lengths = packs[number], from_lengths(data)
+        pack.chunks = chunks
+        pack.lengths[: len(lengths)] = lengths
+        for first, end in (from_runs(dead) - number * PACK).tolist():
+            pack.dead[first:end] = True
+    return packs
+
+
+def _write_packs(packs: Sequence[MergePack], version: int) -> None:
+    rows = [
+        (
+            *(pack.number, version, pack.chunks, pack.tokens),
+            to_lengths(pack.lengths[: int(np.flatnonzero(pack.lengths).max(initial=-1)) + 1]),
+            _dead_runs(pack),
+        )
+        for pack in packs
+    ]
+    if rows:
+        _execute(_WRITE_PACKS, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _write_dead(packs: Sequence[MergePack]) -> None:
+    """Write which chunks of packs are dead; whatever else they have stays as it is."""
+    rows = [(pack.number, pack.chunks, pack.tokens, _dead_runs(pack)) for pack in packs]
+    if rows:
+        _execute(_WRITE_DEAD, [list(column) for column in zip(*rows, strict=True)])
+
+
+def _dead_runs(pack: MergePack) -> bytes:
+    borders = np.flatnonzero(np.diff(pack.dead, prepend=False, append=False))
+    return to_runs(borders.reshape(-1, 2) + pack.number * PACK)
 
 
 _WRITE_PACKS = """
-    INSERT INTO citations_lexpack (pack, version, count, tokens, data)
-    SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::bytea[])
+    INSERT INTO citations_lexpack (pack, version, count, tokens, data, dead)
+    SELECT * FROM unnest(%b::int[], %b::bigint[], %b::int[], %b::bigint[], %b::bytea[], %b::bytea[])
     ON CONFLICT (pack) DO UPDATE SET version = excluded.version, count = excluded.count,
-        tokens = excluded.tokens, data = excluded.data
+        tokens = excluded.tokens, data = excluded.data, dead = excluded.dead
 """
-
-
-def _dead_mask(pack: int, dead: Sequence[MergeEntry]) -> Mask | None:
-    """Mark the slots of a pack that dead entries leave. None: none."""
-    if not any(pack in entry.packs for entry in dead):
-        return None
-    mask = np.zeros(PACK, bool)
-    for entry in dead:
-        mask[entry.within(pack)[1]] = True
-    return mask
+_WRITE_DEAD = """
+    UPDATE citations_lexpack pack
+    SET count = changed.count, tokens = changed.tokens, dead = changed.dead
+    FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::bytea[])
+        AS changed (pack, count, tokens, dead)
+    WHERE pack.pack = changed.pack
+"""
 
 
 # Blocks
@@ -218,6 +286,7 @@ def _collect_postings(entries: Sequence[MergeEntry]) -> dict[Key, PackPostings]:
     }
 
 
+_READ_KEYS = "SELECT pack, term FROM citations_lexblock WHERE pack = ANY(%s)"
 _READ_BLOCKS = """
     SELECT pack, term, data FROM unnest(%s::int[], %s::text[]) AS requested (pack, term)
     JOIN citations_lexblock USING (pack, term)
@@ -242,7 +311,7 @@ def _merge_block(
 
 
 def _write_blocks(
-    blocks: Sequence[tuple[Key, PackPostings]], lengths: dict[int, NDArray[Any]], version: int
+    blocks: Sequence[tuple[Key, PackPostings]], packs: dict[int, MergePack], version: int
 ) -> None:
     empty = [key for key, postings in blocks if not len(postings.slots)]
     if empty:
@@ -253,7 +322,7 @@ def _write_blocks(
             pack,
             version,
             len(slots),
-            skyline(frequencies, lengths[pack][slots]) if len(slots) > FEW else b"",
+            skyline(frequencies, packs[pack].lengths[slots]) if len(slots) > FEW else b"",
             to_block(slots, frequencies),
         )
         for (pack, term), (slots, frequencies) in blocks

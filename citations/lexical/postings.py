@@ -22,6 +22,7 @@ PACK = 1 << 16  # positions of a pack
 MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
 Whole = NDArray[np.unsignedinteger[Any]]
+Runs = NDArray[np.int64]  # consecutive positions [first, end) in each row, ascending
 
 
 def stored(term: str) -> str:
@@ -132,6 +133,15 @@ def to_lengths(lengths: Whole) -> bytes:
 
 def from_lengths(data: bytes) -> Whole:
     return from_bytes(data, data[-1], (len(data) - 1) // data[-1], 0)
+
+
+def to_runs(runs: Runs) -> bytes:
+    """Encode runs of positions, eight bytes a border, as ``_RUNS`` of ``snapshot`` does in SQL."""
+    return runs.astype(">i8").tobytes()
+
+
+def from_runs(data: bytes) -> Runs:
+    return np.frombuffer(data, ">i8").reshape(-1, 2).astype(np.int64)
 
 
 def skyline(frequencies: Whole, lengths: Whole) -> bytes:

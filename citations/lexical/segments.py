@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.lexical.postings import PACK, Postings
-from citations.lexical.snapshot import Run, Runs, Snapshot, UnmergedEntry
+from citations.lexical.postings import PACK, Postings, Runs
+from citations.lexical.snapshot import Run, Snapshot, UnmergedEntry
 
 Mask = NDArray[np.bool_]
 Slots = NDArray[Any]

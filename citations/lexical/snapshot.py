@@ -15,14 +15,13 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from citations.caches import CACHE
-from citations.lexical.postings import Postings, Words, from_block, from_lengths
+from citations.lexical.postings import Postings, Runs, Words, from_block, from_lengths, from_runs
 from citations.library.filters import ResolvedFilter
 
 INLINE = 4096  # postings of a block that is fetched at once; larger ones are cached
 _ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # consecutive positions [first, end)
-Runs = NDArray[np.int64]  # a run in each row, ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +120,10 @@ def cached(
 _PACK, _ENTRY, _BLOCK, _READABLE, _FOUND, _POSITIONS = range(6)
 _DEAD = 2  # a flag; 1 stands for what is merged
 
-Row = tuple[Any, ...]  # kind, term, four numbers, flags, skyline, data, positions
+Row = tuple[Any, ...]  # kind, term, four numbers, flags, skyline or dead, data, positions
 
 _BASE = """
-    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, NULL::bytea,
+    SELECT 0, '', pack::bigint, version, count::bigint, tokens, 0, dead,
         CASE WHEN %(whole)s THEN data END, NULL::bigint[] FROM citations_lexpack
     UNION ALL SELECT 1, '', id, first, count, tokens,
         merged::int + 2 * (source_id IS NULL)::int, NULL, CASE WHEN %(whole)s THEN data END, NULL
@@ -163,7 +162,7 @@ def _read(terms: list[str], resolved: ResolvedFilter, *, inline: int) -> Snapsho
     return Snapshot(
         packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
         tail=_read_entries(living, readable),
-        dead=np.array(sorted((row[3], row[3] + row[4]) for row in dead), np.int64).reshape(-1, 2),
+        dead=_dead(kinds[_PACK], dead),
         readable=readable,
         chunks=sum(row[4] for row in counted) - sum(row[4] for row in uncounted),
         tokens=sum(row[5] for row in counted) - sum(row[5] for row in uncounted),
@@ -193,7 +192,15 @@ def _statement(
 
 def _runs(rows: list[Row]) -> Runs | None:
     """Decode the runs of the only row, or return None where there is none."""
-    return np.frombuffer(rows[0][8] or b"", ">i8").reshape(-1, 2).astype(np.int64) if rows else None
+    return from_runs(rows[0][8] or b"") if rows else None
+
+
+def _dead(packs: list[Row], entries: list[Row]) -> Runs:
+    """Return the runs of chunks that are gone although packs still have their postings."""
+    swept = from_runs(b"".join(row[7] for row in packs))
+    waiting = np.array([(row[3], row[3] + row[4]) for row in entries], np.int64).reshape(-1, 2)
+    runs = np.concatenate((swept, waiting))
+    return runs[runs[:, 0].argsort()]
 
 
 def _read_entries(rows: list[Row], readable: Runs | None) -> list[UnmergedEntry]:

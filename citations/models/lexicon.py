@@ -12,10 +12,10 @@ from citations.models.sources import Source
 
 
 class LexEntry(models.Model):
-    """The terms of a source's chunks at positions ``first`` to ``first + count − 1``; immutable.
+    """The terms of a source's chunks at positions ``first`` to ``first + count − 1``.
 
-    An entry without a source is a tombstone: the source was deleted or has a newer entry, and
-    its postings, even if merged into packs, no longer count.
+    A merged entry has no ``data``: the packs have it. An entry without a source is a tombstone: the
+    source was deleted or has a newer entry, and its postings, even if merged, no longer count.
     """
 
     source = models.OneToOneField(Source, models.SET_NULL, null=True, related_name="+")
@@ -40,8 +40,9 @@ class LexEntry(models.Model):
 class LexPack(models.Model):
     """65,536 consecutive positions: the count, total and individual lengths of its chunks.
 
-    ``version`` is that of the merge that wrote it last. Versions of a pack or block are never
-    reused, so that they can be cached.
+    The count and total are without the ``dead`` chunks: runs of positions whose postings are still
+    in the blocks. ``version`` is that of the merge that wrote the lengths. Versions of a pack or
+    block are never reused, so that they can be cached.
     """
 
     pack = models.PositiveIntegerField(primary_key=True)
@@ -49,6 +50,7 @@ class LexPack(models.Model):
     count = models.PositiveIntegerField()
     tokens = models.BigIntegerField()
     data = models.BinaryField()
+    dead = models.BinaryField(default=b"")
 
     def __str__(self) -> str:
         return f"pack {self.pack}"

@@ -19,7 +19,7 @@ from citations.lexical.index import ChunkScore
 from citations.lexical.postings import Words, skyline
 from citations.lexical.query import Query, parse
 from citations.library.filters import ResolvedFilter
-from citations.models import Chunk, LexBlock, LexEntry, Source
+from citations.models import Chunk, LexBlock, LexEntry, LexPack, Source
 from tests.makers import SENTENCES, make_document, replace_chunks
 from transcripts.bm25 import Index, length_norm, score_formula
 from transcripts.models import Collection
@@ -269,6 +269,31 @@ def test_only_the_best_chunks_are_looked_at_for_a_phrase(
 
 
 # Merging and indexing anew
+
+
+def test_few_dead_chunks_are_marked_and_many_are_dropped(collection: Collection) -> None:
+    sources = [make_document(collection, numbered(SENTENCES[n % 3 :], 10)) for n in range(30)]
+    merging.merge(spare=0)
+    written = {*LexBlock.objects.values_list("pack", "term", "version")}
+    for source in sources[2:9:3]:
+        source.delete()
+    assert_as_expected(QUERIES, limit=400)
+    assert merging.merge(spare=0) == 3
+    assert not LexEntry.objects.filter(source=None).exists()
+    assert {*LexBlock.objects.values_list("pack", "term", "version")} == written
+    assert_as_expected(QUERIES, limit=400)
+    sources[11].delete()
+    merging.merge(spare=0)
+    assert not {*LexBlock.objects.values_list("pack", "term", "version")} & written
+    assert not LexPack.objects.exclude(dead=b"").exists()
+    assert_as_expected(QUERIES, limit=400)
+
+
+def test_a_merged_source_keeps_its_words_in_the_packs_alone(collection: Collection) -> None:
+    make_document(collection, numbered(SENTENCES, 10))
+    merging.merge(spare=0)
+    assert [bytes(data) for data in LexEntry.objects.values_list("data", flat=True)] == [b""]
+    assert_as_expected(QUERIES)
 
 
 def test_a_merge_that_ends_early_has_done_nothing(

@@ -168,10 +168,11 @@ def found(query: str, reach: ResolvedFilter, *, limit: int = 1000) -> list[Chunk
     return lexical_index.search(parse(query), limit=limit, resolved=reach)
 
 
-@pytest.mark.parametrize("pack", [1 << 16, 8])
+@pytest.mark.parametrize(("pack", "dead_share"), [(1 << 16, 0.5), (8, 0.1), (8, 0.5)])
 def test_whatever_is_done_to_the_library_a_search_finds_what_one_index_over_all_of_it_would(
-    db: None, pack: int, monkeypatch: pytest.MonkeyPatch
+    db: None, pack: int, dead_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(merging, "DEAD_SHARE", dead_share)
     for module in ("postings", "segments", "merging"):
         monkeypatch.setattr(f"citations.lexical.{module}.PACK", pack)
     for few in (
