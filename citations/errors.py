@@ -171,6 +171,13 @@ class ModelRefused(ModelError):
 # Documents
 
 
+class PageImageBusy(Unavailable):
+    """Another page takes long to draw."""
+
+    code = "page_image_busy"
+    default_hint = "Try again in half a minute; the page is shown as text."
+
+
 class DocumentEncrypted(InvalidInput):
     """The file opens only with a password."""
 

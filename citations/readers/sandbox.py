@@ -26,6 +26,10 @@ class ChildTimeout(ChildExited):
     """The child did not answer in time."""
 
 
+class ChildBusy(Exception):
+    """The child answers other requests."""
+
+
 def child_environment() -> dict[str, str]:
     """Return the environment of a child: a hostile file must find no passwords there."""
     names = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR")
@@ -55,13 +59,17 @@ class ChildProcess:
         os.register_at_fork(after_in_child=self._forget)
         atexit.register(self.close)
 
-    def ask(self, request: dict[str, Any], *, seconds: float) -> ChildReply:
+    def ask(self, request: dict[str, Any], *, seconds: float, turn: float = -1) -> ChildReply:
         """Return the answer; retry once in a new process if a reused one ends.
 
         A reused one may have been idle for too long, or be out of memory. Raises ``ChildExited``
-        if the new process ends, too, and ``ChildTimeout`` after ``seconds``.
+        if the new process ends, too, ``ChildTimeout`` after ``seconds``, and ``ChildBusy`` if other
+        requests take more than ``turn`` seconds; -1 waits for them.
         """
-        with self._lock:
+        lock = self._lock
+        if not lock.acquire(timeout=turn):
+            raise ChildBusy
+        try:
             was_fresh = self._start()
             try:
                 return self._exchange(request, seconds)
@@ -72,6 +80,8 @@ class ChildProcess:
                     raise
             self._start()
             return self._exchange(request, seconds)
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """End the process, even during a request; the next request starts another."""

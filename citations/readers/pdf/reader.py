@@ -14,19 +14,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from citations.errors import DocumentBroken, DocumentEncrypted, DocumentTooLarge, PageNotFound
+from citations.errors import (
+    DocumentBroken,
+    DocumentEncrypted,
+    DocumentTooLarge,
+    PageImageBusy,
+    PageNotFound,
+)
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.glyph_repair import repair_glyphs
 from citations.readers.pdf.headers_footers import REACH, Edges, edge_lines, find_headers_footers
 from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, compose
-from citations.readers.sandbox import ChildExited, ChildProcess, ChildReply, ChildTimeout
+from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 
 VERSION = "pdf 1"  # stored in ``Document.read_by``: a change makes documents be read again
 PICTURE_TYPE = "image/webp"  # of ``render``
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
 OPENING_TIME = 60.0
+DRAWING_TURN = 5.0  # seconds that a page waits for those being drawn; most take a tenth
 READING_TIME = 3_600.0  # for all pages; a book takes minutes
 LEAST_WIDTH, MOST_WIDTH = 50, 4_000  # pixels of a picture
 MOST_LOST = 3  # unreadable pages at the beginning
@@ -102,10 +109,12 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
 def render(path: Path, page: int, *, width: int) -> bytes:
     """Return a WebP image of the page, ``width`` pixels wide, or less if it would be too large.
 
-    Raises ``PageNotFound``, ``DocumentEncrypted`` and ``DocumentBroken``.
+    Raises ``PageNotFound``, ``DocumentEncrypted``, ``DocumentBroken``, and ``PageImageBusy`` if
+    another page takes long.
     """
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
-    return _ask(_RENDERER, path, "render", PAGE_TIME, number=page, width=width).blobs[0]
+    about = {"number": page, "width": width}
+    return _ask(_RENDERER, path, "render", PAGE_TIME, turn=DRAWING_TURN, **about).blobs[0]
 
 
 def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
@@ -296,9 +305,14 @@ def _meaningful(text: str) -> str:
 _PLACEHOLDERS = ("untitled", "anonymous", "unspecified", "unknown", "none")
 
 
-def _ask(child: ChildProcess, path: Path, action: str, seconds: float, **about: Any) -> ChildReply:
+def _ask(
+    child: ChildProcess, path: Path, action: str, seconds: float, *, turn: float = -1, **about: Any
+) -> ChildReply:
     try:
-        answer = child.ask({"do": action, "path": str(path), **about}, seconds=seconds)
+        request = {"do": action, "path": str(path), **about}
+        answer = child.ask(request, seconds=seconds, turn=turn)
+    except ChildBusy as error:
+        raise PageImageBusy("Another page is being drawn and takes long.") from error
     except ChildTimeout as error:
         raise _TooSlow(
             f"The PDF takes too long: no answer{_on_page(about)} within {seconds:.0f} seconds."
