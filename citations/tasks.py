@@ -106,8 +106,10 @@ def tend() -> None:
 
 @shared_task
 def wake() -> None:
-    """Retry work that waits for other settings, because a worker starts."""
+    """Retry work that waits for other settings or whose message is lost: a worker starts."""
     ingest_pipeline.try_again()
+    Source.objects.forget_messages()
+    EmbeddingSpace.objects.building().forget_messages()
     sweep()
 
 

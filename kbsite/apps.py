@@ -9,6 +9,7 @@ from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connections
+from psycopg_pool.base import AttemptWithBackoff
 
 
 class SiteConfig(AppConfig):
@@ -16,6 +17,11 @@ class SiteConfig(AppConfig):
     name = "kbsite"
     verbose_name = "Access"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Try soon to reconnect to a database that restarts: requests wait, and no option says."""
+        AttemptWithBackoff.INITIAL_DELAY = 0.25  # seconds
+        AttemptWithBackoff.DELAY_BACKOFF = 1.5
 
 
 class AdminConfig(SimpleAdminConfig):

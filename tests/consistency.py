@@ -29,6 +29,9 @@ WRONG = {
     " LEFT JOIN citations_page p ON p.document_id = d.source_id"
     " GROUP BY d.source_id HAVING count(p.id) <> d.page_count OR d.read_by = ''",
     "documents with a note": "SELECT name, note FROM citations_document WHERE note <> ''",
+    "Markdown without its headings": "SELECT s.title FROM citations_source s"
+    " LEFT JOIN citations_chunk c ON c.source_id = s.id AND c.heading <> ''"
+    " WHERE s.kind = 'markdown' GROUP BY s.id HAVING count(c.id) = 0",
     "sources with another number of chunks": "SELECT s.title FROM citations_source s"
     " LEFT JOIN citations_chunk c ON c.source_id = s.id"
     " GROUP BY s.id HAVING count(c.id) <> s.chunk_count OR count(c.id) = 0",

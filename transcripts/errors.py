@@ -15,6 +15,7 @@ class Retry(StrEnum):
     NEVER = "never"
     ONCE = "once"
     NETWORK = "network"  # three attempts with growing pauses
+    RESTART = "restart"  # soon: what ended is there again in seconds
     SERVER = "server"  # until it answers, with growing pauses
     SETTINGS = "settings"  # now and then: somebody has to change the settings
     COOL_DOWN = "cool_down"  # the queue waits; alone: three attempts, growing pauses
@@ -105,7 +106,7 @@ class DatabaseLost(Unavailable):
 
     code = "database_lost"
     default_hint = "Nothing is lost: the work goes on by itself."
-    retry = Retry.SERVER
+    retry = Retry.RESTART
 
     def __init__(self) -> None:
         super().__init__("The database was out of reach.")

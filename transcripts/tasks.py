@@ -25,6 +25,13 @@ def sweep() -> None:
 
 
 @shared_task
+def wake() -> None:
+    """Sweep because a worker starts: the one before it may have taken messages with it."""
+    Job.objects.unfinished().forget_messages()
+    sweep()
+
+
+@shared_task
 def sync_due_feeds() -> None:
     """Queue the feeds that are due."""
     for feed in Feed.objects.due().select_related("collection"):

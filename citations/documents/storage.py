@@ -12,9 +12,9 @@ from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText
+from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import formats
 from citations.readers.formats import DocumentFormat
@@ -254,7 +254,10 @@ class _Extraction:
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
             raise DocumentTooLarge(f"It has more than {most:,} characters.")
-        Page.objects.bulk_create(rows)
+        try:
+            Page.objects.bulk_create(rows)
+        except IntegrityError:
+            raise SourceNotFound("The document was removed while it was read.") from None
 
     def _gap(self, page: ReadPage) -> int:
         """Return the characters before this page: 1 within a sentence, or else an empty line."""

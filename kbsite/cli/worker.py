@@ -71,7 +71,7 @@ def worker(
 
 
 def _sweep_at_once(**_: object) -> None:
-    tasks.sweep.delay()
+    tasks.wake.delay()
     indexing.wake.delay()
 
 

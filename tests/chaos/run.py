@@ -187,6 +187,7 @@ class Chaos:
         self._check_search()
         self._check_lectures()
         self._check_model()
+        self._check_files()
 
     def _compare(self, name: str, promised: dict[str, Promise], there: list[str]) -> None:
         for title, promise in promised.items():
@@ -219,6 +220,19 @@ class Chaos:
         active = self.rows("SELECT model FROM citations_embeddingspace WHERE state = 'active'")
         if self.ledger.models and active != [(self.ledger.models[-1],)]:
             self.ledger.fault(f"{self.ledger.models[-1]} is not active but {active}")
+
+    def _check_files(self) -> None:
+        """Verify the new backups, and delete them; look for copies of deleted documents."""
+        for path in filter(Path.exists, map(Path, self.ledger.backups)):
+            try:
+                self.serving.kb("db", "verify", str(path))
+            except AssertionError as error:
+                self.ledger.fault(f"{path.name}: {error}")
+            path.unlink()
+        known = {row[0] for row in self.rows("SELECT digest FROM citations_document")}
+        for copy in self.home.glob("cache/documents/[!.]*"):
+            if copy.name not in known and time.time() - copy.stat().st_mtime > PATIENCE:
+                self.ledger.fault(f"a deleted document is still in the cache: {copy.name}")
 
 
 def free_port() -> int:

@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from django.conf import settings
+from psycopg_pool.base import AttemptWithBackoff
 
 from kbsite import postgres
 
@@ -76,3 +78,11 @@ def test_where_a_superuser_has_made_the_extension_an_ordinary_user_migrates(
 ) -> None:
     done = manage(server, tmp_path, "ready", "migrate", "--verbosity", "0")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_request_that_waits_for_a_connection_sees_several_attempts_to_make_one() -> None:
+    attempt, now = AttemptWithBackoff(timeout=300), 0.0
+    for _ in range(5):
+        attempt.update_delay(now)
+        now += attempt.delay
+    assert now < settings.DATABASES["default"]["OPTIONS"]["pool"]["timeout"]

@@ -71,6 +71,19 @@ def test_a_lost_message_is_sent_again_after_a_while(collection: Collection) -> N
     assert WorkerPulse.is_alive()
 
 
+def test_a_worker_that_starts_sends_again_what_a_killed_one_had_received(
+    collection: Collection,
+) -> None:
+    (job,) = queued(collection, "first-video")
+    job.mark_sent()
+    before = job.sent_at
+    tasks.wake()
+    job.refresh_from_db()
+    assert before is not None
+    assert job.sent_at is not None
+    assert job.sent_at > before
+
+
 def test_a_due_feed_is_queued_and_scheduled_again(collection: Collection) -> None:
     now = timezone.now()
     due = Feed.objects.create(

@@ -10,7 +10,13 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from citations.models import Answer, AnswerState, Conversation, EmbeddingSpace, Source, Window
-from transcripts.errors import InvalidInput, KnowledgeBaseError, NetworkProblem, YouTubeChanged
+from transcripts.errors import (
+    DatabaseLost,
+    InvalidInput,
+    KnowledgeBaseError,
+    NetworkProblem,
+    YouTubeChanged,
+)
 from transcripts.models import Collection, Job
 from transcripts.work import messages
 from transcripts.work.models import DurableWork, LeasedWork, QueuedWork
@@ -70,6 +76,7 @@ def test_pauses_grow_up_to_the_longest_and_end_with_the_last_attempt() -> None:
         (YouTubeChanged("What is this?"), [60, None, None]),
         (InvalidInput("No."), [None, None, None]),
         (RuntimeError("Oops"), [60, 240, None]),
+        (DatabaseLost(), [1, 2, 4]),
     ],
 )
 def test_the_error_decides_when_work_is_tried_again(

@@ -53,6 +53,10 @@ class QueuedWorkQuerySet(models.QuerySet[_Queued]):
         """Keep the work whose message was never sent, or was lost."""
         return self.filter(Q(sent_at=None) | Q(sent_at__lt=timezone.now() - after))
 
+    def forget_messages(self) -> int:
+        """Count every message as lost; return how many. One that was not does no harm."""
+        return self.exclude(sent_at=None).update(sent_at=None)
+
 
 class QueuedWork(DurableWork):
     """Work that a message sends to a worker. The row alone says what is left to do."""

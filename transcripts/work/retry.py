@@ -31,6 +31,7 @@ POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.NETWORK: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
     Retry.UNEXPECTED: RetryPolicy(pause=timedelta(seconds=15), factor=4, attempts=3),
     Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
+    Retry.RESTART: RetryPolicy(pause=timedelta(milliseconds=500), factor=2),
     Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
     Retry.SETTINGS: RetryPolicy(pause=timedelta(minutes=10)),
 }

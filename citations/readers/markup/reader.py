@@ -5,6 +5,7 @@ A child process with limits of time and memory parses them (see ``worker``).
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,7 +58,6 @@ def parse_markup(
     """Return the facts and the pieces of ``html`` or ``markdown``. Raises ``MarkupTooComplex``."""
     with tempfile.TemporaryFile() as source:
         source.write(text.encode(errors="replace"))
-        source.seek(0)
         lines = _run(source, kind, seconds)
     facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (
@@ -68,8 +68,23 @@ def parse_markup(
 def _run(source: Any, kind: str, seconds: int) -> Iterator[Any]:
     """Iterate over the lines that the process wrote to a temporary file."""
     output = tempfile.TemporaryFile()  # noqa: SIM115  the iterator closes it
+    exit_code = _parse(source, output, kind, seconds)
+    if exit_code == -signal.SIGKILL:  # by somebody, or for want of memory: not by its own limits
+        exit_code = _parse(source, output, kind, seconds)
+    if exit_code != 0:
+        output.close()
+        raise MarkupTooComplex("It cannot be parsed: it is too large or nested too deeply.")
+    output.seek(0)
+    return _lines(output)
+
+
+def _parse(source: Any, output: Any, kind: str, seconds: int) -> int:
+    """Parse in a process, from the beginning; return its exit code, or minus its signal."""
+    source.seek(0)
+    output.seek(0)
+    output.truncate()
     try:
-        exit_code = subprocess.run(
+        return subprocess.run(
             # -P: modules beside the program must not shadow others.
             [sys.executable, "-P", str(PROGRAM), kind, str(seconds)],
             stdin=source,
@@ -80,12 +95,7 @@ def _run(source: Any, kind: str, seconds: int) -> Iterator[Any]:
             env=child_environment(),
         ).returncode
     except subprocess.TimeoutExpired:
-        exit_code = -1
-    if exit_code != 0:
-        output.close()
-        raise MarkupTooComplex("It cannot be parsed: it is too large or nested too deeply.")
-    output.seek(0)
-    return _lines(output)
+        return 1
 
 
 def _lines(output: Any) -> Iterator[Any]:

@@ -5,6 +5,7 @@ twice.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
 import psycopg
@@ -13,13 +14,14 @@ from django.db import connection
 from django.utils import timezone
 from numpy.typing import NDArray
 
+from citations.documents import storage as document_storage
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
-from citations.models import Chunk, Chunking, Embedding, LexEntry, Source, State
+from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.providers.llm import FakeLlm
@@ -424,6 +426,23 @@ def test_a_source_deleted_while_it_is_embedded_leaves_nothing(
     assert not Chunk.objects.exists()
     assert not Embedding.objects.exists()
     ingest_pipeline.ingest(source.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_document_deleted_while_its_pages_are_stored_is_no_failure(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = document_storage.add(collection, BytesIO(b"# Notes"), name="notes.md").source
+    real = Page.objects.bulk_create
+
+    def delete_first(pages: Sequence[Page]) -> None:
+        ingest_pipeline.remove(Source.objects.get(pk=source.pk))
+        real(pages)
+
+    monkeypatch.setattr(Page.objects, "bulk_create", delete_first)
+    ingest_pipeline.ingest(source.pk)
+    assert not Page.objects.exists()
+    assert "Traceback" not in caplog.text
 
 
 def test_deleting_a_video_deletes_all_that_came_from_it_and_nothing_else(

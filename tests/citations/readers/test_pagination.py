@@ -193,6 +193,23 @@ def test_markdown_that_would_take_hours_is_read_as_text(
     assert sum(len(page.text) for page in opened.pages) >= 25_000
 
 
+def test_markdown_keeps_its_headings_though_the_process_that_reads_it_is_killed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = path.with_name("killed_once.py")
+    program.write_text(
+        "import os, runpy, signal\n"
+        f"with open({str(path.with_name('starts'))!r}, 'a+') as starts:\n"
+        "    starts.write('.')\n"
+        "    if starts.tell() == 1:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"runpy.run_path({str(markup_reader.PROGRAM)!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr(markup_reader, "PROGRAM", program)
+    [page] = read(read_markdown, path, "# Title\n\nSaid below it.").pages
+    assert {block.heading for block in page.blocks} == {"Title"}
+
+
 def test_a_page_that_is_one_large_form_is_read_without_its_fields(path: Path) -> None:
     [page] = read(
         read_html,
