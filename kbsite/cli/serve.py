@@ -257,10 +257,10 @@ def _greet(link: str, data_dir: Path, *, open_browser: bool) -> None:
         # Soft wrap: a link that is broken by a line end cannot be clicked or copied.
         console.print(Text(f"{name:<6}", style="dim") + Text(value, style=style), soft_wrap=True)
     console.file.flush()
-    if settings.HOST in ALL_INTERFACES:
+    if settings.HOST in ALL_INTERFACES and not settings.OPTIONS["ALLOWED_HOSTS"].is_set:
         note(
-            "Other machines can reach this server."
-            " Set ALLOWED_HOSTS and PUBLIC_URL to the name that they use.",
+            "Other machines cannot use this server yet:"
+            " set ALLOWED_HOSTS and PUBLIC_URL to the name that they use.",
             "yellow",
         )
     if open_browser:
