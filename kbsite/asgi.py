@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -28,6 +29,10 @@ from transcripts import announcements
 warnings.filterwarnings(
     "ignore", message="StreamingHttpResponse must consume synchronous iterators"
 )
+
+# Threads that compute let the event loop go on every half a millisecond. With the usual five, ten
+# of them keep an answer waiting that costs nothing, such as the refusal of one request too many.
+sys.setswitchinterval(0.0005)
 
 Handler = Callable[[int, FrameType | None], Any]
 _application = WatchedRequests(Application())

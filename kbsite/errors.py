@@ -39,6 +39,7 @@ API = "/api/"
 DATABASE_ERRORS = (OperationalError, InterfaceError)  # the database ended, restarts or is full
 RETRY_SECONDS = 5  # until a database that ended is expected back
 PROBLEM = "application/problem+json"
+EVENTS = "text/event-stream"
 CHALLENGE = 'Bearer realm="cuebase"'
 
 # Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
@@ -156,6 +157,17 @@ def sentence(error: KnowledgeBaseError) -> str:
     return f"{error.message} {error.hint}".strip()
 
 
+def error_response(request: HttpRequest, error: KnowledgeBaseError) -> HttpResponse:
+    """Return problem details, a page, or a fragment for htmx and for a page that streams."""
+    if request.path_info.startswith(API):
+        return problem_response(error)
+    is_part = getattr(request, "htmx", False) or request.headers.get("Accept") == EVENTS
+    template = "kbsite/_error.html" if is_part else "kbsite/error.html"
+    page = render(request, template, {"error": error}, status=status_of(error))
+    _say_when_to_return(page, error)
+    return page
+
+
 class ErrorMiddleware(MiddlewareMixin):
     """Shows expected errors as pages or fragments, and failures of the APIs as problem details."""
 
@@ -183,12 +195,7 @@ class ErrorMiddleware(MiddlewareMixin):
         """Render expected errors; let unexpected ones rise."""
         if not isinstance(exception, KnowledgeBaseError):
             return None
-        if request.path_info.startswith(API):
-            return problem_response(exception)
-        template = "kbsite/_error.html" if getattr(request, "htmx", False) else "kbsite/error.html"
-        page = render(request, template, {"error": exception}, status=status_of(exception))
-        _say_when_to_return(page, exception)
-        return page
+        return error_response(request, exception)
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from kbsite.errors import API, RETRY_SECONDS, Overloaded, problem_response
+from kbsite.rate_limits import ASKING
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
 
@@ -14,19 +15,21 @@ class LoadLimit:
     """An ASGI application that answers 503 to a request that does not get its turn in time.
 
     A request has its turn from the end of its body to the start of its response, so that slow
-    uploads and event streams hold nobody up.
+    uploads and event streams hold nobody up. Questions, for which a remote model may write a
+    minute, take turns of their own.
     """
 
-    def __init__(self, application: Any, *, at_once: int) -> None:
+    def __init__(self, application: Any, *, at_once: int, questions: int) -> None:
         self._application = application
-        self._turns = _Turns(at_once)
+        self._turns, self._questions = _Turns(at_once), _Turns(questions)
         self._exempt = ("/healthz", "/metrics", f"/{settings.STATIC_URL.strip('/')}/")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["path"].startswith(self._exempt):
             await self._application(scope, receive, send)
             return
-        turn = _Turn(self._turns, receive, send)
+        is_question = ASKING.fullmatch(f"{scope['method']} {scope['path']}")
+        turn = _Turn(self._questions if is_question else self._turns, receive, send)
         try:
             await self._application(scope, turn.receive, turn.send)
         except Overloaded as error:
@@ -93,6 +96,7 @@ async def _refuse(error: Overloaded, path: str, send: Any) -> None:
         "content-length": str(len(body)),
         "retry-after": str(RETRY_SECONDS),
         "refresh": str(RETRY_SECONDS),
+        "connection": "close",  # it would end just when the client comes back
         "x-content-type-options": "nosniff",
     }
     encoded = [(name.encode(), value.encode()) for name, value in headers.items()]

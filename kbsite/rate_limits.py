@@ -2,8 +2,11 @@
 
 import logging
 import math
+import re
 import time
+from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from django.conf import settings
 from limits import RateLimitItem
@@ -12,23 +15,37 @@ from limits.strategies import MovingWindowRateLimiter
 
 from transcripts.errors import Throttled
 
+# Method and path of requests that are answered in seconds: questions.
+ASKING: Final = re.compile(
+    r"POST /(ask/([0-9a-f-]{36}/)?|ask/answers/[^/]+/again/|api/v1/(ask|answers/[^/]+/again))"
+)
+
 logger = logging.getLogger(__name__)
 
 
-def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is left of a limit, and in how many seconds there is more."""
+
+    left: int
+    seconds: int
+
+
+def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> Standing | None:
     """Count one action of a caller. Raises Throttled, with the time to wait.
 
     If the counter cannot be reached, everything passes.
     """
     limiter = _limiter(settings.CELERY_BROKER_URL)
     try:
-        if limiter.hit(allowed, what, who):
-            return
-        seconds = limiter.get_window_stats(allowed, what, who).reset_time - time.time()
+        is_allowed = limiter.hit(allowed, what, who)
+        window = limiter.get_window_stats(allowed, what, who)
     except limiter.storage.base_exceptions:
         logger.exception("the rate limit's counter cannot be reached")
-        return
-    wait = max(1, math.ceil(seconds))
+        return None
+    wait = max(1, math.ceil(window.reset_time - time.time()))
+    if is_allowed:
+        return Standing(window.remaining, wait)
     raise Throttled(message, hint=f"Come back in {wait} seconds.", retry_after=wait)
 
 

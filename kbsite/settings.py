@@ -147,6 +147,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "kbsite.auth.CallerMiddleware",
     "kbsite.auth.SignInRequiredMiddleware",
+    "kbsite.call_limits.CallLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "kbsite.errors.ErrorMiddleware",
@@ -212,7 +213,7 @@ _database: dict[str, Any] = (
     dict(env.db("DATABASE_URL")) if DATABASE_URL else postgres.database_settings(DATA_DIR)
 )
 DB_POOL_SIZE = option(
-    "DB_POOL_SIZE", 20, "Database connections, and so requests at once, per process.", least=1
+    "DB_POOL_SIZE", 20, "Database connections, and so work at once, per process.", least=1
 )
 DATABASES = {
     "default": {
@@ -317,6 +318,19 @@ CELERY_BEAT_SCHEDULE = {
 
 # Limits for each user
 
+API_CALLS_PER_MINUTE = option(
+    "API_CALLS_PER_MINUTE",
+    1_200,
+    "REST calls per minute of one token, or of one user without a token; 0: any number.",
+)
+QUESTIONS_PER_MINUTE = option(
+    "QUESTIONS_PER_MINUTE", 60, "Questions per minute by REST or in the browser; 0: any number."
+)
+ADDITIONS_PER_MINUTE = option(
+    "ADDITIONS_PER_MINUTE",
+    300,
+    "Requests per minute that upload files or add addresses; 0: any number.",
+)
 STREAMS_AT_ONCE = option(
     "STREAMS_AT_ONCE",
     20,
@@ -325,7 +339,9 @@ STREAMS_AT_ONCE = option(
 
 # MCP
 
-MCP_CALLS_PER_MINUTE = option("MCP_CALLS_PER_MINUTE", 120, "Calls per minute and token.")
+MCP_CALLS_PER_MINUTE = option(
+    "MCP_CALLS_PER_MINUTE", 120, "Calls per minute and token; 0: any number."
+)
 MCP_MAX_TOKENS = option(
     "MCP_MAX_TOKENS", 20_000, "Tokens in one tool's result, at most, unless the call sets a limit."
 )

@@ -25,6 +25,7 @@ atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 from kbsite.settings import *  # noqa: E402, F403
 
 EMBEDDING_PROVIDER = "fake"  # tests of meaning name the real one
+API_CALLS_PER_MINUTE = QUESTIONS_PER_MINUTE = ADDITIONS_PER_MINUTE = 0  # tests hurry
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  WhiteNoise warns where it is missing
 if not DATABASE_URL:  # noqa: F405

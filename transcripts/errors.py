@@ -105,7 +105,7 @@ class DatabaseLost(Unavailable):
     """The database ended or restarted while work was done."""
 
     code = "database_lost"
-    default_hint = "Nothing is lost: the work goes on by itself."
+    default_hint = "It is expected back within seconds; nothing is lost. Try again then."
     retry = Retry.RESTART
 
     def __init__(self) -> None:

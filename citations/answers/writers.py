@@ -20,6 +20,7 @@ from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.quotes import matching
+from transcripts.announcements import release_connection
 
 GROUND: Final = "ground"
 ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question
@@ -217,6 +218,7 @@ class _ModelWriter:
         written: list[str] = []
         pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
         yield Progress(stage=GROUND)
+        release_connection()  # a model may write for a minute
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
         for draft in output_parser.parse_drafts(pieces):
             written.append(draft.text)

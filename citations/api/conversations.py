@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @router.post(
     "ask",
-    response=responses({200: TracedReplyOut}, 404, 409, 429, 503),
+    response=responses({200: TracedReplyOut}, 404, 409, 503),
     openapi_extra={"responses": _EVENTS},
     summary="Ask the library",
 )
@@ -84,7 +84,7 @@ def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
 
 @router.post(
     "answers/{answer_id}/again",
-    response=responses({200: TracedReplyOut}, 404, 409, 429, 503),
+    response=responses({200: TracedReplyOut}, 404, 409, 503),
     openapi_extra={"responses": _EVENTS},
     summary="Answer a question again",
 )

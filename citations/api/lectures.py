@@ -225,7 +225,7 @@ _EVENTS = {
 
 @router.get(
     "sessions/{session_id}/events",
-    response=responses({200: None, 204: None}, 404, 429),
+    response=responses({200: None, 204: None}, 404),
     openapi_extra={"responses": _EVENTS},
     summary="Watch a lecture",
 )

@@ -11,6 +11,7 @@ from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerQuerySet, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
+from transcripts.announcements import release_connection
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.sanitize import clean
 
@@ -42,6 +43,7 @@ class AnswerLease:
             self.store(reply)
             return FinalEvent(reply=reply, answer=self.answer.uuid)
         self._renew()
+        release_connection()  # the next event may be far
         return (
             replace(event, quotes=self._with_ids(event.quotes))
             if isinstance(event, ClaimEvent)

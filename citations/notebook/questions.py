@@ -30,6 +30,7 @@ MAX_ANSWERS: Final = 1_000  # of a conversation
 TURNS: Final = 10  # earlier turns that a question may refer to
 TITLE: Final = 80  # characters of the first question, for conversations without a title
 MAX_RUNNING: Final = 8  # questions of one user at a time
+RETRY_SECONDS: Final = 5  # for whoever has too many
 MAX_EARLIER_QUOTES: Final = 200  # quotes of earlier answers that are not repeated
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 
@@ -137,7 +138,11 @@ def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conver
         raise ConversationNotFound("There is no such conversation.")
     active = Answer.objects.running().active().filter(conversation__owner=user)
     if active.count() >= MAX_RUNNING:
-        raise Throttled(f"You have {MAX_RUNNING} running questions.", hint="Wait for one of them.")
+        raise Throttled(
+            f"You have {MAX_RUNNING} running questions.",
+            hint="Wait for one of them.",
+            retry_after=RETRY_SECONDS,
+        )
     if active.filter(conversation=locked).exists():
         raise AlreadyAnswering("The previous question is still being answered.")
     for lost in Answer.objects.running().filter(conversation=locked):

@@ -131,10 +131,11 @@ class Application:
 
     def __init__(self, server: MCPServer[Any] | None = None, *, stateless: bool = True) -> None:
         server = server or build_server()
-        # The calls of models have threads of their own; together both need no more connections
-        # than there are.
-        pages = max(1, settings.DB_POOL_SIZE - calls.max_threads())
-        self._django = LoadLimit(BodyLimit(SiteHandler()), at_once=pages)
+        # The calls of models have threads of their own; all together need no more connections than
+        # there are.
+        questions = max(1, settings.DB_POOL_SIZE // 4)
+        pages = max(1, settings.DB_POOL_SIZE - calls.max_threads() - questions)
+        self._django = LoadLimit(BodyLimit(SiteHandler()), at_once=pages, questions=questions)
         # Host and Origin are checked in _serve, by Django's rules, before the token is looked at.
         unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._mcp = server.streamable_http_app(

@@ -21,7 +21,9 @@ def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load_limit, "WAIT_SECONDS", 0.1)
 
 
-async def ask(application: App, path: str = "/library/", events: Any = WHOLE) -> list[Any]:
+async def ask(
+    application: App, path: str = "/library/", events: Any = WHOLE, method: str = "GET"
+) -> list[Any]:
     """Send a request; return the events of its response."""
     coming, sent = iter(events), []
 
@@ -32,7 +34,7 @@ async def ask(application: App, path: str = "/library/", events: Any = WHOLE) ->
     async def send(event: Any) -> None:
         sent.append(event)
 
-    await application({"type": "http", "path": path}, receive, send)
+    await application({"type": "http", "method": method, "path": path}, receive, send)
     return sent
 
 
@@ -42,7 +44,7 @@ class Site:
     def __init__(self) -> None:
         self.working = 0
         self.go = asyncio.Event()
-        self.limited = LoadLimit(self, at_once=AT_ONCE)
+        self.limited = LoadLimit(self, at_once=AT_ONCE, questions=AT_ONCE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         while (await receive()).get("more_body"):
@@ -126,6 +128,24 @@ def test_streams_slow_uploads_and_crashes_hold_no_turn() -> None:
         assert start["status"] == 200
         slow.set_result({"type": "http.request", "body": b"x", "more_body": True})
         await asyncio.gather(*streams, *uploads)
+
+    run(test)
+
+
+def test_questions_that_wait_for_a_model_hold_nobody_else_up() -> None:
+    async def test(site: Site) -> None:
+        asked = [
+            asyncio.create_task(ask(site.limited, "/api/v1/ask", method="POST"))
+            for _ in range(AT_ONCE)
+        ]
+        await asyncio.sleep(0.01)
+        refused = await ask(site.limited, "/ask/", method="POST")
+        assert refused[0]["status"] == 503
+        others = await fill(site, "/ask/")
+        assert site.working == 2 * AT_ONCE
+        site.go.set()
+        for events in await asyncio.gather(*asked, *others):
+            assert events[0]["status"] == 200
 
     run(test)
 

@@ -162,4 +162,4 @@ class YouTubeOut(Shape):
 
 def responses(success: dict[int, Any], *errors: int) -> dict[Any, Any]:
     """Declare an operation's responses: on success, the errors of any operation, and its own."""
-    return {**success, frozenset({400, 401, 403, 422, *errors}): ProblemOut}
+    return {**success, frozenset({400, 401, 403, 422, 429, *errors}): ProblemOut}

@@ -24,6 +24,7 @@ from transcripts.scope import Scope
 
 IDLE_SECONDS: Final = 300.0  # between two renderings without news: times are relative
 BUSY_SECONDS: Final = 15.0  # and while work is under way
+RETRY_SECONDS: Final = 15  # for whoever has too many streams
 POLL_SECONDS: Final = 2.0  # and while no news can be heard
 SHARE: Final = 0.2  # of the time of a thread, in which all streams of a process render
 HEARTBEAT: Final = ": still here\n\n"
@@ -72,6 +73,7 @@ def require_free(caller: Any) -> None:
         raise Throttled(
             f"You already follow {most} pages or lectures.",
             hint="Close some of the pages or programs that do.",
+            retry_after=RETRY_SECONDS,
         )
 
 
