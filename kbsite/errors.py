@@ -32,6 +32,7 @@ from transcripts.errors import (
     UnexpectedError,
     YouTubeError,
 )
+from transcripts.work.storage_errors import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (InvalidInput, 422),
     (Throttled, 429),
     (YouTubeError, 502),
+    (StorageFull, 507),
     (Unavailable, 503),
     (KnowledgeBaseError, 500),
 )
@@ -193,6 +195,7 @@ class ErrorMiddleware(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Render expected errors; let unexpected ones rise."""
+        exception = storage_full(exception) or exception
         if not isinstance(exception, KnowledgeBaseError):
             return None
         return error_response(request, exception)

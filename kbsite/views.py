@@ -23,10 +23,11 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from kbsite import health, sign_in
 from kbsite.auth import is_superuser
-from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS
+from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
 from kbsite.models import ApiToken, SignInLink
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
+from transcripts.work.storage_errors import storage_full
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -190,15 +191,17 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Report an unexpected error without details, or that the database is away for a moment."""
-    is_lost = isinstance(sys.exc_info()[1], DATABASE_ERRORS)
-    error = DatabaseLost() if is_lost else UnexpectedError()
+    cause = sys.exc_info()[1]
+    full = storage_full(cause) if cause else None
+    is_lost = isinstance(cause, DATABASE_ERRORS) and not full
+    error = full or (DatabaseLost() if is_lost else UnexpectedError())
     reload_after = RETRY_SECONDS if is_lost and request.method == "GET" else None
     # Without the request, and so without the database, which may be broken.
     text = render_to_string(
         _error_template(request), {"error": error, "reload_after": reload_after}
     )
     headers = {"Retry-After": str(RETRY_SECONDS)} if is_lost else {}
-    return HttpResponse(text, status=503 if is_lost else 500, headers=headers)
+    return HttpResponse(text, status=503 if is_lost else status_of(error), headers=headers)
 
 
 def _error_page(request: HttpRequest, status: int, message: str, hint: str) -> HttpResponse:

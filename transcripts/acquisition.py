@@ -22,6 +22,7 @@ from transcripts.models import (
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_target
 from transcripts.work import retry as retry_table
+from transcripts.work.storage_errors import storage_full
 
 logger = logging.getLogger(__name__)
 
@@ -210,9 +211,10 @@ def _work(job: Job) -> None:
         if not connection.is_usable():
             connection.close()  # the next statement opens another
         _settle(job, errors.DatabaseLost())
-    except Exception:
+    except Exception as error:
         logger.exception("job %s failed unexpectedly", job.pk)
-        job.fail(errors.UnexpectedError())
+        full = storage_full(error)
+        _settle(job, full) if full else job.fail(errors.UnexpectedError())
 
 
 def _recover(job: Job) -> bool:

@@ -17,6 +17,7 @@ from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
+from transcripts.work.storage_errors import storage_full
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
@@ -49,7 +50,7 @@ def measure_image(document: Document, number: int) -> PageImage | None:
 
 
 def render_page(document: Document, number: int, *, width: int) -> Path:
-    """Return a page's cached image (WebP). Raises ``DocumentBroken`` and ``DocumentEncrypted``."""
+    """Return a page's cached image (WebP). Raises what ``pdf.reader.render`` raises."""
     file_name = f"{name(document, number, width=width)}{SUFFIX}"
     path = _folder() / document.digest[:2] / document.digest / file_name
     with suppress(FileNotFoundError):
@@ -112,8 +113,13 @@ def _images() -> Iterator[tuple[float, int, Path]]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file atomically, as others may be reading it."""
+    """Write a file atomically, as others may be reading it. Raises ``StorageFull``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as temporary:
-        temporary.write(data)
-    Path(temporary.name).replace(path)
+        try:
+            temporary.write(data)
+            temporary.flush()
+            Path(temporary.name).replace(path)
+        except BaseException as error:
+            Path(temporary.name).unlink(missing_ok=True)
+            raise storage_full(error) or error from error

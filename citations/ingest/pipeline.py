@@ -50,6 +50,7 @@ from citations.vectors import store as vector_store
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
 from transcripts.work.models import error_columns
+from transcripts.work.storage_errors import storage_full
 
 logger = logging.getLogger(__name__)
 
@@ -162,10 +163,12 @@ def _record_failures(source: Source, work: Callable[[], None]) -> None:
         source.fail(error)
     except Exception as error:
         logger.exception("source %s failed unexpectedly", source.pk)
-        if until := retry.next_try(error, source.attempts):
-            source.postpone(until=until, error=UnexpectedError())
+        full = storage_full(error)
+        told = full or UnexpectedError()
+        if until := retry.next_try(full or error, source.attempts):
+            source.postpone(until=until, error=told)
         else:
-            source.fail(UnexpectedError())
+            source.fail(told)
 
 
 def _others_like(source: Source) -> SourceQuerySet:

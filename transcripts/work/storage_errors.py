@@ -1,0 +1,28 @@
+"""A disk without space, or a quota that is used up, as an expected error."""
+
+import errno
+from typing import Final
+
+from transcripts.errors import Retry, Unavailable
+
+_NUMBERS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_SQLSTATE: Final = "53100"  # disk_full of PostgreSQL
+
+
+class StorageFull(Unavailable):
+    """No space is left on a disk of the server."""
+
+    code = "storage_full"
+    retry = Retry.SERVER
+    default_hint = "Free space on it; what was added before is safe, and work goes on by itself."
+
+
+def storage_full(error: BaseException) -> StorageFull | None:
+    """Return the expected error if a full disk caused this one, or None."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else None
+        if number in _NUMBERS or getattr(cause, "sqlstate", None) == _SQLSTATE:
+            return StorageFull("No space is left on the server's disk.")
+        cause = cause.__cause__
+    return None
