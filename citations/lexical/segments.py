@@ -64,9 +64,9 @@ class LexicalSegment:
 
     def covered(self, runs: Runs) -> Mask:
         """Mark the slots whose positions are in one of the runs, which do not overlap."""
-        borders = self._at(self.overlapping(runs))
-        starts, ends = (np.bincount(column, minlength=self.size + 1) for column in borders.T)
-        return np.asarray(np.cumsum((starts - ends)[:-1]) > 0)
+        borders = self._at(self.overlapping(runs)).ravel()
+        lengths = np.diff(borders, prepend=0, append=self.size)  # outside and inside by turns
+        return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths)
 
     def _at(self, positions: NDArray[np.int64]) -> Slots:
         """Return for each position the slot of the first position at or after it; else the size."""
