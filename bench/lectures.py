@@ -107,7 +107,7 @@ def added(collection: Collection, title: str, text: str) -> None:
 
 def calibrated() -> float:
     """Return the distance that the calibration finds for this rate."""
-    found = calibration.calibrate(false_citations=WANTED)
+    (found,) = calibration.calibrate(false_citations=WANTED).values()
     calibration.forget()
     return found.max_distance
 

@@ -1,9 +1,9 @@
 """Calibrate the distance beyond which a lecture cites nothing.
 
-Off-topic talk has a nearest passage, too. How near depends on the model and on the library's size.
-So off-topic talk is looked up like the windows of a lecture, and the distance is set so that a
-given percentage of its windows would be cited. The gate and the cross-encoder are not taken into
-account.
+Off-topic talk has a nearest passage, too. How near depends on the model and on the size of what is
+searched, which for a lecture is its collection. So off-topic talk is looked up in each collection
+like the windows of a lecture, and the distance is set so that a given percentage of its windows
+would be cited. The gate and the cross-encoder are not taken into account.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from citations.lectures import window_analysis, windows
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Embedding, EmbeddingSpace
 from citations.providers import registry
-from citations.providers.embedding import Embedder
 from citations.text import sentences
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import InvalidInput
+from transcripts.models import Collection
 from transcripts.sanitize import clean
 
 FALSE_CITATIONS: Final = 5.0  # percent of the off-topic windows
@@ -34,7 +34,7 @@ MIN_WINDOWS: Final = 20  # fewer do not show one in twenty
 MAX_WINDOWS: Final = 2_000
 MAX_TEXT: Final = 2_000_000  # characters
 SAMPLED_CHUNKS: Final = 60  # to measure how many on-topic passages stay in resolved
-SMALL_LIBRARY: Final = 200  # chunks; such a library changes quickly
+SMALL: Final = 200  # chunks; such a collection changes quickly
 MARGIN: Final = 1e-6  # the distance itself is too far
 
 
@@ -43,7 +43,7 @@ class DistanceCalibration:
     """A calibrated squared L2 distance, 0 to 4, and how it was found.
 
     ``nearest_off_topic`` holds the minimum, 5th, 50th and 95th percentile of the distances.
-    ``kept`` is the share of the library's own passages with another passage within the
+    ``kept`` is the share of the collection's own passages with another passage within the
     distance; None if there is only one.
     """
 
@@ -57,8 +57,8 @@ class DistanceCalibration:
 
     @property
     def is_small(self) -> bool:
-        """Whether to calibrate again once the library has grown."""
-        return self.chunks < SMALL_LIBRARY
+        """Whether to calibrate again once the collection has grown."""
+        return self.chunks < SMALL
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,8 +66,9 @@ class DistanceCalibration:
 
 def calibrate(
     *, false_citations: float = FALSE_CITATIONS, off_topic: str = ""
-) -> DistanceCalibration:
-    """Set the active space's distance so that this percentage of off-topic windows is cited.
+) -> dict[str, DistanceCalibration]:
+    """Set the distance of each collection so that this percentage of off-topic windows is cited;
+    return the calibrations by slug.
 
     ``off_topic`` is the talk, in paragraphs; empty: a built-in text. Raises
     ``NothingToCalibrate``, ``InvalidInput``, and errors of the embedding model.
@@ -75,28 +76,30 @@ def calibrate(
     if not 0 <= false_citations <= 50:
         raise InvalidInput("False citations are a percentage from 0 to 50.")
     space = vector_space.active()
-    chunks = Embedding.objects.filter(space=space).count() if space else 0
-    if space is None or not chunks:
+    collections = _embedded(space) if space else {}
+    if space is None or not collections:
         raise NothingToCalibrate(
             "Nothing is embedded yet.",
             hint="Add documents or videos first; `kb status` shows their progress.",
         )
-    calibration = _measure(space, chunks, _split_talk(off_topic), false_citations)
-    space.max_distance, space.calibrated_at, space.calibration = (
-        calibration.max_distance,
-        timezone.now(),
-        calibration.to_json(),
-    )
-    space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
-    return calibration
+    embedder = vector_space.embedder_of(space)
+    vectors = [embedder.embed_query(query) for query in _queries(_split_talk(off_topic))]
+    calibrations = {
+        collection: _measure(space, resolved, vectors, false_citations)
+        for collection, resolved in collections.items()
+    }
+    space.calibrated_at = timezone.now()
+    space.calibration = {str(key.pk): found.to_json() for key, found in calibrations.items()}
+    space.save(update_fields=("calibrated_at", "calibration"))
+    return {collection.slug: found for collection, found in calibrations.items()}
 
 
 def forget() -> None:
     """Return to the distance of the settings."""
     space = vector_space.locked()
     if space is not None:
-        space.max_distance, space.calibrated_at, space.calibration = None, None, {}
-        space.save(update_fields=("max_distance", "calibrated_at", "calibration"))
+        space.calibrated_at, space.calibration = None, {}
+        space.save(update_fields=("calibrated_at", "calibration"))
 
 
 def threshold(distances: Sequence[float], false_citations: float) -> float:
@@ -106,12 +109,24 @@ def threshold(distances: Sequence[float], false_citations: float) -> float:
     return max(0.0, ordered[within] - MARGIN)
 
 
+def _embedded(space: EmbeddingSpace) -> dict[Collection, ResolvedFilter]:
+    """Return the collections with vectors, and what a lecture of each searches."""
+    found = {}
+    for collection in Collection.objects.order_by("slug"):
+        own = Embedding.objects.filter(space=space, source__collection=collection)
+        if chunks := own.count():
+            sources = frozenset(own.values_list("source", flat=True).distinct())
+            found[collection] = ResolvedFilter(sources=sources, chunks=chunks)
+    return found
+
+
 def _measure(
-    space: EmbeddingSpace, chunks: int, talk: Sequence[str], false_citations: float
+    space: EmbeddingSpace,
+    resolved: ResolvedFilter,
+    vectors: Sequence[NDArray[np.float32]],
+    false_citations: float,
 ) -> DistanceCalibration:
-    embedder = vector_space.embedder_of(space)
-    resolved = ResolvedFilter(sources=None, chunks=chunks)
-    distances = [_nearest(embedder.embed_query(query), space, resolved) for query in _queries(talk)]
+    distances = [_nearest(vector, space, resolved) for vector in vectors]
     max_distance = threshold(distances, false_citations)
     minimum, low, middle, high = (
         round(float(quantile), 4) for quantile in np.quantile(distances, (0, 0.05, 0.5, 0.95))
@@ -121,9 +136,9 @@ def _measure(
         false_citations=false_citations,
         windows=len(distances),
         within=sum(distance <= max_distance for distance in distances),
-        chunks=chunks,
+        chunks=resolved.chunks,
         nearest_off_topic=(minimum, low, middle, high),
-        kept=_share_kept(space, resolved, embedder, max_distance),
+        kept=_share_kept(space, resolved, max_distance),
     )
 
 
@@ -175,12 +190,14 @@ def _nearest(
 
 
 def _share_kept(
-    space: EmbeddingSpace, resolved: ResolvedFilter, embedder: Embedder, max_distance: float
+    space: EmbeddingSpace, resolved: ResolvedFilter, max_distance: float
 ) -> float | None:
-    """Return the share of the library's own passages that another one still finds."""
-    if resolved.chunks < 2:
+    """Return the share of the collection's own passages that another one still finds."""
+    if resolved.chunks < 2 or resolved.sources is None:
         return None
-    chunks = Chunk.objects.filter(embeddings__space=space).order_by("digest")  # pseudo-random
+    embedder = vector_space.embedder_of(space)
+    own = Chunk.objects.filter(embeddings__space=space, source__in=resolved.sources)
+    chunks = own.order_by("digest")  # pseudo-random
     sample = list(chunks.values_list("pk", "text")[:SAMPLED_CHUNKS])
     queries = _queries([_excerpt(text) for _, text in sample])
     distances = [

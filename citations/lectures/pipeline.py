@@ -217,12 +217,19 @@ def _find_passages(run: WindowRun, space: EmbeddingSpace | None) -> None:
         with timed(SEARCH, [run]) as open_runs:
             for_each(open_runs, lambda run_: _search(run_, space), failing=_fail)
         with timed(RERANK, [run]) as open_runs:
-            for_each(open_runs, lambda run_: _choose(run_, max_distance(space)), failing=_fail)
+            for_each(open_runs, lambda run_: _choose(run_, _limit(run_, space)), failing=_fail)
 
 
-def max_distance(space: EmbeddingSpace) -> float:
-    """Return the greatest squared L2 distance to cite in a space: calibrated, else the setting."""
-    return conf.live_distance() if space.max_distance is None else space.max_distance
+def max_distance(space: EmbeddingSpace, collection: int) -> float:
+    """Return the greatest squared L2 distance at which a collection's lectures cite: calibrated,
+    else the setting.
+    """
+    calibration = space.calibration.get(str(collection), {})
+    return float(calibration.get("max_distance", conf.live_distance()))
+
+
+def _limit(run: WindowRun, space: EmbeddingSpace) -> float:
+    return max_distance(space, run.window.session.collection_id)
 
 
 def distance_of(cosine: float) -> float:
@@ -238,7 +245,7 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return
     run.window.distance = distance_of(hits[0].cosine)
-    if run.window.distance > max_distance(space):
+    if run.window.distance > _limit(run, space):
         run.decide(WindowOutcome.TOO_FAR)
         return
     rows = passages.fetch(

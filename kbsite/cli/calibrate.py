@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from citations.lectures import calibration
+from citations.lectures.calibration import DistanceCalibration
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, option
 from kbsite.cli.terminal import note, print_json, say
@@ -40,8 +41,8 @@ def calibrate(
 ) -> None:
     """Calibrate the distance at which lectures cite a passage.
 
-    Measures how near off-topic talk comes to the library. The result holds for one embedding model
-    and library: calibrate again after a migration, and when the library has grown a lot.
+    Measures how near off-topic talk comes to each collection. The result holds for one embedding
+    model: calibrate again after a migration, and when a collection is new or has grown a lot.
     """
     open_library()
     if forget:
@@ -52,12 +53,20 @@ def calibrate(
     if file and file.stat().st_size > 4 * limit:
         raise InvalidInput(f"{file.name} is too large: the limit is {limit:,} characters.")
     text = file.read_text(encoding="utf-8", errors="replace") if file else ""
-    result = calibration.calibrate(false_citations=false_citations, off_topic=text)
+    results = calibration.calibrate(false_citations=false_citations, off_topic=text)
     if as_json:
-        print_json(result.to_json())
+        print_json({slug: result.to_json() for slug, result in results.items()})
         return
+    for slug, result in results.items():
+        _tell(slug, result)
+
+
+def _tell(slug: str, result: DistanceCalibration) -> None:
     minimum, low, median, high = result.nearest_off_topic
-    say(f"Lectures cite passages nearer than {result.max_distance:.3f} (squared L2 distance).")
+    say(
+        f"Lectures of {slug} cite passages nearer than {result.max_distance:.3f}"
+        " (squared L2 distance)."
+    )
     note(
         f"{result.within} of {result.windows} off-topic windows would cite"
         f" one of {result.chunks:,} passages."
@@ -67,6 +76,6 @@ def calibrate(
         f" 5 % {low:.3f}, median {median:.3f}, 95 % {high:.3f}."
     )
     if result.kept is not None:
-        note(f"{result.kept:.0%} of the library's passages have another one within that distance.")
+        note(f"{result.kept:.0%} of its passages have another one within that distance.")
     if result.is_small:
-        note("The library is small: calibrate again when it has grown.")
+        note("The collection is small: calibrate again when it has grown.")

@@ -65,8 +65,7 @@ class TestALibrary:
         )
 
         strict, loose = (
-            calibrate(false_citations=0, off_topic=ELSEWHERE),
-            calibrate(false_citations=20, off_topic=ELSEWHERE),
+            calibrate(false_citations=rate, off_topic=ELSEWHERE)[library.slug] for rate in (0, 20)
         )
 
         assert strict.within == 0
@@ -74,24 +73,35 @@ class TestALibrary:
         assert strict.max_distance <= loose.max_distance
         space = vector_space.locked()
         assert space is not None
-        assert lecture_pipeline.max_distance(space) == loose.max_distance
-        assert space.calibration["chunks"] == 4
+        assert lecture_pipeline.max_distance(space, library.pk) == loose.max_distance
+        assert space.calibration[str(library.pk)]["chunks"] == 4
         assert space.calibrated_at is not None
         assert loose.is_small
+
+    def test_is_calibrated_by_what_each_collection_holds_alone(self, library: Collection):
+        embed(make_document(library, ["entropy theorem heat"]))
+        alone = calibrate(off_topic=ELSEWHERE)
+
+        other = Collection.objects.create(name="Other", slug="other")
+        embed(make_document(other, ["dogs bark at the moon tonight while we eat some cake"]))
+        both = calibrate(off_topic=ELSEWHERE)
+
+        assert both[library.slug] == alone[library.slug]
+        assert both["other"].max_distance < alone[library.slug].max_distance
 
     def test_takes_our_own_talk_where_none_is_given_and_can_forget(
         self, library: Collection, settings
     ):
         embed(make_document(library, ["entropy and heat"]))
 
-        found = calibrate()
+        found = calibrate()[library.slug]
         forget()
 
         assert found.windows > 60
         assert found.kept is None
         space = vector_space.locked()
         assert space is not None
-        assert lecture_pipeline.max_distance(space) == settings.LIVE_DISTANCE_THRESHOLD
+        assert lecture_pipeline.max_distance(space, library.pk) == settings.LIVE_DISTANCE_THRESHOLD
 
     def test_cannot_be_calibrated_while_it_is_empty_or_with_too_little_talk(
         self, library: Collection

@@ -355,7 +355,8 @@ def test_the_calibrated_distance_comes_before_the_setting(
     lecture: LectureSession, textbook: Source, settings: Any
 ) -> None:
     settings.LIVE_DISTANCE_THRESHOLD = 4.0
-    EmbeddingSpace.objects.update(max_distance=0.01)
+    near = {str(lecture.collection_id): {"max_distance": 0.01}}
+    EmbeddingSpace.objects.update(calibration=near)
     assert cite(lecture).window.outcome == WindowOutcome.TOO_FAR
 
 

@@ -32,16 +32,16 @@ def test_a_library_is_calibrated_and_goes_back(kb: Kb, library: Collection, tmp_
     )
 
     shown = kb("calibrate")
-    result = kb("calibrate", "--false-citations", 0, "--file", talk, "--json").json
+    result = kb("calibrate", "--false-citations", 0, "--file", talk, "--json").json[library.slug]
     space.refresh_from_db()
 
     assert "calibrate again when it has grown" in " ".join((shown.out + shown.err).split())
     assert (result["within"], result["chunks"]) == (0, 2)
-    assert space.max_distance == result["max_distance"]
+    assert space.calibration == {str(library.pk): result}
 
     kb("calibrate", "--forget")
     space.refresh_from_db()
-    assert space.max_distance is None
+    assert space.calibration == {}
 
 
 def test_an_empty_library_says_what_to_do(kb: Kb, library: Collection):
