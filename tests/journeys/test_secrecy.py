@@ -71,7 +71,7 @@ class Shown:
         yield "narrowed search", self._rest("GET", "search", params=narrowed)
         for question in QUESTIONS:
             asked = {"question": question, "keep": False}
-            yield f"answer to {question}", self._rest("POST", "ask", json=asked)
+            yield f"answer to {question}", self._rest("POST", "ask?stream=false", json=asked)
         for path in ("/", "/library/", "/sources/", "/search/?q=whale&explain=1", "/ask/"):
             yield f"page {path}", self._browser.get(path).content.decode()
         yield "completions", self._endpoint.talk(self._token, completions)
