@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.utils import timezone
 
 from kbsite.models import ApiToken, SignInLink
-from transcripts.admin import RecordAdmin, Table
+from transcripts.admin import AuditedAdmin, RecordAdmin, Table
 from transcripts.models import Collection
 
 if TYPE_CHECKING:  # Django's classes cannot be subscripted at run time
@@ -18,10 +19,19 @@ if TYPE_CHECKING:  # Django's classes cannot be subscripted at run time
 else:
     TokenForm = forms.ModelForm
 
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class AuditedUserAdmin(AuditedAdmin, UserAdmin):  # type: ignore[type-arg]
+    """Django's admin of users, with an audit trail."""
+
+
 admin.site.site_header = admin.site.site_title = "Cuebase"
 admin.site.index_title = "Every collection: scopes do not apply here"
 
 
+REVOKED_AT_ONCE = 500
 _NEW_FIELDS = ("user", "name", "can_write", "collections", "days")
 _FIXED_FIELDS = (
     "hint", "user", "can_write", "limited", "readable", "created_at", "last_used_at", "revoked_at",
@@ -101,6 +111,10 @@ class ApiTokenAdmin(Table):
         names = ", ".join(collections.values_list("name", flat=True))
         return names or ("none that is left" if token.limited else "all that the user may see")
 
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Leave the audit trail out, where ``issue`` has recorded the token."""
+        return admin.ModelAdmin.log_addition(self, request, obj, message)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save changes; ``save_form`` has stored a new token."""
         if change:
@@ -128,8 +142,8 @@ class ApiTokenAdmin(Table):
 
     @admin.action(description="Revoke", permissions=["work"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        count = queryset.filter(revoked_at=None).update(revoked_at=timezone.now())
-        self.message_user(request, f"{count} revoked.", messages.SUCCESS)
+        valid = queryset.filter(revoked_at=None).select_related("user")
+        self.work_on(request, valid, ApiToken.revoke, done="revoked", most=REVOKED_AT_ONCE)
 
 
 @admin.register(SignInLink)

@@ -13,6 +13,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
 from kbsite.models import ApiToken
+from transcripts import actors
+from transcripts.actors import Actor
 from transcripts.errors import Forbidden, NotSignedIn
 from transcripts.models import WRITING_ROLES, Collection, Membership
 from transcripts.scope import NOTHING, Scope
@@ -103,6 +105,21 @@ def is_superuser(request: Any) -> bool:
         return False
 
 
+def actor_of(request: Any) -> Actor:
+    """Return who a request comes from, and by which door, for the audit trail."""
+    try:
+        caller = request.caller
+    except NotSignedIn:
+        caller = None
+    part = request.path_info.split("/")[1]
+    return Actor(
+        door={"api": "rest", "admin": "admin"}.get(part, "web"),
+        name=caller.user.get_username() if caller else "",
+        token=caller.token.hint if caller and caller.token else "",
+        address=request.META.get("REMOTE_ADDR"),
+    )
+
+
 class CallerMiddleware(MiddlewareMixin):
     """Give every request a lazy ``caller`` and ``access``, its Scope.
 
@@ -110,6 +127,7 @@ class CallerMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: Any) -> None:
+        actors.found_by(lambda: actor_of(request))
         session = getattr(request, "session", None)
         # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
         if session is not None and "\0" in (session.session_key or ""):
@@ -118,6 +136,10 @@ class CallerMiddleware(MiddlewareMixin):
         request.access = SimpleLazyObject(
             lambda: request.caller.scope if request.caller else NOTHING
         )
+
+    def process_response(self, request: Any, response: HttpResponse) -> HttpResponse:
+        actors.found_by(Actor)  # the thread goes on to others
+        return response
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):

@@ -7,9 +7,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+
+from transcripts import audit
+from transcripts.audit import Action
 
 TOKEN_PREFIX = "kb_"
 
@@ -60,16 +63,19 @@ class ApiToken(models.Model):
     ) -> "tuple[ApiToken, str]":
         """Create a token; its text is returned here and never again."""
         text = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        token = cls.objects.create(
-            user=user,
-            name=name[:80],
-            hint=text[:9],
-            digest=digest(text),
-            can_write=can_write,
-            limited=bool(collections),
-            expires_at=timezone.now() + timedelta(days=days) if days else None,
-        )
-        token.collections.set(collections)
+        with transaction.atomic():
+            token = cls.objects.create(
+                user=user,
+                name=name[:80],
+                hint=text[:9],
+                digest=digest(text),
+                can_write=can_write,
+                limited=bool(collections),
+                expires_at=timezone.now() + timedelta(days=days) if days else None,
+            )
+            token.collections.set(collections)
+            may = "write" if can_write else "read"
+            audit.record(Action.ADD, "token", token.hint, user=user.get_username(), may=may)
         return token, text
 
     @classmethod
@@ -94,7 +100,9 @@ class ApiToken(models.Model):
     def revoke(self) -> None:
         """Make the token useless, but keep its record."""
         self.revoked_at = timezone.now()
-        self.save(update_fields=["revoked_at"])
+        with transaction.atomic():
+            self.save(update_fields=["revoked_at"])
+            audit.record(Action.REVOKE, "token", self.hint, user=self.user.get_username())
 
 
 class SignInLink(models.Model):
@@ -110,9 +118,12 @@ class SignInLink(models.Model):
     @classmethod
     def issue(cls, user: AbstractBaseUser, *, valid_for: timedelta = timedelta(hours=24)) -> str:
         """Create a link's secret; the user's older links and all expired ones stop working."""
-        cls.objects.filter(Q(user=user) | Q(expires_at__lt=timezone.now())).delete()
         text = secrets.token_urlsafe(32)
-        cls.objects.create(user=user, digest=digest(text), expires_at=timezone.now() + valid_for)
+        ends = timezone.now() + valid_for
+        with transaction.atomic():
+            cls.objects.filter(Q(user=user) | Q(expires_at__lt=timezone.now())).delete()
+            cls.objects.create(user=user, digest=digest(text), expires_at=ends)
+            audit.record(Action.ADD, "sign-in link", user=user.get_username())
         return text
 
     @classmethod

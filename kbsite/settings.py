@@ -238,6 +238,7 @@ WORKER_METRICS_PORT = option(
     "Port of HOST on which `kb worker` shows its metrics to everybody; 0: none.",
     most=65_535,
 )
+AUDIT_DAYS = option("AUDIT_DAYS", 365, "Days that the audit trail is kept; 0: for good.")
 LOG_FORMAT = option(
     "LOG_FORMAT", "text", "Format of the log of servers and workers.", among=("text", "json")
 )
@@ -309,6 +310,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "transcripts.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
+    "prune": {"task": "transcripts.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
         "schedule": 300.0,

@@ -11,12 +11,16 @@ from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any, Final
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import AuthenticationForm
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from limits import RateLimitItemPerMinute
 
 from kbsite import rate_limits
+from transcripts import audit
+from transcripts.audit import Action
 
 MINUTES: Final = 5
 BY_PAIR: Final = 10  # attempts with one name from one address, or from a known browser
@@ -35,7 +39,17 @@ class SignInForm(AuthenticationForm):
         name = self.cleaned_data.get("username")
         if self.request is not None and name:
             count_password(self.request, name)
-        return super().clean()
+        try:
+            return super().clean()
+        except ValidationError:
+            record_refusal(name or "")
+            raise
+
+
+def record_refusal(name: str) -> None:
+    """Record that somebody could not sign in; an unknown name may be a password."""
+    is_known = get_user_model().objects.filter(username=name).exists()
+    audit.record(Action.REFUSE, "sign-in", name if is_known else "")
 
 
 def count_password(request: HttpRequest, name: str) -> None:

@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
@@ -25,6 +26,8 @@ from kbsite import health, sign_in
 from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
 from kbsite.models import ApiToken, SignInLink
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
 from transcripts.work.storage_errors import storage_full
@@ -53,8 +56,11 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        response = super().form_valid(form)
-        sign_in.remember_browser(response, form.get_user().get_username())
+        name = form.get_user().get_username()
+        with transaction.atomic():
+            response = super().form_valid(form)
+            audit.record(Action.SIGN_IN, "password", name)
+        sign_in.remember_browser(response, name)
         return response
 
 
@@ -71,17 +77,20 @@ def home(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_variables("secret")
 @require_GET
+@transaction.atomic
 def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """Sign in by a one-time link, and use it up. Its address, a secret, is not sent as referrer."""
     user = SignInLink.redeem(secret)
     if user is not None:
         login(request, user, backend=BACKEND)
+        audit.record(Action.SIGN_IN, "sign-in link", user.get_username())
         response: HttpResponse = redirect(_next(request))
         sign_in.remember_browser(response, user.get_username())
     elif request.user.is_authenticated:
         response = redirect(_next(request))  # the link was followed twice
     else:
         sign_in.count_link(request)
+        sign_in.record_refusal("")
         response = render(request, "kbsite/expired_link.html", status=410)
     response["Referrer-Policy"] = "no-referrer"
     return response

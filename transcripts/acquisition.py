@@ -8,7 +8,8 @@ from typing import Any
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
-from transcripts import conf, errors, file_import, files, storage, youtube
+from transcripts import audit, conf, errors, file_import, files, storage, youtube
+from transcripts.audit import Action
 from transcripts.models import (
     Collection,
     Feed,
@@ -75,7 +76,9 @@ def request(
     )
     if every_hours is not None:
         feed.plan()  # now, because the first job may fail
-    return request_feed(feed, by=by, tags=tags)
+    with transaction.atomic():
+        audit.record(Action.ADD, "feed", target.id, collection=collection)
+        return request_feed(feed, by=by, tags=tags)
 
 
 def request_feed(feed: Feed, *, by: Any = None, tags: Sequence[str] = ()) -> Job:
@@ -124,6 +127,9 @@ def request_files(
             created_by=by,
         )
         enqueue(job)
+        audit.record(
+            Action.ADD, "files", f"job {job.pk}", collection=collection, count=len(accepted)
+        )
         rows = [JobFile(job=job, name=name, data=data) for name, data in accepted]
         JobFile.objects.bulk_create(
             (row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50
@@ -352,9 +358,11 @@ def _request_video(
         created_by=by,
         tags=storage.clean_tags(tags),
     )
-    job, is_new = enqueue(new)
-    if not is_new:  # it may wait behind the ten thousand videos of a channel
-        job.hasten(priority=new.priority, tags=new.tags)
+    with transaction.atomic():
+        job, is_new = enqueue(new)
+        audit.record(Action.ADD, "video", video_id, collection=collection)
+        if not is_new:  # it may wait behind the ten thousand videos of a channel
+            job.hasten(priority=new.priority, tags=new.tags)
     return job
 
 

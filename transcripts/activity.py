@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from django.db import transaction
 from django.db.models import Count
 
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
@@ -75,6 +78,13 @@ def find_feed(scope: Scope, pk: int) -> Feed:
             hint="The Activity page lists those you can see.",
         )
     return feed
+
+
+def remove_feed(feed: Feed) -> None:
+    """Delete a playlist or channel; its videos stay."""
+    with transaction.atomic():
+        audit.record(Action.DELETE, "feed", feed.youtube_id, collection=feed.collection)
+        feed.delete()
 
 
 def schedule(feed: Feed, *, newest: int | None, every_hours: int | None) -> None:

@@ -10,6 +10,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.text import slugify
 
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
 from transcripts.models import Collection, Feed, Job, Membership, Role, Transcript, Video
 from transcripts.scope import Scope
@@ -84,13 +86,16 @@ def create(name: str, *, owner: Any) -> Collection:
     with transaction.atomic():
         collection = _saved(Collection(name=name, slug=_free_slug(name)))
         Membership.objects.create(collection=collection, user=owner, role=Role.OWNER)
+        audit.record(Action.ADD, "collection", collection.slug, collection=collection)
     return collection
 
 
 def rename(collection: Collection, name: str) -> None:
     """Rename a collection; its slug stays. Raises ``Conflict`` if the name is taken."""
     collection.name = _clean(name)
-    _saved(collection)
+    with transaction.atomic():
+        _saved(collection)
+        audit.record(Action.CHANGE, "collection", collection.slug, collection=collection)
 
 
 def set_member(collection: Collection, username: str, *, role: str) -> None:
@@ -107,12 +112,15 @@ def set_member(collection: Collection, username: str, *, role: str) -> None:
         Membership.objects.update_or_create(
             collection=collection, user=user, defaults={"role": role}
         )
+        audit.record(Action.CHANGE, "member", user.username, collection=collection, role=role)
 
 
 def remove_member(collection: Collection, user_pk: int) -> None:
     """Remove a member. Raises ``Conflict`` if no owner would be left."""
     with _keeping_an_owner(collection):
-        Membership.objects.filter(collection=collection, user=user_pk).delete()
+        for member in Membership.objects.filter(collection=collection, user=user_pk):
+            audit.record(Action.DELETE, "member", member.user, collection=collection)
+            member.delete()
 
 
 def delete(collection: Collection) -> None:
@@ -120,6 +128,7 @@ def delete(collection: Collection) -> None:
     with transaction.atomic():
         Collection.objects.select_for_update().filter(pk=collection.pk).first()
         _lock(Video.objects.filter(collection=collection))
+        audit.record(Action.DELETE, "collection", collection.slug, collection=collection)
         collection.delete()
 
 
@@ -130,6 +139,7 @@ def delete_video(video: Video) -> None:
     """
     with transaction.atomic():
         _lock(Video.objects.filter(pk=video.pk))
+        audit.record(Action.DELETE, "video", video.key, collection=video.collection)
         video.delete()
 
 

@@ -40,6 +40,11 @@ def streams_at_once() -> int:
     return int(settings.STREAMS_AT_ONCE)
 
 
+def audit_days() -> int:
+    """Return how long the audit trail is kept; 0: for good."""
+    return int(settings.AUDIT_DAYS)
+
+
 def public_url() -> str:
     """Return the public address of this server, without a trailing slash."""
     return str(settings.PUBLIC_URL).rstrip("/")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from transcripts import captions, conf
+from transcripts import audit, captions, conf
+from transcripts.audit import Action
 from transcripts.cues import Cue, group_by_time
 from transcripts.library import cues_of, find_transcript, link_at
 from transcripts.models import Transcript, Video
@@ -32,6 +33,7 @@ class Export:
 def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Export:
     """Write a video's transcript as a file. Raises ``TranscriptNotFound``."""
     transcript = find_transcript(video, language=language)
+    audit.record(Action.EXPORT, "video", video.key, collection=video.collection, form=form)
     media_type, write = _WRITERS[form]
     suffix = f".{transcript.language}" if transcript.language else ""
     return Export(

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from transcripts import acquisition
+from transcripts import acquisition, audit, conf
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.work import messages
 
@@ -37,6 +37,12 @@ def sync_due_feeds() -> None:
     for feed in Feed.objects.due().select_related("collection"):
         feed.plan()
         send(acquisition.request_feed(feed))
+
+
+@shared_task
+def prune() -> None:
+    """Delete what is older than the audit trail is kept."""
+    audit.prune(days=conf.audit_days())
 
 
 def send(job: Job) -> None:

@@ -19,7 +19,8 @@ from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import formats
 from citations.readers.formats import DocumentFormat
 from citations.readers.page import Facts, ReadPage, Survey
-from transcripts import locks
+from transcripts import audit, locks
+from transcripts.audit import Action
 from transcripts.errors import InvalidInput
 from transcripts.locks import Lock
 from transcripts.models import Collection
@@ -77,6 +78,7 @@ def add(
             "added_by": by,
         }
         source = Source.objects.create(collection=collection, kind=format.kind, **about)
+        audit.record(Action.ADD, "document", source.uuid, collection=collection)
         document = Document.objects.create(
             source=source, name=name, media_type=format.media_type, size=size, digest=digest
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
@@ -47,6 +47,8 @@ from citations.text.breakpoints import Embed
 from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
 from transcripts.work.models import error_columns
@@ -116,7 +118,9 @@ def try_again() -> int:
 
 def remove(source: Source) -> None:
     """Delete a source with all that came from it."""
-    source.delete()
+    with transaction.atomic():
+        audit.record(Action.DELETE, "document", source.uuid, collection=source.collection)
+        source.delete()
     document_storage.prune()
     page_images.prune()
 

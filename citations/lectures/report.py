@@ -11,7 +11,8 @@ from django.utils import timezone
 from citations.models import Citation, LectureSession, Window, WindowOutcome
 from citations.passages import place
 from citations.text.markdown import escape_markdown
-from transcripts import conf
+from transcripts import audit, conf
+from transcripts.audit import Action
 from transcripts.scope import Scope
 
 SKIPPED: Final = (
@@ -95,6 +96,7 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
 
 def export(session: LectureSession) -> str:
     """Write a session as Markdown: the transcript, with citations as footnotes."""
+    audit.record(Action.EXPORT, "lecture", session.uuid, collection=session.collection)
     visible = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
         session=session
     )

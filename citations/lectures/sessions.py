@@ -13,7 +13,8 @@ from django.utils import timezone
 from citations.errors import CitationNotFound, InvalidFilter, LectureNotFound
 from citations.library.filters import Filter, matching
 from citations.models import Citation, CitationQuerySet, LectureSession, Source
-from transcripts import library
+from transcripts import audit, library
+from transcripts.audit import Action
 from transcripts.errors import TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.sanitize import clean, uuid_of
@@ -120,6 +121,7 @@ def delete(session: LectureSession) -> None:
         LectureSession.objects.select_for_update().filter(
             pk=session.pk
         ).first()  # waits for citations being stored
+        audit.record(Action.DELETE, "lecture", session.uuid, collection=session.collection)
         LectureSession.objects.filter(pk=session.pk).delete()
 
 

@@ -23,6 +23,8 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
 from transcripts.work.models import NO_ERROR
 from transcripts.work.retry import RetryPolicy
@@ -101,8 +103,10 @@ def begin(to: conf.EmbeddingChoice, *, guarded: bool = False) -> EmbeddingSpace:
     registry.embedder(
         planned.provider, model=planned.model, dimensions=planned.dimensions
     ).embed_documents(["test"])
-    space = under_way() or _created(planned)
-    space.restart(guarded=guarded)
+    with transaction.atomic():
+        space = under_way() or _created(planned)
+        space.restart(guarded=guarded)
+        audit.record(Action.MIGRATE, "embeddings", space)
     return space
 
 

@@ -22,6 +22,8 @@ from citations.notebook.bibliography import Work
 from citations.passages import place
 from citations.schemas.answers import ReplyOut
 from citations.text.markdown import escape_markdown
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.conf import public_url
 from transcripts.scope import Scope
 
@@ -47,6 +49,7 @@ class ExportFile:
 
 def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
     """Export a conversation as the scope may see it, with permanent addresses."""
+    audit.record(Action.EXPORT, "conversation", conversation.uuid, form=form)
     render, media_type, ending = _FORMS[form]
     answers = notebook_answers.of_conversation(scope, conversation)
     visible = _VisibleConversation(conversation, answers, scope)

@@ -1,5 +1,7 @@
 """The root of `kb`: its commands, each imported when it is called, and how errors are reported."""
 
+import getpass
+import os
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, NamedTuple
@@ -8,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kbsite.cli import terminal
+from transcripts.actors import Actor, acting
 
 
 class CommandEntry(NamedTuple):
@@ -58,6 +61,9 @@ COMMANDS = {
     ),
     "models": CommandEntry("models:app", "List the configured models, or fetch missing ones."),
     "config": CommandEntry("config:config", "Show every setting: value, origin and meaning."),
+    "audit": CommandEntry(
+        "audit:audit", "Show who added, deleted, exported, shared and signed in, oldest first."
+    ),
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
     "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
     "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
@@ -84,12 +90,20 @@ class RootGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in (*ctx._protected_args, *ctx.args)
         try:
-            return super().invoke(ctx)
+            with acting(Actor(door="kb", name=_account())):
+                return super().invoke(ctx)
         except Exception as error:
             expected = terminal.expected_error(error)
             if expected is None:
                 raise
             raise typer.Exit(terminal.report(expected, as_json=as_json)) from None
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        return str(os.getuid())
 
 
 def load(name: str) -> Any:

@@ -18,6 +18,8 @@ from psycopg.pq import Conninfo
 from kbsite import boot, settings
 from kbsite.cli import backup_files, backup_manifest, server_lock
 from kbsite.postgres import programs as postgres_programs
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import WorkerPulse
 
@@ -116,6 +118,7 @@ def restore(path: Path, *, keys: Sequence[Any] = ()) -> None:
             f"--file={_script_of(path, Path(folder), keys=keys)}",
         )
     boot.migrate_now()
+    audit.record(Action.RESTORE, "library", path.name)
 
 
 def _write_dump(file: BinaryIO, *, keys: Sequence[Any]) -> None:

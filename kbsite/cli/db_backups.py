@@ -13,6 +13,8 @@ from kbsite.cli import backup_files, backup_keys, backups
 from kbsite.cli.database import open_library
 from kbsite.cli.options import Json, Many, Yes, argument, option
 from kbsite.cli.terminal import confirm, expected_error, print_result, report, say
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import Unavailable, UnexpectedError
 from transcripts.models import Video
 
@@ -114,6 +116,7 @@ def _write_backup(
     file: Path, path: Path, *, keep: int | None, keys: list[Any], as_json: bool
 ) -> None:
     size = backups.back_up(path, keys=keys)
+    audit.record(Action.EXPORT, "library", path.name)
     deleted = backup_files.rotate(file, path, keep=keep) if keep else []
     lines = [f"{path}: {size / 2**20:,.1f} MB. `kb db restore` restores it."]
     lines += [f"Deleted {old}." for old in deleted]

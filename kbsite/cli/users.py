@@ -17,6 +17,8 @@ from kbsite.cli.database import open_collection, open_library
 from kbsite.cli.options import InCollection, Json, argument, user_names
 from kbsite.cli.terminal import print_json, print_result, table
 from kbsite.models import SignInLink
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
 
@@ -81,6 +83,7 @@ def add_user(
         with transaction.atomic():
             user.save()
             Membership.objects.create(collection=member_of, user=user, role=role)
+            audit.record(Action.ADD, "user", user.username, collection=member_of, role=role)
     except IntegrityError:
         raise Conflict(
             f"There is already a user “{name}”.", hint="`kb user list` lists them."

@@ -14,7 +14,8 @@ from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
 from kbsite.content import requests, serializers
-from transcripts import collections
+from transcripts import activity, audit, collections
+from transcripts.audit import Action
 from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
@@ -83,7 +84,13 @@ class Collections(mixins.CreateModelMixin, Changeable):
         with transaction.atomic():
             collection = serializer.save()
             Membership.objects.create(collection=collection, user=request.user, role=Role.OWNER)
+            audit.record(Action.ADD, "collection", collection.slug, collection=collection)
         collection.video_count = 0
+
+    def perform_update(self, serializer: Any) -> None:
+        with transaction.atomic():
+            found = serializer.save()
+            audit.record(Action.CHANGE, "collection", found.slug, collection=found)
 
     def perform_destroy(self, instance: Collection) -> None:
         """Delete a collection with its content, even while workers add to it."""
@@ -103,15 +110,20 @@ class Members(mixins.CreateModelMixin, Changeable):
         members = self._visible(Membership).select_related("collection", "user")
         return members.order_by("collection__name", "user__username")
 
+    def perform_create(self, serializer: Any) -> None:
+        with transaction.atomic():
+            _record_member(Action.ADD, serializer.save())
+
     def perform_update(self, serializer: Any) -> None:
         with transaction.atomic():
             if serializer.validated_data.get("role", Role.OWNER) != Role.OWNER:
                 _keep_an_owner(serializer.instance)
-            serializer.save()
+            _record_member(Action.CHANGE, serializer.save())
 
     def perform_destroy(self, instance: Membership) -> None:
         with transaction.atomic():
             _keep_an_owner(instance)
+            _record_member(Action.DELETE, instance)
             instance.delete()
 
 
@@ -168,6 +180,9 @@ class Feeds(Changeable):
         """Schedule the next sync anew."""
         serializer.save().plan()
 
+    def perform_destroy(self, instance: Feed) -> None:
+        activity.remove_feed(instance)
+
 
 class Sources(Resource):
     """Sources of citations, newest first: documents, and videos in one language.
@@ -222,6 +237,10 @@ router.register("transcripts", Transcripts, basename="content-transcript")
 router.register("feeds", Feeds, basename="content-feed")
 router.register("sources", Sources, basename="content-source")
 router.register("chunks", Chunks, basename="content-chunk")
+
+
+def _record_member(action: Action, member: Membership) -> None:
+    audit.record(action, "member", member.user, collection=member.collection, role=member.role)
 
 
 def _keep_an_owner(member: Membership) -> None:

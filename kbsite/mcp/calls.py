@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,8 +15,10 @@ from pydantic import Field
 
 from kbsite.auth import Caller, caller_of_token
 from kbsite.errors import DATABASE_ERRORS
+from transcripts.actors import Actor, acting
 from transcripts.errors import DatabaseLost, NotSignedIn
 
+ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -62,6 +64,14 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     return await asyncio.get_running_loop().run_in_executor(_threads(), copy_context().run, call)
 
 
+def _actor() -> Actor:
+    token, address = get_access_token(), ADDRESS.get()
+    if not isinstance(token, CallerToken):
+        return Actor(door="mcp", address=address)
+    name = token.caller.user.get_username()
+    return Actor(door="mcp", name=name, token=token.token, address=address)
+
+
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=max_threads(), thread_name_prefix="mcp")
@@ -74,7 +84,8 @@ def max_threads() -> int:
 
 def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
-        return work(*args, **kwargs)
+        with acting(_actor()):
+            return work(*args, **kwargs)
     except DATABASE_ERRORS as error:
         raise DatabaseLost from error
     finally:

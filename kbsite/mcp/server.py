@@ -181,6 +181,7 @@ class Application:
             )(scope, receive, send)
         else:
             await self._running()
+            calls.ADDRESS.set((scope.get("client") or (None,))[0])
             await self._mcp(scope, receive, send)
 
     async def _running(self) -> None:

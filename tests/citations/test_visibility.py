@@ -54,7 +54,7 @@ PARTS = {
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer"),
 }
-SHARED = {"WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
+SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 
 
 @pytest.fixture

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
+from django.db import transaction
 from django.db.models import CASCADE, Model, QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest
 
+from transcripts import audit
+from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
@@ -40,7 +43,32 @@ def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
     return {model: count for model, count in counts.items() if count}
 
 
-class Table(Admin):
+class AuditedAdmin(Admin):
+    """A table whose changes are in the audit trail, too."""
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        audit.record(Action.ADD, *_named(obj))
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        audit.record(Action.CHANGE, *_named(obj), fields=_changed(message))
+        return super().log_change(request, obj, message)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        """Delete a row, and record it."""
+        with transaction.atomic():
+            audit.record(Action.DELETE, *_named(obj))
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        """Delete rows, and record each."""
+        with transaction.atomic():
+            for obj in queryset:
+                audit.record(Action.DELETE, *_named(obj))
+            super().delete_queryset(request, queryset)
+
+
+class Table(AuditedAdmin):
     """A table that counts deletions instead of listing them, and deletes in batches."""
 
     show_full_result_count = False
@@ -68,7 +96,10 @@ class Table(Admin):
         keys = list(queryset.order_by().values_list("pk", flat=True))
         for start in range(0, len(keys), DELETED_AT_ONCE):
             batch = keys[start : start + DELETED_AT_ONCE]
-            self.model._default_manager.filter(pk__in=batch).only("pk").delete()
+            with transaction.atomic():
+                kind = str(self.model._meta.verbose_name)
+                audit.record(Action.DELETE, kind, count=len(batch), ids=batch)
+                self.model._default_manager.filter(pk__in=batch).only("pk").delete()
 
     def has_work_permission(self, request: HttpRequest) -> bool:
         """Whether the user may start work here, which takes the permission to change rows."""
@@ -129,6 +160,18 @@ class Bytes(RecordAdmin):
     @admin.display(ordering="size")
     def size(self, row: Any) -> str:
         return f"{row.size:,}"
+
+
+def _named(row: Model) -> tuple[str, object]:
+    return str(row._meta.verbose_name), row.pk
+
+
+def _changed(message: Any) -> list[str]:
+    """Name the fields that a form changed, without their values."""
+    if not isinstance(message, list):
+        return []
+    changes = [change for part in message for change in part.values()]
+    return [field for change in changes for field in change.get("fields", [change.get("name")])]
 
 
 def may(request: Any, what: str, model: type[Model]) -> bool:

@@ -1,5 +1,6 @@
 """The tables: collections and members, videos and transcripts, jobs, and the YouTube gate."""
 
+from transcripts.models.audit import AuditEntry
 from transcripts.models.collections import (
     WRITING_ROLES,
     Collection,
@@ -22,6 +23,7 @@ from transcripts.models.videos import (
 from transcripts.models.youtube_gate import YouTubeGate
 
 __all__ = [
+    "AuditEntry",
     "KEY_LENGTH",
     "WRITING_ROLES",
     "Collection",

@@ -105,7 +105,7 @@ def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         context = {"feed": feed, "unfinished": feed.jobs.unfinished().count()}
         return render(request, "transcripts/remove_feed.html", context)
-    feed.delete()
+    activity.remove_feed(feed)
     return done(request, f"“{feed}” was removed; its videos stay.", "activity")
 
 

@@ -1,0 +1,218 @@
+"""Whoever changes, exports or signs in by whichever door finds an entry in the audit trail."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from kbsite import rate_limits
+from kbsite.models import ApiToken, SignInLink
+from tests.kbsite.cli.conftest import Kb
+from tests.kbsite.cli.conftest import kb as kb  # a fixture
+from tests.makers import make_user, make_video
+from transcripts import audit, collections, tasks
+from transcripts.models import AuditEntry, Collection, Membership, Role, Video
+
+pytestmark = pytest.mark.django_db
+VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nA secret sentence.\n"
+PASSWORD = "correct horse battery"
+
+
+def entries() -> list[tuple[str, str, str, str]]:
+    """Return door, actor, action and kind of each entry, oldest first."""
+    rows = AuditEntry.objects.order_by("pk")
+    return list(rows.values_list("door", "actor", "action", "kind"))
+
+
+def last() -> AuditEntry:
+    entry = AuditEntry.objects.first()
+    assert entry is not None
+    return entry
+
+
+@pytest.fixture
+def video(collection: Collection) -> Video:
+    return make_video(collection, title="A secret title")
+
+
+@pytest.fixture
+def rest(owner: User) -> Client:
+    """A program with a token that may write."""
+    text = ApiToken.issue(owner, name="a secret name", can_write=True)[1]
+    AuditEntry.objects.all().delete()
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+Act = Callable[[Client, Collection, Video], Any]
+WEB: dict[tuple[str, str], Act] = {
+    ("add", "files"): lambda page, shelf, _: page.post(
+        "/library/add/", {"collection": shelf.slug, "files": SimpleUploadedFile("talk.vtt", VTT)}
+    ),
+    ("add", "video"): lambda page, shelf, _: page.post(
+        "/library/add/", {"collection": shelf.slug, "what": "https://youtu.be/dQw4w9WgXcQ"}
+    ),
+    ("delete", "video"): lambda page, _, video: page.post(f"/videos/{video.pk}/delete/"),
+    ("export", "video"): lambda page, _, video: page.get(f"/videos/{video.pk}/download/txt/"),
+    ("add", "collection"): lambda page, *_: page.post("/collections/create/", {"name": "New"}),
+    ("change", "member"): lambda page, shelf, _: page.post(
+        f"/collections/{shelf.pk}/members/", {"username": "bob", "role": Role.VIEWER}
+    ),
+    ("delete", "collection"): lambda page, shelf, _: page.post(
+        f"/collections/{shelf.pk}/delete/", {"name": shelf.name}
+    ),
+    ("add", "token"): lambda page, *_: page.post("/tokens/create/", {"name": "Laptop"}),
+}
+
+
+@pytest.mark.parametrize("kind", WEB, ids=" ".join)
+def test_what_a_page_does_is_found_with_its_user_and_address(
+    page: Client, owner: User, collection: Collection, video: Video, kind: tuple[str, str]
+) -> None:
+    make_user("bob")
+    AuditEntry.objects.all().delete()
+    page.defaults["REMOTE_ADDR"] = "192.0.2.7"
+    response = WEB[kind](page, collection, video)
+    assert response.status_code < 400, response.content
+    assert ("web", "ada", *kind) in entries()
+    assert last().address == "192.0.2.7"
+
+
+def test_what_a_program_does_over_rest_is_found_with_its_token(
+    rest: Client, collection: Collection, video: Video
+) -> None:
+    bob = make_user("bob")
+    files = {"files": SimpleUploadedFile("talk.vtt", VTT), "collection": collection.slug}
+    assert rest.post("/api/v1/sources/files", files).status_code == 202
+    member = {"collection": collection.slug, "user": "bob", "role": Role.VIEWER}
+    made = rest.post("/api/content/memberships/", member, content_type="application/json")
+    assert made.status_code == 201, made.content
+    pk = Membership.objects.get(user=bob).pk
+    assert rest.delete(f"/api/content/memberships/{pk}/").status_code == 204
+    assert rest.delete(f"/api/content/videos/{video.pk}/").status_code == 204
+    assert entries() == [
+        ("rest", "ada", "add", "files"),
+        ("rest", "ada", "add", "member"),
+        ("rest", "ada", "delete", "member"),
+        ("rest", "ada", "delete", "video"),
+    ]
+    assert last().token.startswith("kb_")
+    assert last().collection == collection.slug
+
+
+def test_what_somebody_does_in_the_admin_is_found_without_values(
+    browser: Client, collection: Collection, video: Video
+) -> None:
+    bob = make_user("bob")
+    AuditEntry.objects.all().delete()
+    form = {"username": "bobby", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    saved = browser.post(f"/admin/auth/user/{bob.pk}/change/", form)
+    assert saved.status_code == 302, saved.content
+    assert ("admin", "boss", "change", "user") in entries()
+    assert "bobby" not in str(last().details)
+    chosen = {"action": "delete_selected", "_selected_action": [video.pk], "post": "yes"}
+    assert browser.post("/admin/transcripts/video/", chosen).status_code == 302
+    assert (last().action, last().kind, last().details["ids"]) == ("delete", "video", [video.pk])
+
+
+def test_signing_in_and_failing_to_are_found_but_no_unknown_name(owner: User) -> None:
+    rate_limits.forget()
+    form = "/sign-in/"
+    Client().post(form, {"username": "ada", "password": "wrong"})
+    Client().post(form, {"username": PASSWORD, "password": "ada"})
+    Client().post(form, {"username": "ada", "password": PASSWORD})
+    Client().get("/sign-in/no-such-link/")
+    Client().get(f"/sign-in/{SignInLink.issue(owner)}/")
+    found = [(entry.action, entry.kind, entry.thing) for entry in AuditEntry.objects.order_by("pk")]
+    assert found == [
+        ("refuse", "sign-in", "ada"),
+        ("refuse", "sign-in", ""),
+        ("sign_in", "password", "ada"),
+        ("refuse", "sign-in", ""),
+        ("add", "sign-in link", ""),
+        ("sign_in", "sign-in link", "ada"),
+    ]
+
+
+def test_what_kb_does_is_found_with_the_account_and_exported(
+    kb: Kb, collection: Collection, video: Video, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "operator")
+    kb("token", "create", "agent")
+    kb("delete", video.key, "--yes")
+    kb("user", "add", "carol", "--password-stdin", stdin=f"{PASSWORD}\n")
+    expected = [("add", "token"), ("delete", "video"), ("add", "user")]
+    shown = kb("audit", "--json").json
+    assert [(row["action"], row["kind"]) for row in shown] == expected
+    assert {(row["door"], row["actor"]) for row in shown} == {("kb", "operator")}
+    rows = list(csv.DictReader(io.StringIO(kb("audit", "--csv").out)))
+    assert [(row["action"], row["kind"]) for row in rows] == expected
+    assert "operator" in kb("audit").out
+
+
+def test_the_trail_contains_no_secret_and_no_text(
+    page: Client, rest: Client, collection: Collection, video: Video
+) -> None:
+    page.post("/tokens/create/", {"name": "a secret name"})
+    page.get(f"/videos/{video.pk}/download/txt/")
+    rest.post(
+        "/api/v1/sources/files",
+        {"files": SimpleUploadedFile("a secret name.vtt", VTT), "collection": collection.slug},
+    )
+    written = json.dumps(list(AuditEntry.objects.values()), default=str)
+    assert "secret" not in written
+    for token in ApiToken.objects.all():
+        assert token.digest not in written
+
+
+def test_an_entry_is_gone_if_its_change_is_rolled_back(collection: Collection) -> None:
+    pk = make_video(collection).pk
+    with transaction.atomic():
+        collections.delete_video(Video.objects.get(pk=pk))
+        assert last().kind == "video"
+        transaction.set_rollback(True)
+    assert Video.objects.filter(pk=pk).exists()
+    assert entries() == []
+
+
+def test_a_change_is_gone_if_its_entry_cannot_be_written(
+    page: Client, video: Video, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(audit.AuditEntry.objects, "create", fail)
+    with pytest.raises(RuntimeError):
+        page.post(f"/videos/{video.pk}/delete/")
+    assert Video.objects.filter(pk=video.pk).exists()
+
+
+def test_nobody_changes_the_trail_in_the_admin(browser: Client, collection: Collection) -> None:
+    collections.rename(collection, "Renamed")
+    entry = last()
+    assert browser.get("/admin/transcripts/auditentry/").status_code == 200
+    assert browser.get(f"/admin/transcripts/auditentry/{entry.pk}/change/").status_code == 200
+    address = f"/admin/transcripts/auditentry/{entry.pk}"
+    assert browser.post(f"{address}/delete/", {"post": "yes"}).status_code == 403
+    assert browser.post(f"{address}/change/", {"kind": "other"}).status_code == 403
+    assert browser.get("/admin/transcripts/auditentry/add/").status_code == 403
+
+
+def test_entries_are_kept_for_a_set_number_of_days(settings: Any, collection: Collection) -> None:
+    for days in (1, 400):
+        collections.rename(collection, f"Renamed {days}")
+        AuditEntry.objects.filter(pk=last().pk).update(at=timezone.now() - timedelta(days=days))
+    settings.AUDIT_DAYS = 0
+    tasks.prune()
+    assert AuditEntry.objects.count() == 2
+    settings.AUDIT_DAYS = 365
+    tasks.prune()
+    assert AuditEntry.objects.count() == 1
