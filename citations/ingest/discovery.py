@@ -6,7 +6,7 @@ A video has one source per language, made from its best transcript in that langu
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
 from citations.models import Source, SourceKind, State
 from transcripts.models import CaptionOrigin, Video
@@ -44,13 +44,16 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
         for row, video in pairs
         if row.source is None
     ]
-    # Another process may create the same source.
-    Source.objects.bulk_create(missing, batch_size=500, ignore_conflicts=True)
     updates = {row.source: (row, video) for row, video in pairs if row.source is not None}
-    with transaction.atomic():
-        for pk, (row, video) in sorted(updates.items()):
-            pending = {"state": State.PENDING, **RESTARTED} if row.text_changed else {}
-            Source.objects.filter(pk=pk).update(**_columns(row, video), **pending)
+    try:
+        with transaction.atomic():
+            # Another process may create the same source.
+            Source.objects.bulk_create(missing, batch_size=500, ignore_conflicts=True)
+            for pk, (row, video) in sorted(updates.items()):
+                pending = {"state": State.PENDING, **RESTARTED} if row.text_changed else {}
+                Source.objects.filter(pk=pk).update(**_columns(row, video), **pending)
+    except IntegrityError:  # a video was deleted meanwhile: the next call finds what is left
+        return []
     keys = [row.transcript for row, _ in pairs]
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
 

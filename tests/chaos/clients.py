@@ -84,6 +84,7 @@ class Client(threading.Thread):
     """Takes turns until ``ending``, except while ``going`` is not set."""
 
     pause = 1.0  # seconds between two turns
+    makes_work = False  # for the worker
 
     def __init__(self, serving: Serving, ledger: Ledger, token: str, seed: int) -> None:
         super().__init__(name=type(self).__name__, daemon=True)
@@ -91,6 +92,7 @@ class Client(threading.Thread):
         self.door = Door(serving.url, ledger, token=token)
         self.random = random.Random(f"{seed} {self.name}")
         self.going, self.ending, self.idle = (threading.Event() for _ in range(3))
+        self.is_enough = threading.Event()  # work for now
 
     def turn(self) -> None:
         """Do one thing."""
@@ -103,8 +105,9 @@ class Client(threading.Thread):
                 self.going.wait(BREATH)
                 continue
             self.idle.clear()
-            with suppress(Away):
-                self.turn()
+            if not (self.makes_work and self.is_enough.is_set()):
+                with suppress(Away):
+                    self.turn()
             self.ending.wait(self.pause)
 
     def insist(self, call: Callable[[], T]) -> T:
@@ -145,6 +148,8 @@ class Client(threading.Thread):
 class Rest(Client):
     """Adds texts, Markdown and PDFs by REST, and deletes some."""
 
+    makes_work = True
+
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._kinds = cycle(("markdown", "pdf", "text"))
@@ -182,6 +187,8 @@ class Rest(Client):
 class Web(Client):
     """Uploads captions and Markdown with the form of the web pages."""
 
+    makes_work = True
+
     def sign_in(self, session: str) -> None:
         self.door = Door(self.serving.url, self.ledger, session=session)
 
@@ -201,6 +208,8 @@ class Web(Client):
 class Mcp(Client):
     """Adds videos and searches over MCP."""
 
+    makes_work = True
+
     youtube: YouTubeStandIn
 
     def turn(self) -> None:
@@ -216,6 +225,8 @@ class Mcp(Client):
 
 class Commands(Client):
     """Adds files with `kb`, and makes and deletes collections."""
+
+    makes_work = True
 
     pause = 4.0
     folder: Path

@@ -398,11 +398,18 @@ def test_one_that_kills_every_process_is_given_up(collection: Collection) -> Non
 
 
 @contextmanager
-def held_elsewhere(source: Source) -> Iterator[None]:
-    """Let another process hold a source."""
+def elsewhere() -> Iterator["psycopg.Connection[Any]"]:
+    """Connect to the database as another process does."""
     values = connection.get_connection_params()
     names = ("dbname", "user", "password", "host", "port")
     with psycopg.connect(**{name: values[name] for name in names if name in values}) as other:
+        yield other
+
+
+@contextmanager
+def held_elsewhere(source: Source) -> Iterator[None]:
+    """Let another process hold a source."""
+    with elsewhere() as other:
         other.execute("SELECT pg_advisory_lock(%s, %s)", [Lock.SOURCE.value, source.pk])
         yield
 
@@ -573,3 +580,24 @@ def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, ll
     make_video(collection, key="new")
     discovery.adopt()
     assert [one.state for one in lanes.waiting()] == [State.PENDING, State.READY]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_video_deleted_while_sources_are_made_does_not_harm_the_others(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = (make_video(collection, key=key) for key in ("gone", "other"))
+    real = Source.objects.bulk_create
+
+    def delete_first(sources: Sequence[Source], **options: Any) -> None:
+        with elsewhere() as process:
+            process.execute("DELETE FROM transcripts_transcriptindex")
+            process.execute("DELETE FROM transcripts_rawcaptions")
+            process.execute("DELETE FROM transcripts_transcript WHERE video_id = %s", [gone.pk])
+            process.execute("DELETE FROM transcripts_video WHERE id = %s", [gone.pk])
+        real(sources, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Source.objects, "bulk_create", delete_first)
+        assert discovery.adopt() == []
+    assert [source.video for source in discovery.adopt()] == [other]
