@@ -68,8 +68,9 @@ def event(name: str, data: str) -> str:
 
 def require_free(caller: Any) -> None:
     """Raise ``Throttled`` if a user has as many streams in this process as one may have."""
+    count = _open[caller.user.pk]  # reads a lazy caller, which the event loop must not
     most = conf.streams_at_once()
-    if most and _open[caller.user.pk] >= most:
+    if most and count >= most:
         raise Throttled(
             f"You already follow {most} pages or lectures.",
             hint="Close some of the pages or programs that do.",

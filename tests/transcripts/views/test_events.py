@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils.functional import SimpleLazyObject
 
 from transcripts import announcements
 from transcripts.errors import JobNotFound, Throttled
@@ -125,6 +126,14 @@ def test_one_user_has_so_many_streams_and_no_more(settings: Any) -> None:
         events.require_free(ada)
     settings.STREAMS_AT_ONCE = 1
     events.require_free(ada)
+
+
+def test_a_lazy_caller_is_read_before_the_stream_begins(settings: Any) -> None:
+    settings.STREAMS_AT_ONCE = 0
+    read: list[bool] = []
+    lazy = SimpleLazyObject(lambda: read.append(True) or Ada())  # type: ignore[func-returns-value]
+    events.stream("job", lambda _: Fragment(), caller=lazy, topic="jobs")
+    assert read
 
 
 def test_the_stream_of_what_was_deleted_ends() -> None:
