@@ -127,9 +127,7 @@ def request_files(
             created_by=by,
         )
         enqueue(job)
-        audit.record(
-            Action.ADD, "files", f"job {job.pk}", collection=collection, count=len(accepted)
-        )
+        audit.record(Action.ADD, "files", f"job {job.pk}", collection=collection)
         rows = [JobFile(job=job, name=name, data=data) for name, data in accepted]
         JobFile.objects.bulk_create(
             (row for row in rows if len(row.data) <= LARGE_FILE), batch_size=50
