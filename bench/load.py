@@ -113,8 +113,13 @@ async def measure(url: str, keys: Keys, pid: int, options: argparse.Namespace) -
     await asyncio.sleep(REST)
     after = await load(f"{FEW} clients, {REST:.0f} s later", url, keys, pid, FEW, REST)
     alone = await load("1 client", url, keys, pid, 1, options.seconds / 3)
-    watching = [asyncio.create_task(watch(url, keys)) for _ in range(options.watchers)]
-    await asyncio.sleep(4 * REST)
+    opened: set[int] = set()
+    watching = [
+        asyncio.create_task(watch(url, keys, number, opened)) for number in range(options.watchers)
+    ]
+    while len(opened) < options.watchers:
+        await asyncio.sleep(REST)
+    await asyncio.sleep(4 * REST)  # until each has drawn its list, in turn
     idle = Phase(f"{options.watchers} idle streams, nobody else")
     before = spent(pid)
     await asyncio.sleep(REST)
@@ -148,11 +153,12 @@ async def ask(url: str, keys: Keys, phase: Phase, number: int, ends: float) -> N
     client.close()
 
 
-async def watch(url: str, keys: Keys) -> None:
+async def watch(url: str, keys: Keys, number: int, opened: set[int]) -> None:
     """Read the events of the Activity page until cancelled; reconnect as a browser does."""
     while True:
         client = Client(url, keys)
-        _, pause = await client.get("/activity/events/")
+        status, pause = await client.get("/activity/events/")
+        opened |= {number} if status == 200 else set()
         while await client.reader.read(65_536):
             continue
         client.close()
