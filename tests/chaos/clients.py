@@ -131,6 +131,7 @@ class Client(threading.Thread):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,  # Ctrl-C ends the bench alone
         )
         output, _ = process.communicate(timeout=2 * PATIENCE)
         if process.returncode == 0 or (known and re.search(known, output)):
