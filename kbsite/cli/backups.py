@@ -4,7 +4,9 @@ The embedded server comes with these programs. For an external one, those on PAT
 new enough for it, else the bundled ones.
 """
 
+import fcntl
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +25,7 @@ from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput, Unavailable
 from transcripts.models import WorkerPulse
 
+PARTIAL = ".backup-"  # prefix of the folder of a backup that is being written
 LOCK_SECONDS = 10  # a restore waits this long for users of a table
 
 # Runs in one transaction with the restore. Extensions stay: they may serve other schemas.
@@ -65,10 +68,12 @@ def back_up(path: Path, *, keys: Sequence[Any] = ()) -> int:
     if not path.absolute().parent.is_dir():
         raise InvalidInput(f"The folder of {path} does not exist.")
     try:
-        with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".backup-") as folder:
+        _remove_abandoned(path.absolute().parent)
+        with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=PARTIAL) as folder:
             partial = Path(folder) / "backup"
             partial.touch(mode=0o600)
             with partial.open("wb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
                 _write_dump(file, keys=keys)
             partial.replace(path)
             return path.stat().st_size
@@ -77,6 +82,17 @@ def back_up(path: Path, *, keys: Sequence[Any] = ()) -> int:
             f"{path} cannot be written: {error.strerror}.",
             hint="Choose another folder, or free disk space.",
         ) from error
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what backups that were killed have left."""
+    for partial in folder.glob(f"{PARTIAL}*/backup"):
+        with partial.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue  # it is being written
+            shutil.rmtree(partial.parent, ignore_errors=True)
 
 
 def check(

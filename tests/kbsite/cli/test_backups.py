@@ -1,5 +1,6 @@
 """db backup, verify and restore, mostly between real processes."""
 
+import fcntl
 import os
 import random
 import re
@@ -87,6 +88,19 @@ def test_a_file_that_exists_is_replaced_only_when_that_is_said(
     kb_in(instance, "db", "backup", str(tmp_path / "mine"), code=1)
     assert (tmp_path / "mine").read_text() == "precious"
     kb_in(instance, "db", "backup", str(tmp_path / "no" / "folder"), code=2)
+
+
+def test_what_a_killed_backup_has_left_goes_with_the_next(
+    backed_up: tuple[Instance, Path], tmp_path: Path
+) -> None:
+    instance, _ = backed_up
+    for name in ("killed", "running"):
+        (tmp_path / f".backup-{name}").mkdir()
+        (tmp_path / f".backup-{name}" / "backup").write_text("half")
+    with (tmp_path / ".backup-running" / "backup").open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        kb_in(instance, "db", "backup", str(tmp_path / "whole"))
+    assert {path.name for path in tmp_path.iterdir()} == {".backup-running", "whole"}
 
 
 # Damage
