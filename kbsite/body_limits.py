@@ -1,8 +1,10 @@
 """Limits on request bodies, checked before Django stores a whole body on the disk."""
 
+from contextlib import suppress
 from typing import Any, Final
 
 from django.conf import settings
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
 from kbsite.errors import API, PROBLEM, PROTOCOL, protocol_response
 from transcripts.forms import ALL_FILES_FACTOR
@@ -22,6 +24,18 @@ def most_bytes(*, is_stranger: bool = False) -> int:
         ALL_FILES_FACTOR * settings.MAX_UPLOAD_BYTES,
     )
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + (0 if is_stranger else int(files))
+
+
+class TemporaryUpload(TemporaryFileUploadHandler):
+    """Stores an upload in a temporary file, which is removed at once if the disk is full."""
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        try:
+            super().receive_data_chunk(raw_data, start)
+        except OSError:
+            with suppress(OSError):  # to close the file would write the rest of it
+                self.upload_interrupted()
+            raise
 
 
 class BodyLimit:

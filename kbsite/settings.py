@@ -202,6 +202,10 @@ STATICFILES_DIRS = [
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "kbsite.body_limits.TemporaryUpload",
+]
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 _SCHEMES = {"postgres", "postgresql", "psql", "pgsql"}

@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from huggingface_hub import close_session
 from numpy.typing import NDArray
@@ -75,6 +76,17 @@ def real_data() -> Path:
     if not (folder / "dev").is_dir():
         pytest.skip("the measuring data is not here; set CUEBASE_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Make the database; in the end, close what threads of tests have left open."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture

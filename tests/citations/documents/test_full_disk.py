@@ -81,6 +81,7 @@ def test_an_upload_without_space_is_answered_with_507(
     answer = page.post("/api/v1/sources/files", form)
     assert (answer.status_code, answer.json()["code"]) == (507, "storage_full")
     assert not Source.objects.exists()
+    assert half_files(disk) == []
     disk.free()
     upload["files"].seek(0)
     assert page.post("/api/v1/sources/files", {**form, **upload}).status_code < 300
