@@ -19,6 +19,7 @@ from kombu.utils.json import dumps
 
 from kbsite import boot
 from transcripts.tasks import dispatch, send
+from transcripts.work.whole_files import write_whole
 
 __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 
@@ -43,10 +44,8 @@ class Channel(filesystem.Channel):
         # A worker that takes an empty message fails, so it is written under another name first.
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         message = Path(self.data_folder_out, name)
-        part = message.with_name(f"{name}.part")
         try:
-            part.write_text(dumps(payload), encoding="utf-8")
-            part.replace(message)
+            write_whole(message, dumps(payload).encode())
         except OSError as error:
             raise ChannelError(f"Cannot add file {str(message)!r} to directory") from error
 

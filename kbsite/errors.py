@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import (
@@ -126,6 +127,7 @@ PROTOCOL: dict[int, tuple[str, str]] = {
     415: ("unsupported_media_type", "This address does not take that kind of content."),
     429: ("throttled", "Too many calls."),
     500: (UnexpectedError.code, f"{UnexpectedError()} {UnexpectedError.default_hint}"),
+    507: (StorageFull.code, f"{StorageFull()} {StorageFull.default_hint}"),
     503: (DatabaseLost.code, f"{DatabaseLost()} {DatabaseLost.default_hint}"),
 }
 
@@ -195,10 +197,20 @@ class ErrorMiddleware(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Render expected errors; let unexpected ones rise."""
-        exception = storage_full(exception) or exception
+        if full := storage_full(exception):
+            exception = full
+            _drop_half_upload(request)
         if not isinstance(exception, KnowledgeBaseError):
             return None
         return error_response(request, exception)
+
+
+def _drop_half_upload(request: HttpRequest) -> None:
+    """Delete the file that was being received at once: Django leaves it to the collector."""
+    for handler in request.upload_handlers:
+        with suppress(OSError):  # what it holds back has no space either
+            if file := getattr(handler, "file", None):
+                file.close()
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -210,11 +210,11 @@ def _work(job: Job) -> None:
         _RUNNERS[job.kind](job)
     except errors.KnowledgeBaseError as error:
         _settle(job, error)
-    except (OperationalError, InterfaceError):
+    except (OperationalError, InterfaceError) as error:
         logger.warning("job %s lost the database", job.pk, exc_info=True)
         if not connection.is_usable():
             connection.close()  # the next statement opens another
-        _settle(job, errors.DatabaseLost())
+        _settle(job, storage_full(error) or errors.DatabaseLost())
     except Exception as error:
         logger.exception("job %s failed unexpectedly", job.pk)
         full = storage_full(error)

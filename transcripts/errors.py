@@ -17,6 +17,7 @@ class Retry(StrEnum):
     NETWORK = "network"  # three attempts with growing pauses
     RESTART = "restart"  # soon: what ended is there again in seconds
     SERVER = "server"  # until it answers, with growing pauses
+    SPACE = "space"  # every few seconds: somebody has to free space on a disk
     SETTINGS = "settings"  # now and then: somebody has to change the settings
     COOL_DOWN = "cool_down"  # the queue waits; alone: three attempts, growing pauses
     AT_TIME = "at_time"  # at the error's ``retry_at``

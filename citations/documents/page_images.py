@@ -1,7 +1,6 @@
 """Page images, rendered once and cached; the least recently used are deleted beyond a limit."""
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
 from transcripts.work.storage_errors import storage_full
+from transcripts.work.whole_files import write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
@@ -113,13 +113,9 @@ def _images() -> Iterator[tuple[float, int, Path]]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file atomically, as others may be reading it. Raises ``StorageFull``."""
+    """Write a file that others may be reading. Raises ``StorageFull``."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as temporary:
-        try:
-            temporary.write(data)
-            temporary.flush()
-            Path(temporary.name).replace(path)
-        except BaseException as error:
-            Path(temporary.name).unlink(missing_ok=True)
-            raise storage_full(error) or error from error
+    try:
+        write_whole(path, data)
+    except OSError as error:
+        raise storage_full(error) or error from error

@@ -153,8 +153,6 @@ def _record_failures(source: Source, work: Callable[[], None]) -> None:
         work()
     except SourceNotFound:
         logger.info("source %s was deleted while it was indexed", source.pk)
-    except (OperationalError, InterfaceError):
-        raise  # the database is unavailable: nothing can be recorded
     except SETTINGS_ERRORS as error:  # nothing can be embedded before the settings change
         logger.warning("%s %s", error.message, error.hint)
         until = retry.next_try(error, source.attempts)
@@ -166,13 +164,25 @@ def _record_failures(source: Source, work: Callable[[], None]) -> None:
     except KnowledgeBaseError as error:
         source.fail(error)
     except Exception as error:
-        logger.exception("source %s failed unexpectedly", source.pk)
-        full = storage_full(error)
-        told = full or UnexpectedError()
-        if until := retry.next_try(full or error, source.attempts):
-            source.postpone(until=until, error=told)
-        else:
-            source.fail(told)
+        if not _record_unexpected(source, error):
+            raise  # the database is unavailable: nothing can be recorded
+
+
+def _record_unexpected(source: Source, error: Exception) -> bool:
+    """Postpone or fail a source; return False if the error says that the database is away."""
+    if full := storage_full(error):  # attempts do not count: it waits for as long as it takes
+        logger.warning("source %s waits: %s", source.pk, full.message)
+        until = retry.next_try(full, source.attempts)
+        source.postpone(until=until, error=full, counts=False)
+        return True
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return False
+    logger.error("source %s failed unexpectedly", source.pk, exc_info=error)
+    if until := retry.next_try(error, source.attempts):
+        source.postpone(until=until, error=UnexpectedError())
+    else:
+        source.fail(UnexpectedError())
+    return True
 
 
 def _others_like(source: Source) -> SourceQuerySet:

@@ -10,7 +10,7 @@ from kbsite import postgres
 from kbsite.postgres.errors import EmbeddedPostgresError
 
 CHECK_SECONDS = 1.0
-MAX_PAUSE = 30.0  # seconds between two attempts to start a server that does not start
+MAX_PAUSE = 10.0  # seconds between two attempts to start a server that does not start
 
 logger = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from transcripts.stages import FinishedStage
+from transcripts.work.whole_files import write_whole
 
 FOLDER: Final = Path(settings.DATA_DIR) / "metrics"
 KINDS: Final = ("counter", "histogram")
@@ -46,9 +47,7 @@ def _reserve(slot: int) -> None:
     for kind in KINDS:
         path = FOLDER / f"{kind}_{slot}.db"
         if not _is_readable(path):
-            part = path.with_suffix(".part")
-            part.write_bytes(bytes(RESERVED))
-            part.replace(path)
+            write_whole(path, bytes(RESERVED))
 
 
 def _is_readable(path: Path) -> bool:

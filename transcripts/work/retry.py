@@ -33,6 +33,7 @@ POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
     Retry.RESTART: RetryPolicy(pause=timedelta(milliseconds=500), factor=2),
     Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
+    Retry.SPACE: RetryPolicy(pause=timedelta(seconds=10)),
     Retry.SETTINGS: RetryPolicy(pause=timedelta(minutes=10)),
 }
 

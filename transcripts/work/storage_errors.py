@@ -13,8 +13,11 @@ class StorageFull(Unavailable):
     """No space is left on a disk of the server."""
 
     code = "storage_full"
-    retry = Retry.SERVER
+    retry = Retry.SPACE
     default_hint = "Free space on it; what was added before is safe, and work goes on by itself."
+
+    def __init__(self) -> None:
+        super().__init__("No space is left on the server's disk.")
 
 
 def storage_full(error: BaseException) -> StorageFull | None:
@@ -23,6 +26,6 @@ def storage_full(error: BaseException) -> StorageFull | None:
     while cause is not None:
         number = cause.errno if isinstance(cause, OSError) else None
         if number in _NUMBERS or getattr(cause, "sqlstate", None) == _SQLSTATE:
-            return StorageFull("No space is left on the server's disk.")
+            return StorageFull()
         cause = cause.__cause__
     return None

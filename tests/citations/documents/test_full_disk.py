@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 
 from citations.documents import page_images, pages
@@ -20,6 +21,12 @@ from transcripts.scope import Scope
 from transcripts.work.storage_errors import StorageFull
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+NO_SPACE = """
+    CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON citations_chunk EXECUTE FUNCTION full_disk();
+"""
 
 
 @pytest.fixture
@@ -51,6 +58,21 @@ def test_a_source_waits_for_space_and_is_then_read_to_the_end(
     assert half_files(disk) == []
     disk.free()
     Source.objects.update(run_after=None)
+    ingest_pipeline.ingest(book.pk)
+    book.refresh_from_db()
+    assert book.state == State.READY
+
+
+def test_a_source_waits_however_often_the_database_had_no_space(book: Source) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(NO_SPACE)
+    for _ in range(Source.MAX_CRASHES + 1):
+        ingest_pipeline.ingest(book.pk)
+    book.refresh_from_db()
+    assert (book.state, book.attempts) == (State.PENDING, 0)
+    assert book.error == "No space is left on the server's disk."
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER full_disk ON citations_chunk")
     ingest_pipeline.ingest(book.pk)
     book.refresh_from_db()
     assert book.state == State.READY
