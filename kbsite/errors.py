@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import (
@@ -197,20 +196,10 @@ class ErrorMiddleware(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Render expected errors; let unexpected ones rise."""
-        if full := storage_full(exception):
-            exception = full
-            _drop_half_upload(request)
+        exception = storage_full(exception) or exception
         if not isinstance(exception, KnowledgeBaseError):
             return None
         return error_response(request, exception)
-
-
-def _drop_half_upload(request: HttpRequest) -> None:
-    """Delete the file that was being received at once: Django leaves it to the collector."""
-    for handler in request.upload_handlers:
-        with suppress(OSError):  # what it holds back has no space either
-            if file := getattr(handler, "file", None):
-                file.close()
 
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
