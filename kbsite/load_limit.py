@@ -1,14 +1,16 @@
 """A limit on the requests worked on at once: beyond it, each would only make all slower."""
 
 import asyncio
+from random import randint
 from typing import Any, Final
 
 from django.conf import settings
 
-from kbsite.errors import API, RETRY_SECONDS, Overloaded, problem_response
+from kbsite.errors import API, Overloaded, problem_response
 from kbsite.rate_limits import ASKING
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
+RETRY_SECONDS: Final = (2, 8)  # that the refused are told to wait, at random: not all come at once
 
 
 class LoadLimit:
@@ -87,15 +89,15 @@ class _Turn:
 
 
 async def _refuse(error: Overloaded, path: str, send: Any) -> None:
-    response = problem_response(error)
+    response, pause = problem_response(error), str(randint(*RETRY_SECONDS))
     kind, body = response["Content-Type"], response.content
     if not path.startswith(API):
         kind, body = "text/plain; charset=utf-8", f"{error.message} {error.hint}".encode()
     headers = {
         "content-type": kind,
         "content-length": str(len(body)),
-        "retry-after": str(RETRY_SECONDS),
-        "refresh": str(RETRY_SECONDS),
+        "retry-after": pause,
+        "refresh": pause,
         "connection": "close",  # it would end just when the client comes back
         "x-content-type-options": "nosniff",
     }
