@@ -141,3 +141,14 @@ def test_a_lease_belongs_to_one_holder_until_it_gives_no_sign_of_life(answer: An
     assert not Answer.objects.renew(first)
     answer.refresh_from_db()
     assert (answer.attempts, answer.holder, answer.state) == (2, second, AnswerState.RUNNING)
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_clock_that_jumps_ends_no_lease(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    assert Answer.objects.running().claim(uuid4())
+    jumped = timezone.now() + timedelta(hours=hours)
+    monkeypatch.setattr(timezone, "now", lambda: jumped)
+    assert Answer.objects.leased().exists()
+    assert not Answer.objects.free().exists()

@@ -2,6 +2,7 @@
 
 ``QueuedWork`` is done by one thread from start to end, which holds an advisory lock. ``LeasedWork``
 is done by several threads in turn, or many rows at once; it is held by a lease in its own columns.
+Leases are counted by the clock of the database, as those of the machines may differ and jump.
 """
 
 from contextlib import AbstractContextManager
@@ -11,6 +12,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from transcripts import locks
@@ -133,7 +135,7 @@ class LeasedWorkQuerySet(models.QuerySet[_Leased]):
 
     def active(self) -> Self:
         """Keep the work that gave a sign of life within the length of a lease."""
-        return self.filter(active_at__gte=timezone.now() - self.model.LEASE)
+        return self.filter(active_at__gte=Now() - self.model.LEASE)
 
     def leased(self) -> Self:
         """Keep the work whose holder is alive."""
@@ -141,15 +143,15 @@ class LeasedWorkQuerySet(models.QuerySet[_Leased]):
 
     def free(self) -> Self:
         """Keep the work that nobody holds, or whose holder is dead."""
-        return self.filter(Q(holder=None) | Q(active_at__lt=timezone.now() - self.model.LEASE))
+        return self.filter(Q(holder=None) | Q(active_at__lt=Now() - self.model.LEASE))
 
     def claim(self, holder: UUID) -> int:
         """Lease all of this work to a holder; return how many rows that were."""
-        return self.update(holder=holder, active_at=timezone.now(), attempts=F("attempts") + 1)
+        return self.update(holder=holder, active_at=Now(), attempts=F("attempts") + 1)
 
     def renew(self, holder: UUID) -> bool:
         """Record a sign of life; return False if the holder has lost its lease."""
-        return bool(self.filter(holder=holder).update(active_at=timezone.now()))
+        return bool(self.filter(holder=holder).update(active_at=Now()))
 
 
 class LeasedWork(DurableWork):
