@@ -24,6 +24,8 @@ from tests import template
 from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
 from tests.model_standin import ModelStandIn
+from transcripts import actors
+from transcripts.actors import Actor
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 
@@ -87,6 +89,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+@pytest.fixture(autouse=True)
+def nobody_acts() -> None:
+    """Forget who acted last: a request that a test made by itself has no response that does."""
+    actors.found_by(Actor)
 
 
 @pytest.fixture
