@@ -78,10 +78,10 @@ def worst(results: Iterable[HealthCheck]) -> str:
 def database() -> dict[str, Any]:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
-        found = str(cursor.fetchone()[0])
+        version = str(cursor.fetchone()[0])
     host = connection.settings_dict["HOST"] or "this machine"
     server = "embedded" if boot.is_embedded() else f"external, at {host}"
-    return {"ok": True, "detail": f"{found} ({server})"}
+    return {"ok": True, "detail": f"{version} ({server})"}
 
 
 def free_disk() -> dict[str, Any]:

@@ -86,7 +86,6 @@ FACTS: Final = (
         ),
     ),
 )
-Render: Final = "a function from facts and numbers by title to an answer"
 Numbers = dict[str, int]
 Form = Callable[[Sequence[tuple[str, str, int]]], str]
 """Write (claim, quote, passage) down; the quote may be empty."""
@@ -104,9 +103,9 @@ class Output:
     def text(self, numbers: Numbers) -> str:
         """Return the answer for passages with these numbers."""
         rows = [_row(fact, self.manner, numbers) for fact in self.facts]
-        told = [(lie, lie.rstrip("."), numbers.get(fact.title, 1)) for fact, lie in self.lies]
-        mixed = [row for pair in zip(rows, told, strict=False) for row in pair]
-        return FORMS[self.form](mixed + rows[len(told) :] + told[len(rows) :])
+        lies = [(lie, lie.rstrip("."), numbers.get(fact.title, 1)) for fact, lie in self.lies]
+        mixed = [row for pair in zip(rows, lies, strict=False) for row in pair]
+        return FORMS[self.form](mixed + rows[len(lies) :] + lies[len(rows) :])
 
 
 def outputs() -> Iterator[Output]:
