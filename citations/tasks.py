@@ -12,7 +12,7 @@ from celery import shared_task
 from django.conf import settings
 from django.core.cache import cache
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from citations.documents import page_images
 from citations.documents import storage as document_storage
@@ -70,7 +70,7 @@ def write_abstracts(pk: int) -> None:
 @shared_task
 def advance_migration(pk: int) -> None:
     """Continue to build an embedding space for one time slice."""
-    EmbeddingSpace.objects.filter(pk=pk).update(sent_at=timezone.now())
+    EmbeddingSpace.objects.filter(pk=pk).update(sent_at=Now())
     with _long_task() as may_run:
         space = migration.under_way()
         if may_run and space is not None and space.pk == pk:

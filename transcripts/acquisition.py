@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
-from django.utils import timezone
 
-from transcripts import audit, conf, errors, file_import, files, storage, youtube
+from transcripts import audit, clock, conf, errors, file_import, files, storage, youtube
 from transcripts.audit import Action
 from transcripts.models import (
     Collection,
@@ -317,7 +316,7 @@ def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | Non
     if error.retry is errors.Retry.COOL_DOWN:
         if YouTubeGate.answered_since(job.refused_at):
             return None  # YouTube refuses this video alone
-        job.change(refused_at=timezone.now())
+        job.change(refused_at=clock.now())
         return YouTubeGate.refused(error) + PROBE_TURN
     if error.retry is errors.Retry.NETWORK:
         outage_ends_at = YouTubeGate.unreachable(error)
@@ -327,7 +326,7 @@ def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | Non
 
 def _next_try(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
     if isinstance(error, errors.Premiere) and error.retry_at:
-        now, start = timezone.now(), _moment(error.retry_at)
+        now, start = clock.now(), _moment(error.retry_at)
         # A late premiere may never come, so the pauses grow with the delay.
         return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
     return retry_table.next_try(error, job.attempts)
@@ -382,7 +381,7 @@ def _fetch_again_later(job: Job) -> None:
             translated=job.translated,
             tags=job.tags,
             created_by=job.created_by,
-            run_after=timezone.now() + timedelta(hours=1),
+            run_after=clock.now() + timedelta(hours=1),
         )
     )
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 from numpy.typing import NDArray
 
 from citations import conf
@@ -47,7 +47,7 @@ from citations.text.breakpoints import Embed
 from citations.text.chunking import chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
-from transcripts import audit
+from transcripts import audit, clock
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
@@ -113,7 +113,7 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
 
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
-    return Source.objects.filter(run_after__gt=timezone.now()).update(run_after=None)
+    return Source.objects.filter(run_after__gt=Now()).update(run_after=None)
 
 
 def remove(source: Source) -> None:
@@ -136,7 +136,7 @@ def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) 
             return False
         if source.state not in only:
             return False
-        source.count_attempt(begun_at=timezone.now())
+        source.count_attempt(begun_at=clock.now())
         if source.attempts <= Source.MAX_CRASHES:
             _record_failures(source, work)
             return True
@@ -160,7 +160,7 @@ def _record_failures(source: Source, work: Callable[[], None]) -> None:
         _others_like(source).update(run_after=until, **error_columns(error))
     except ModelError as error:  # but a source that the server rejects must not stop the others
         source.postpone(until=retry.next_try(error, source.attempts), error=error)
-        _others_like(source).update(run_after=timezone.now() + OTHERS_PAUSE)
+        _others_like(source).update(run_after=clock.now() + OTHERS_PAUSE)
     except KnowledgeBaseError as error:
         source.fail(error)
     except Exception as error:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from time import monotonic
 
 from django.db import IntegrityError, connection, transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from citations import conf
 from citations.errors import MigrationConflict
@@ -23,7 +23,7 @@ from citations.vectors import hnsw
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.store import MissingEmbedding
-from transcripts import audit
+from transcripts import audit, clock
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
 from transcripts.work.models import NO_ERROR
@@ -159,7 +159,7 @@ def switch(space: EmbeddingSpace) -> bool:
         total = Chunk.objects.count()
         building.update(
             state=SpaceState.ACTIVE,
-            activated_at=timezone.now(),
+            activated_at=Now(),
             overrules=overrules,
             done=total,
             total=total,
@@ -183,7 +183,7 @@ def delete_leftovers(*, seconds: float = 20) -> None:
     unused = EmbeddingSpace.objects.filter(state=SpaceState.RETIRED)
     active = vector_space.locked()
     activated_at = active.activated_at if active else None
-    if activated_at is None or activated_at > timezone.now() - GRACE:
+    if activated_at is None or activated_at > clock.now() - GRACE:
         unused = unused.filter(activated_at=None)  # searches may still use the others
     for space in unused:
         hnsw.drop(space)

@@ -10,7 +10,7 @@ from typing import Final
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Event
@@ -86,7 +86,7 @@ def ask_again(scope: Scope, user: User | None, answer: Answer) -> Answer:
         waiting = {
             "state": AnswerState.RUNNING,
             "holder": None,
-            "active_at": timezone.now(),
+            "active_at": Now(),
             "attempts": 0,
             "error": "",
             "hint": "",

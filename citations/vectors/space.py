@@ -8,13 +8,13 @@ import logging
 from contextlib import suppress
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from citations import conf
 from citations.errors import EmbeddingMismatch, InvalidProvider, ModelError
 from citations.models import Embedding, EmbeddingSpace, Source, SpaceState, State, keep_writers_out
 from citations.providers import registry
 from citations.providers.embedding import Embedder
+from transcripts import clock
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ def _claimed(*, empty: EmbeddingSpace | None) -> EmbeddingSpace | None:
                 own = EmbeddingSpace.objects.filter(pk=empty.pk, state=SpaceState.ACTIVE)
                 own.filter(embeddings=None).delete()
             _adopt_sources(f"{provider} · {model}")
-            values = {"state": SpaceState.ACTIVE, "activated_at": timezone.now()}
+            values = {"state": SpaceState.ACTIVE, "activated_at": clock.now()}
             return EmbeddingSpace.objects.create(
                 provider=provider, model=model, dimensions=dimensions, **values
             )

@@ -1,5 +1,6 @@
 """Durable work: retries, messages and leases."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -10,17 +11,21 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from citations.models import Answer, AnswerState, Conversation, EmbeddingSpace, Source, Window
+from transcripts import clock
 from transcripts.errors import (
     DatabaseLost,
+    GateClosed,
     InvalidInput,
     KnowledgeBaseError,
     NetworkProblem,
     YouTubeChanged,
 )
-from transcripts.models import Collection, Job
+from transcripts.models import Collection, Feed, Job, YouTubeGate
 from transcripts.work import messages
 from transcripts.work.models import DurableWork, LeasedWork, QueuedWork
 from transcripts.work.retry import RetryPolicy, next_try
+
+pytestmark = pytest.mark.django_db
 
 
 class TaskStandIn:
@@ -42,12 +47,12 @@ def job(collection: Collection) -> Job:
 
 
 @pytest.fixture
-def answer(db: None) -> Answer:
+def answer() -> Answer:
     return Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
 
 
 def seconds_until(moment: Any) -> float:
-    return float((moment - timezone.now()).total_seconds())
+    return float((moment - clock.now()).total_seconds())
 
 
 def test_all_durable_work_is_of_one_of_the_two_kinds() -> None:
@@ -143,12 +148,80 @@ def test_a_lease_belongs_to_one_holder_until_it_gives_no_sign_of_life(answer: An
     assert (answer.attempts, answer.holder, answer.state) == (2, second, AnswerState.RUNNING)
 
 
-@pytest.mark.parametrize("hours", [-5, 5])
-def test_a_clock_that_jumps_ends_no_lease(
-    answer: Answer, monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
+# A clock that jumps
+
+
+@pytest.fixture(params=[-5, 5])
+def jump(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function that sets this machine's clock hours back or forth."""
+
+    def jump() -> None:
+        jumped = timezone.now() + timedelta(hours=request.param)
+        monkeypatch.setattr(timezone, "now", lambda: jumped)
+
+    return jump
+
+
+def test_a_clock_that_jumps_ends_no_lease(answer: Answer, jump: Callable[[], None]) -> None:
     assert Answer.objects.running().claim(uuid4())
-    jumped = timezone.now() + timedelta(hours=hours)
-    monkeypatch.setattr(timezone, "now", lambda: jumped)
+    jump()
     assert Answer.objects.leased().exists()
     assert not Answer.objects.free().exists()
+    answer.refresh_from_db()
+    assert answer.is_active
+
+
+def test_what_is_asked_on_a_machine_whose_clock_is_ahead_gives_a_sign_of_life_now(
+    jump: Callable[[], None],
+) -> None:
+    jump()
+    asked = Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
+    assert abs(clock.now() - asked.active_at) < timedelta(minutes=1)
+
+
+def test_a_clock_that_jumps_moves_no_next_try(job: Job, jump: Callable[[], None]) -> None:
+    until = next_try(NetworkProblem("No answer."), attempts=1)
+    jump()
+    again = next_try(NetworkProblem("No answer."), attempts=1)
+    assert until is not None
+    assert again is not None
+    assert abs(again - until) < timedelta(minutes=1)
+    job.postpone(until=again)
+    assert not Job.objects.due().exists()
+    job.postpone(until=clock.now())
+    assert Job.objects.due().exists()
+
+
+def test_a_clock_that_jumps_loses_no_message(job: Job, jump: Callable[[], None]) -> None:
+    job.mark_sent()
+    jump()
+    assert not Job.objects.unsent().exists()
+    job.mark_sent()
+    assert Job.objects.unsent(after=timedelta(0)).exists()
+
+
+def test_a_clock_that_jumps_neither_opens_nor_shuts_the_gate_to_youtube(
+    jump: Callable[[], None],
+) -> None:
+    YouTubeGate.refused(NetworkProblem("No."))
+    jump()
+    assert YouTubeGate.current().state == "closed"
+    with pytest.raises(GateClosed):
+        YouTubeGate.pass_through(pace=60)
+    YouTubeGate.reopen()
+    YouTubeGate.pass_through(pace=60)
+    assert not YouTubeGate.current().is_free
+    assert YouTubeGate.current().free_at < clock.now() + timedelta(minutes=2)
+
+
+def test_a_clock_that_jumps_reads_no_playlist_early_or_late(
+    collection: Collection, jump: Callable[[], None]
+) -> None:
+    feed = Feed.objects.create(
+        collection=collection, kind=Feed.Kind.PLAYLIST, youtube_id="PLlist", every_hours=2
+    )
+    feed.plan()
+    jump()
+    assert not Feed.objects.due().exists()
+    Feed.objects.update(next_sync_at=clock.now())
+    assert Feed.objects.due().exists()

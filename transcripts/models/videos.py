@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Upper
+from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
+from transcripts import clock
 from transcripts.models.collections import Collection, VisibleQuerySet
 from transcripts.timecodes import Target, watch_url
 
@@ -199,7 +200,7 @@ class RawCaptions(models.Model):
 class FeedQuerySet(VisibleQuerySet["Feed"]):
     def due(self) -> "FeedQuerySet":
         """Keep the feeds that are scheduled to be read now."""
-        return self.filter(next_sync_at__lte=timezone.now())
+        return self.filter(next_sync_at__lte=Now())
 
 
 class Feed(models.Model):
@@ -250,13 +251,13 @@ class Feed(models.Model):
     def plan(self) -> None:
         """Schedule the next check, counted from now."""
         self.next_sync_at = (
-            timezone.now() + timedelta(hours=self.every_hours) if self.every_hours else None
+            clock.now() + timedelta(hours=self.every_hours) if self.every_hours else None
         )
         self.save(update_fields=["next_sync_at"])
 
     def synced(self, *, title: str) -> None:
         """Record that the list was read, and schedule the next check."""
         self.title = title[:300] or self.title
-        self.last_synced_at = timezone.now()
+        self.last_synced_at = clock.now()
         self.save(update_fields=["title", "last_synced_at"])
         self.plan()

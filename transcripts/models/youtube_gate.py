@@ -4,8 +4,10 @@ import random
 from datetime import datetime, timedelta
 
 from django.db import models, transaction
+from django.db.models.functions import Now
 from django.utils import timezone
 
+from transcripts import clock
 from transcripts.errors import GateClosed, KnowledgeBaseError
 
 COOL_DOWN_MINUTES = (15, 30, 60, 120)
@@ -22,7 +24,7 @@ class YouTubeGate(models.Model):
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
-    next_at = models.DateTimeField(default=timezone.now)
+    next_at = models.DateTimeField(db_default=Now())
     closed_until = models.DateTimeField(null=True, blank=True)
     refusals = models.PositiveSmallIntegerField(default=0)
     unanswered = models.PositiveSmallIntegerField(
@@ -47,7 +49,7 @@ class YouTubeGate(models.Model):
     @property
     def state(self) -> str:
         """``open``, ``closed``, or ``probing`` if one request may pass as a test."""
-        if self.closed_until and self.closed_until > timezone.now():
+        if self.closed_until and self.closed_until > clock.now():
             return "closed"
         return "probing" if self.refusals else "open"
 
@@ -58,14 +60,14 @@ class YouTubeGate(models.Model):
 
     @property
     def is_free(self) -> bool:
-        return self.free_at <= timezone.now()
+        return self.free_at <= clock.now()
 
     @classmethod
     def pass_through(cls, *, pace: float) -> None:
         """Reserve a request now; ``pace`` is the usual pause in seconds. Raises ``GateClosed``."""
         with transaction.atomic():
             gate = cls._locked()
-            now = timezone.now()
+            now = clock.now()
             if gate.free_at > now:
                 raise _closed(gate)
             pause = PROBE_SECONDS if gate.refusals else pace * random.uniform(0.75, 1.25)
@@ -78,11 +80,11 @@ class YouTubeGate(models.Model):
         with transaction.atomic():
             gate = cls._locked()
             if gate.refusals:
-                gate.next_at = timezone.now() + timedelta(seconds=pace)
+                gate.next_at = clock.now() + timedelta(seconds=pace)
             gate.refusals = gate.unanswered = 0
             gate.reason_code = gate.reason = ""
             gate.closed_until = None
-            gate.last_success_at = timezone.now()
+            gate.last_success_at = clock.now()
             gate.save()
 
     @classmethod
@@ -91,7 +93,7 @@ class YouTubeGate(models.Model):
         with transaction.atomic():
             gate = cls._locked()
             minutes = COOL_DOWN_MINUTES[min(gate.refusals, len(COOL_DOWN_MINUTES) - 1)]
-            gate.closed_until = timezone.now() + timedelta(minutes=minutes)
+            gate.closed_until = clock.now() + timedelta(minutes=minutes)
             gate.refusals = min(gate.refusals + 1, 1000)
             gate.reason_code, gate.reason = error.code, error.message
             gate.save()
@@ -104,7 +106,7 @@ class YouTubeGate(models.Model):
             gate = cls._locked()
             gate.unanswered = min(gate.unanswered + 1, 1000)
             if gate.unanswered >= OUTAGE_REQUESTS:
-                gate.closed_until = timezone.now() + timedelta(minutes=OUTAGE_MINUTES)
+                gate.closed_until = clock.now() + timedelta(minutes=OUTAGE_MINUTES)
                 gate.reason_code, gate.reason = error.code, error.message
             gate.save()
             return gate.closed_until if gate.unanswered >= OUTAGE_REQUESTS else None
@@ -119,7 +121,7 @@ class YouTubeGate(models.Model):
     def reopen(cls) -> None:
         """Forget the refusals, because somebody changed the proxy or wants to try now."""
         anew = {
-            "next_at": timezone.now(),
+            "next_at": clock.now(),
             "closed_until": None,
             "refusals": 0,
             "unanswered": 0,

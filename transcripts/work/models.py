@@ -2,7 +2,7 @@
 
 ``QueuedWork`` is done by one thread from start to end, which holds an advisory lock. ``LeasedWork``
 is done by several threads in turn, or many rows at once; it is held by a lease in its own columns.
-Leases are counted by the clock of the database, as those of the machines may differ and jump.
+Times are those of the database, as the clocks of the machines may differ and jump.
 """
 
 from contextlib import AbstractContextManager
@@ -15,7 +15,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from transcripts import locks
+from transcripts import clock, locks
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 
@@ -49,11 +49,11 @@ class QueuedWorkQuerySet(models.QuerySet[_Queued]):
 
     def due(self) -> Self:
         """Keep the work that need not wait any longer."""
-        return self.filter(Q(run_after=None) | Q(run_after__lte=timezone.now()))
+        return self.filter(Q(run_after=None) | Q(run_after__lte=Now()))
 
     def unsent(self, *, after: timedelta = LOST_AFTER) -> Self:
         """Keep the work whose message was never sent, or was lost."""
-        return self.filter(Q(sent_at=None) | Q(sent_at__lt=timezone.now() - after))
+        return self.filter(Q(sent_at=None) | Q(sent_at__lt=Now() - after))
 
     def forget_messages(self) -> int:
         """Count every message as lost; return how many. One that was not does no harm."""
@@ -78,7 +78,7 @@ class QueuedWork(DurableWork):
 
     @property
     def waits_until(self) -> datetime | None:
-        """The time of the next attempt if it is still to come."""
+        """The time of the next attempt, for people, if it is still to come."""
         return self.run_after if self.run_after and self.run_after > timezone.now() else None
 
     def hold(self) -> AbstractContextManager[bool]:
@@ -117,7 +117,7 @@ class QueuedWork(DurableWork):
 
     def mark_sent(self) -> None:
         """Record that a message was sent."""
-        QueuedWork.change(self, sent_at=timezone.now())
+        QueuedWork.change(self, sent_at=clock.now())
 
     def mark_unsent(self) -> None:
         """Record that no message is on its way."""
@@ -161,7 +161,7 @@ class LeasedWork(DurableWork):
 
     holder = models.UUIDField(null=True, blank=True, editable=False)
     active_at = models.DateTimeField(
-        default=timezone.now, help_text="The last sign of life of the holder, or the creation."
+        db_default=Now(), help_text="The last sign of life of the holder, or the creation."
     )
 
     class Meta:
@@ -170,4 +170,4 @@ class LeasedWork(DurableWork):
     @property
     def is_active(self) -> bool:
         """Whether there was a sign of life within the length of a lease."""
-        return self.active_at >= timezone.now() - self.LEASE
+        return self.active_at >= clock.now() - self.LEASE

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.utils import timezone
-
+from transcripts import clock
 from transcripts.errors import KnowledgeBaseError, Retry
 
 
@@ -23,7 +22,7 @@ class RetryPolicy:
         if self.attempts is not None and attempts >= self.attempts:
             return None
         growth: int = self.factor ** min(attempts, 8)
-        return timezone.now() + min(self.pause * growth, self.longest)
+        return clock.now() + min(self.pause * growth, self.longest)
 
 
 POLICIES: Mapping[Retry, RetryPolicy] = {
