@@ -33,6 +33,7 @@ from rank_bm25 import BM25Okapi
 
 from transcripts.bm25 import Index
 from transcripts.cues import Cue, group_by_time
+from transcripts.stemming import stems
 from transcripts.tokenizer import tokenize
 
 SIZES = (240, 2000)
@@ -81,6 +82,11 @@ def main() -> None:
 # What is compared
 
 
+def stemmed(text: str) -> list[str]:
+    """Return what this project indexes of an English text."""
+    return stems(tokenize(text), "en")
+
+
 def ours(texts: Sequence[str]) -> Maker:
     """Build the index, then rank."""
 
@@ -106,8 +112,8 @@ def rank_bm25(texts: Sequence[str]) -> Maker:
     """Use rank_bm25's Okapi with this project's tokens; the best by numpy's partition."""
 
     def make() -> Search:
-        index = BM25Okapi([tokenize(text) for text in texts], k1=1.5, b=0.75)
-        return lambda query: best(index.get_scores(tokenize(query)))
+        index = BM25Okapi([*map(stemmed, texts)], k1=1.5, b=0.75)
+        return lambda query: best(index.get_scores(stemmed(query)))
 
     return make
 
@@ -117,8 +123,8 @@ def bm25s_scores(texts: Sequence[str]) -> Maker:
 
     def make() -> Search:
         index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
-        index.index([tokenize(text) for text in texts], show_progress=False)
-        return lambda query: best(index.get_scores(tokenize(query)))
+        index.index([*map(stemmed, texts)], show_progress=False)
+        return lambda query: best(index.get_scores(stemmed(query)))
 
     return make
 
@@ -129,8 +135,8 @@ def bm25s_retrieve(backend: str) -> Callable[[Sequence[str]], Maker]:
     def for_texts(texts: Sequence[str]) -> Maker:
         def make() -> Search:
             index = bm25s.BM25(k1=1.5, b=0.75, method="lucene", backend=backend)
-            index.index([tokenize(text) for text in texts], show_progress=False)
-            return lambda query: index.retrieve([tokenize(query)], k=LIMIT, show_progress=False)
+            index.index([*map(stemmed, texts)], show_progress=False)
+            return lambda query: index.retrieve([stemmed(query)], k=LIMIT, show_progress=False)
 
         return make
 

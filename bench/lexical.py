@@ -29,7 +29,7 @@ boot()
 
 import bm25s
 import tantivy
-from bm25 import generated, installed, make_queries, percentile, timed, write
+from bm25 import generated, installed, make_queries, percentile, stemmed, timed, write
 from django.db import connection, transaction
 from growth import Line, draw
 
@@ -119,7 +119,7 @@ class Library:
         new = [self.corpus.text(number) for number in range(start, size)]
         self.texts += new
         self.tokens += (
-            [*map(sys.intern, tokenize(text))] for text in new
+            [*map(sys.intern, stemmed(text))] for text in new
         )  # a million segments hold each word once
         self.results[size] = results = Results()
         steps = {
@@ -226,7 +226,7 @@ def ask_lexicon(query: str, scope: Scope | None = None) -> object:
 def ask_fts(query: str, *, operator: str) -> object:
     """Rank with PostgreSQL's full text search."""
     with connection.cursor() as cursor:
-        words = operator.join(f"'{word}'" for word in tokenize(query))
+        words = operator.join(f"'{word}'" for word in stemmed(query))
         cursor.execute(
             "SELECT id, ts_rank_cd(words, query) AS score FROM fts, CAST(%s AS tsquery) AS"
             " query WHERE words @@ query ORDER BY score DESC LIMIT %s",
@@ -238,13 +238,13 @@ def ask_fts(query: str, *, operator: str) -> object:
 def ask_tantivy(index: tantivy.Index, query: str) -> object:
     """Search with tantivy and read the ids."""
     searcher = index.searcher()
-    hits = searcher.search(index.parse_query(" ".join(tokenize(query)), ["words"]), LIMIT).hits
+    hits = searcher.search(index.parse_query(" ".join(stemmed(query)), ["words"]), LIMIT).hits
     return [(searcher.doc(address)["id"], score) for score, address in hits]
 
 
 def ask_bm25s(index: bm25s.BM25, query: str) -> object:
     """Search with bm25s."""
-    return index.retrieve([tokenize(query)], k=LIMIT, show_progress=False)
+    return index.retrieve([stemmed(query)], k=LIMIT, show_progress=False)
 
 
 # Text
@@ -451,7 +451,7 @@ def section(library: Library) -> str:
         "*Half of it readable*: for a member of one of two collections, with the statistics of that"
         " one; it includes finding out what they may read. The lexicon and PostgreSQL's full text"
         " search answer over a socket; tantivy and bm25s live in the asking process. All hold the"
-        " same words.",
+        " same stems.",
         "`ts_rank_cd` is asked for chunks with any of the words, which is what BM25 ranks, and"
         " for chunks with all of them.",
         "",

@@ -41,6 +41,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest.chunk_storage import digest_of
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
+from citations.lexical.terms import term_of, terms_of
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
 from citations.search import fusion
@@ -49,6 +50,7 @@ from citations.vectors import store as vector_store
 from transcripts import storage
 from transcripts.models import Collection
 from transcripts.scope import Scope
+from transcripts.stemming import stemmed_as
 from transcripts.tokenizer import tokenize
 
 TRANSCRIPTS = {
@@ -259,15 +261,24 @@ def jsonl(path: Path) -> Iterator[dict[str, str]]:
 
 
 def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
-    """Rank the same chunks with bm25s and the same tokens, and score by the same rule."""
+    """Rank the same chunks, in one language, with bm25s and the same terms, and score by the same
+    rule.
+    """
     judge = RelevanceJudge(scope)
     chunks = list(Chunk.objects.select_related("source").order_by("position"))
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
-    index.index([tokenize(chunk.text) for chunk in chunks], show_progress=False)
+    index.index(
+        [
+            [term_of(word, stemmed_as(chunk.source.language)) for word in tokenize(chunk.text)]
+            for chunk in chunks
+        ],
+        show_progress=False,
+    )
     scores = []
     for question in questions:
         relevant = judge.count(question)
-        tokens = [token for token in tokenize(question.query) if token in index.vocab_dict]
+        terms = [term for word in tokenize(question.query) for term in terms_of(word)]
+        tokens = [term for term in terms if term in index.vocab_dict]
         if relevant and tokens:
             hits = index.retrieve(
                 [tokens], k=min(LIMIT, len(chunks)), show_progress=False, sorted=True

@@ -45,12 +45,16 @@ class PassageSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermScore:
-    """What a query word adds to a BM25 score: idf · tf · (k1 + 1) / (tf + norm) · repetitions."""
+    """What a query word adds to a BM25 score: idf · tf · (k1 + 1) / (tf + norm) · repetitions.
+
+    Counted are all words with its ``stem`` in the passage's language.
+    """
 
     term: str
     frequency: int
     idf: float
     score: float
+    stem: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from citations.documents import storage as document_storage
 from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
+from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
 from citations.models import EmbeddingSpace, Source
@@ -107,6 +108,7 @@ def tend() -> None:
 @shared_task
 def wake() -> None:
     """Retry work that waits for other settings or whose message is lost: a worker starts."""
+    lexical_index.rebuild()
     ingest_pipeline.try_again()
     Source.objects.forget_messages()
     EmbeddingSpace.objects.building().forget_messages()

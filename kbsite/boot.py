@@ -8,10 +8,12 @@ import django
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
+from django.utils.module_loading import import_string
 
 from kbsite import postgres
 from transcripts import locks
 from transcripts.locks import Lock
+from transcripts.tokenizer import TOKENIZER_VERSION
 
 
 def set_up(*, plain_log: bool = False) -> None:
@@ -51,9 +53,12 @@ def is_embedded() -> bool:
 
 
 def migrate_now() -> None:
-    """Migrate the schema, whatever its stamp says; one process does, the others wait."""
+    """Migrate the schema, whatever its stamp says, and index words again that another version has
+    indexed; one process does, the others wait.
+    """
     with locks.hold(Lock.SCHEMA, wait=True):
         call_command("migrate", verbosity=0, interactive=False)
+        import_string("citations.lexical.index.rebuild")()  # its models can be loaded now
     if is_embedded():
         _stamp_path().write_text(_current_stamp())
 
@@ -71,4 +76,5 @@ def _current_stamp() -> str:
         str(path.relative_to(settings.BASE_DIR))
         for path in Path(settings.BASE_DIR).glob("*/migrations/0*.py")
     )
-    return hashlib.sha256("\n".join([django.__version__, *names]).encode()).hexdigest()
+    versions = [django.__version__, str(TOKENIZER_VERSION)]
+    return hashlib.sha256("\n".join([*versions, *names]).encode()).hexdigest()

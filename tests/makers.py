@@ -123,12 +123,18 @@ def make_source(
     return source
 
 
-def make_document(collection: Collection, texts: Sequence[str], *, title: str = "Notes") -> Source:
+def make_document(
+    collection: Collection, texts: Sequence[str], *, title: str = "Notes", language: str = ""
+) -> Source:
     """Make a source of plain text whose chunks, one for each of ``texts``, are found by their
     words.
     """
     source = Source.objects.create(
-        collection=collection, kind=SourceKind.TEXT, title=title, state=State.WORDS
+        collection=collection,
+        kind=SourceKind.TEXT,
+        title=title,
+        language=language,
+        state=State.WORDS,
     )
     replace_chunks(source, texts)
     return source

@@ -1,8 +1,9 @@
 """BM25 over the segments of one transcript: tokenize, index once, rank many times.
 
-Standard library only. A word counts more the more often a segment contains it (with diminishing
-returns), the fewer segments contain it, and the shorter the segment is. The index is immutable, is
-shared between threads, and is stored as one blob beside its transcript.
+Words are compared by their stems in the transcript's language. A word counts more the more often a
+segment contains it (with diminishing returns), the fewer segments contain it, and the shorter the
+segment is. The index is immutable, is shared between threads, and is stored as one blob beside its
+transcript.
 """
 
 import math
@@ -18,6 +19,7 @@ from heapq import nlargest
 from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple, Self
 
+from transcripts.stemming import stem, stems
 from transcripts.tokenizer import (
     TOKENIZER_VERSION,
     is_lone,
@@ -93,6 +95,7 @@ class Index:
         "_frequencies",
         "_highest",
         "_kept",
+        "_language",
         "_lengths",
         "_norms",
         "_ones",
@@ -110,7 +113,9 @@ class Index:
         positions: "array[int]",
         frequencies: "array[int]",
         lengths: "array[int]",
+        language: str,
     ) -> None:
+        self._language = language
         self._terms = terms
         self._starts = starts
         self._positions = positions
@@ -125,12 +130,14 @@ class Index:
         self._kept: dict[str, _Term] = {}
 
     @classmethod
-    def build(cls, texts: Sequence[str]) -> Self:
-        """Index segments. The position of a hit is the index in ``texts``."""
+    def build(cls, texts: Sequence[str], language: str = "") -> Self:
+        """Index segments in a language ("": English). The position of a hit is the index in
+        ``texts``.
+        """
         lengths: list[int] = []
         postings: defaultdict[str, list[int]] = defaultdict(list)
         for position, text in enumerate(texts):
-            tokens = tokenize(text)
+            tokens = stems(tokenize(text), language)
             lengths.append(len(tokens))
             for term, frequency in Counter(tokens).items():
                 postings[term] += (position, frequency)
@@ -138,9 +145,8 @@ class Index:
         flat = [*chain.from_iterable(map(postings.__getitem__, terms))]
         counts = [len(postings[term]) // 2 for term in terms]
         starts = array("I", accumulate(counts, initial=0))
-        return cls(
-            terms, starts, _narrowest(flat[::2]), _narrowest(flat[1::2]), _narrowest(lengths)
-        )
+        positions, frequencies = _narrowest(flat[::2]), _narrowest(flat[1::2])
+        return cls(terms, starts, positions, frequencies, _narrowest(lengths), language)
 
     def rank(self, query: str, *, limit: int) -> list[Hit]:
         """Return the ``limit`` best segments, best first; ties in the transcript's order.
@@ -151,7 +157,7 @@ class Index:
         terms = [
             (term, repetitions)
             for word, repetitions in query_counts(query).items()
-            if (term := self._term(word))
+            if (term := self._term(stem(word, self._language)))
         ]
         if limit <= 0 or not terms:
             return []
@@ -172,8 +178,8 @@ class Index:
         return _HEADER.pack(_MAGIC, TOKENIZER_VERSION, *widths, *sizes, zlib.crc32(body)) + body
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Read a blob written by ``to_bytes``.
+    def from_bytes(cls, data: bytes, language: str = "") -> Self:
+        """Read a blob written by ``to_bytes`` for a transcript in this language.
 
         Raises ``ValueError`` if it is damaged, no index, or written with another tokenizer: then
         build the index again.
@@ -185,7 +191,7 @@ class Index:
             or max(positions, default=-1) >= len(lengths)
         ):
             raise ValueError("the search index contradicts itself")
-        return cls(terms, starts, positions, frequencies, lengths)
+        return cls(terms, starts, positions, frequencies, lengths, language)
 
     def _score(self, position: int, query: "_QueryTerms") -> float:
         """Sum the scores of all terms in one segment."""

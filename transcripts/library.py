@@ -212,14 +212,14 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    index = _index(transcript.pk, transcript.digest, seconds)
+    index = _index(transcript.pk, transcript.digest, seconds, transcript.language)
     hits = tuple(
         SegmentHit(
             text=segment.text,
             start=segment.start / 1000,
             end=segment.end / 1000,
             score=hit.score,
-            spans=tuple(tokenizer.matched_spans(segment.text, query)),
+            spans=tuple(tokenizer.matched_spans(segment.text, query, transcript.language)),
             timestamp_link=link_at(video, segment.start),
         )
         for hit in index.rank(query, limit=max(1, min(limit, MAX_HITS)))
@@ -289,10 +289,11 @@ def _segments(pk: int, digest: str, seconds: int) -> list[CueGroup]:
 
 
 @lru_cache(maxsize=128)
-def _index(pk: int, digest: str, seconds: int) -> bm25.Index:
+def _index(pk: int, digest: str, seconds: int, language: str) -> bm25.Index:
     version = tokenizer.TOKENIZER_VERSION
     rows = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds)
     if stored := rows.filter(tokenizer_version=version).first():
         with suppress(ValueError):  # damaged, or of another version
-            return bm25.Index.from_bytes(bytes(stored.data))
-    return bm25.Index.build([segment.text for segment in _segments(pk, digest, seconds)])
+            return bm25.Index.from_bytes(bytes(stored.data), language)
+    texts = [segment.text for segment in _segments(pk, digest, seconds)]
+    return bm25.Index.build(texts, language)

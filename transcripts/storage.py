@@ -303,7 +303,8 @@ def _store_original(
 
 def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
     seconds = conf.limits().search_segment_seconds
-    index = bm25.Index.build([group.text for group in group_by_time(cues, seconds)])
+    texts = [group.text for group in group_by_time(cues, seconds)]
+    index = bm25.Index.build(texts, transcript.language)
     values = {
         "segment_seconds": seconds,
         "tokenizer_version": tokenizer.TOKENIZER_VERSION,

@@ -1,4 +1,4 @@
-"""The words of a text, as they are indexed, searched and highlighted. Standard library only."""
+"""The words of a text, as they are indexed, searched and highlighted."""
 
 import re
 import unicodedata
@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from operator import add
 
-TOKENIZER_VERSION: int = 1
-"""Changes with any result of ``tokenize``: stored indexes of another version are rebuilt."""
+from transcripts.stemming import stem, stems
+
+TOKENIZER_VERSION: int = 2
+"""Changes with any result of ``tokenize`` or ``stem``: stored indexes of another version are
+rebuilt."""
 
 MAX_QUERY_CHARACTERS = 1_000  # longest query that is accepted
 MAX_QUERY_WORDS = 512  # words of a query that count
@@ -44,22 +47,23 @@ def tokenize(text: str, *, shortest: int = 2) -> list[str]:
     return tokens
 
 
-def matched_spans(text: str, query: str) -> list[tuple[int, int]]:
-    """Return what to highlight: the spans (start, end) of ``text`` whose words are in ``query``.
+def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, int]]:
+    """Return what to highlight: the spans (start, end) of ``text`` whose words have the stem of a
+    word in ``query``, in the text's language ("": English).
 
     In order, without overlap. Spans count characters of the given text, also where folding
     changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
     """
-    wanted = frozenset(query_counts(query))
+    wanted = frozenset(stems(query_counts(query), language))
     spans: list[tuple[int, int]] = []
     if text.isascii():
         for match in _LONG.finditer(_fold(text)):
-            if match.group() in wanted:
+            if stem(match.group(), language) in wanted:
                 _join_span(spans, *match.span())
         return spans
     folded, owners = _fold_aligned(text)
     for token, start, stop in _scan(folded):
-        if token in wanted:
+        if stem(token, language) in wanted:
             _join_span(spans, owners[start][0], owners[stop - 1][1])
     return spans
 

@@ -233,7 +233,7 @@ def _citations(run: WindowRun, row: Window, session: LectureSession) -> list[Cit
             rank=rank,
             source=sources[match.candidate.source],
             chunk_id=match.candidate.chunk if match.candidate.chunk in chunks else None,
-            snippet=snippet(match.candidate.text, words),
+            snippet=snippet(match.candidate.text, words, match.candidate.language),
             relevance_score=match.score,
             **_quoted(match.candidate),
         )

@@ -6,20 +6,26 @@ statistics (number and length of chunks, document frequencies) are exact at ever
 between a deletion and the merge that sweeps it.
 """
 
+import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from citations.errors import SourceNotFound
-from citations.lexical import scoring, snapshot
-from citations.lexical.postings import Words, stored
+from citations.lexical import merging, scoring, snapshot
+from citations.lexical.postings import Words
 from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter
+from citations.lexical.terms import terms_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
+from transcripts.stemming import stem
 from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
+
+logger = logging.getLogger(__name__)
 
 MOST_VERIFIED = 5_000  # chunks whose text is verified for a query
 _ATTEMPTS = 3  # while chunks are replaced between reading the lexicon and their texts
@@ -33,17 +39,18 @@ class ChunkScore(NamedTuple):
 
 
 def index(source_pk: int, texts: Sequence[str]) -> int:
-    """Index the chunks of a source, replacing earlier ones; return the first position (text i is at
-    first + i).
+    """Index the chunks of a source in its language, replacing earlier ones; return the first
+    position (text i is at first + i).
 
     Takes effect when the caller's transaction ends. Raises ``SourceNotFound`` when the source is
     gone.
     """
-    words = Words.build(texts)
     with transaction.atomic():
         rows = Source.objects.select_for_update(no_key=True).filter(pk=source_pk).order_by()
-        if not rows.values_list("pk"):
+        languages = list(rows.values_list("language", flat=True))
+        if not languages:
             raise SourceNotFound("The source was removed while it was being indexed.")
+        words = Words.build(texts, languages[0])
         LexEntry.objects.filter(source=source_pk).update(source=None)
         with connection.cursor() as cursor:
             cursor.execute("SELECT citations_take_places(%s)", [max(1, len(texts))])
@@ -63,25 +70,23 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
 
 def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkScore]:
     """Find the ``limit`` best chunks, best first, ties by position. Chunks without a word of the
-    query are left out.
+    query, in any form that has the same stem in the chunk's language, are left out.
 
-    Phrases and exclusions are verified on the indexed texts of the ``MOST_VERIFIED`` best chunks
-    with all words of the phrases. The statistics are those of ``resolved.readable``, whatever the
-    filter. Positions are of one moment: a source that is replaced later has others.
+    Phrases and exclusions are of exact words. They are verified on the indexed texts of the
+    ``MOST_VERIFIED`` best chunks with all words of the phrases; what follows has no form of the
+    excluded words. The statistics are those of ``resolved.readable``, whatever the filter.
+    Positions are of one moment: a source that is replaced later has others.
     """
-    counts, terms = _counts(query.words), _term_filter(query)
+    counts, terms = query_counts(query.words), _term_filter(query)
     if limit <= 0 or not counts or resolved.is_empty:
         return []
+    words = {*counts, *terms.required, *terms.excluded}
     for _ in range(_ATTEMPTS):
-        state = snapshot.read({*counts, *terms.required, *terms.excluded}, resolved)
+        state = snapshot.read({word: terms_of(word) for word in words}, resolved)
         if not query.phrases and not query.excluded:
             hits = scoring.rank(state, counts, limit=limit, terms=terms)
             return [ChunkScore(*hit) for hit in hits]
-        for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
-            hits = scoring.rank(state, counts, limit=breadth, terms=terms)
-            verified, is_gone = _verified(query, hits, limit)
-            if len(verified) == limit or len(hits) < breadth:
-                break
+        verified, is_gone = _search_verified(query, state, terms, limit)
         if not is_gone:
             break
     return verified
@@ -95,8 +100,17 @@ def explain(
     Added in this order, it is exactly the score of ``search``. Positions without a chunk or a word,
     and those that may not be read, are missing.
     """
-    counts = _counts(query.words)
-    return scoring.explain(snapshot.read(counts, resolved), counts, places)
+    counts = query_counts(query.words)
+    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
+    explained = scoring.explain(state, counts, places)
+    rows = Chunk.objects.filter(position__in=explained).order_by()
+    languages = dict(rows.values_list("position", "source__language"))
+    return {
+        place: tuple(
+            replace(score, stem=stem(score.term, languages.get(place, ""))) for score in scores
+        )
+        for place, scores in explained.items()
+    }
 
 
 def rebuild(*, all_sources: bool = False) -> int:
@@ -104,13 +118,18 @@ def rebuild(*, all_sources: bool = False) -> int:
     return how many.
 
     Each source has its own transaction, so a rebuild can be resumed. Sources that are being
-    ingested are skipped.
+    ingested are skipped. A starting process calls it after an upgrade, a starting worker for what
+    was skipped then.
     """
     current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False)
     sources = Source.objects.filter(chunk_count__gt=0).order_by("pk")
     if not all_sources:
         sources = sources.exclude(pk__in=current.values("source"))
-    return sum(map(_rebuild, sources))
+    count = sum(map(_rebuild, sources))
+    if count:
+        logger.info("The words of %s sources were indexed again.", count)
+        merging.merge()
+    return count
 
 
 def _rebuild(source: Source) -> bool:
@@ -125,19 +144,35 @@ def _rebuild(source: Source) -> bool:
     return True
 
 
-def _counts(words: str) -> dict[str, int]:
-    return {stored(term): repetitions for term, repetitions in query_counts(words).items()}
-
-
 def _term_filter(query: Query) -> TermFilter:
-    """Return the terms that admitted chunks need or must not have."""
+    """Return the words that admitted chunks need in some form, and those that only chunks have
+    which may not be admitted.
+    """
     excluded = [
-        terms for phrase in query.excluded if len(terms := [*query_counts(phrase).items()]) == 1
+        words for phrase in query.excluded if len(words := [*query_counts(phrase).items()]) == 1
     ]
     return TermFilter(
-        required=tuple(dict.fromkeys(term for phrase in query.phrases for term in _counts(phrase))),
-        excluded=tuple(stored(term) for [(term, repetitions)] in excluded if repetitions == 1),
+        required=tuple({word: None for phrase in query.phrases for word in query_counts(phrase)}),
+        excluded=tuple(word for [(word, repetitions)] in excluded if repetitions == 1),
     )
+
+
+def _search_verified(
+    query: Query, state: snapshot.Snapshot, terms: TermFilter, limit: int
+) -> tuple[list[ChunkScore], bool]:
+    """Search by text where stems are too coarse; tell whether a chunk was gone meanwhile."""
+    counts, needed = query_counts(query.words), replace(terms, excluded=())
+    for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
+        hits = scoring.rank(state, counts, limit=breadth, terms=needed)
+        verified, is_gone = _verified(query, hits, limit)
+        if len(verified) == limit or len(hits) < breadth:
+            return verified, is_gone
+    if not terms.excluded:
+        return verified, is_gone
+    hits = scoring.rank(state, counts, limit=breadth, terms=terms)
+    others, more_gone = _verified(query, hits, limit)
+    best = sorted({*verified, *others}, key=lambda hit: (-hit.score, hit.position))
+    return best[:limit], is_gone or more_gone
 
 
 def _verified(

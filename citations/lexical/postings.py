@@ -6,30 +6,23 @@ hostile texts may repeat a word without limit.
 
 import struct
 from array import array
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from citations.lexical.terms import term_of
+from transcripts.stemming import stemmed_as
 from transcripts.tokenizer import is_unspaced, tokenize, units
 
 PACK = 1 << 16  # positions of a pack
-MAX_TERM = 128  # characters; PostgreSQL indexes values of at most about 2,700 bytes
 
 Whole = NDArray[np.unsignedinteger[Any]]
 Runs = NDArray[np.int64]  # consecutive positions [first, end) in each row, ascending
-
-
-def stored(term: str) -> str:
-    """Return the stored form of a term: itself, or a prefix and a digest where it is very long."""
-    if len(term) <= MAX_TERM:
-        return term
-    return f"{term[: MAX_TERM // 2]}…{sha256(term.encode()).hexdigest()}"  # no word contains "…"
 
 
 def narrowest(values: NDArray[Any]) -> Whole:
@@ -101,6 +94,16 @@ class Postings:
         return np.asarray(own[indexes] * (owned[indexes] == slots))
 
 
+def joined(parts: Sequence[Postings]) -> Postings:
+    """Join postings that have no slot in common."""
+    if len(parts) == 1:
+        return parts[0]
+    pairs = [part.pairs() for part in parts]
+    slots, frequencies = map(np.concatenate, zip(*pairs, strict=True))
+    order = np.argsort(slots, kind="stable")
+    return Postings(slots[order], frequencies[order])
+
+
 # Blocks
 
 
@@ -159,7 +162,7 @@ def skyline(frequencies: Whole, lengths: Whole) -> bytes:
 # Sources
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Words:
     """The words of one source's chunks.
 
@@ -175,15 +178,18 @@ class Words:
     lengths: Whole
 
     @classmethod
-    def build(cls, texts: Iterable[str]) -> Self:
-        """Tokenize chunks; the slot of a chunk is its index in ``texts``."""
-        lengths = array("I")
+    def build(cls, texts: Iterable[str], language: str = "") -> Self:
+        """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
+        lengths, known = array("I"), _Terms(stemmed_as(language))
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
             tokens = tokenize(text)
             lengths.append(len(tokens))
-            for term, frequency in _counted(tokens, plain=text.isascii()).items():
-                postings[stored(term)].extend((slot, frequency))
+            found: defaultdict[str, int] = defaultdict(int)
+            for word, frequency in _counted(tokens, plain=text.isascii()).items():
+                found[known[word]] += frequency
+            for term, frequency in found.items():
+                postings[term].extend((slot, frequency))
         terms = sorted(postings)
         flat = np.frombuffer(b"".join(postings[term].tobytes() for term in terms), np.uint32)
         counts = [len(postings[term]) // 2 for term in terms]
@@ -194,6 +200,11 @@ class Words:
             frequencies=narrowest(flat[1::2]),
             lengths=narrowest(np.frombuffer(lengths, np.uint32)) if lengths else np.empty(0, "<u1"),
         )
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Most terms of a query are in few sources, so a miss must be fast."""
+        return {term: number for number, term in enumerate(self.terms)}
 
     @property
     def tokens(self) -> int:
@@ -206,9 +217,9 @@ class Words:
         )
 
     def find(self, term: str) -> Postings | None:
-        """Return the postings of a stored term, or None."""
-        number = bisect_left(self.terms, term)
-        if number == len(self.terms) or self.terms[number] != term:
+        """Return the postings of a term, or None."""
+        number = self._numbers.get(term)
+        if number is None:
             return None
         owned = slice(int(self.starts[number]), int(self.starts[number + 1]))
         return Postings(self.slots[owned], self.frequencies[owned])
@@ -239,6 +250,17 @@ class Words:
         return cls(
             terms=names, starts=starts, slots=slots, frequencies=frequencies, lengths=lengths
         )
+
+
+class _Terms(dict[str, str]):
+    """The terms of words in one language, computed on first use."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+
+    def __missing__(self, word: str) -> str:
+        self[word] = term = term_of(word, self._code)
+        return term
 
 
 _MAGIC = b"KBL1"

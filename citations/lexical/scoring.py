@@ -31,9 +31,9 @@ _ROUNDING = 1e-6  # the relative error of a rough score is below this for each t
 
 
 class QueryTerm(NamedTuple):
-    """A term of the query, its repetitions, and its idf."""
+    """A word of the query, its repetitions, and its idf."""
 
-    term: str
+    word: str
     repetitions: int
     weight: float
 
@@ -60,12 +60,12 @@ class Term(NamedTuple):
 def statistics(
     snapshot: Snapshot, within: Sequence[LexicalSegment], counts: Mapping[str, int]
 ) -> CorpusStatistics:
-    """Return the statistics of a query's stored terms, without those that are in no chunk."""
-    spread = {term: sum(segment.containing(term) for segment in within) for term in counts}
+    """Return the statistics of a query's words, without those that are in no chunk."""
+    spread = {word: sum(segment.containing(word) for segment in within) for word in counts}
     terms = tuple(
-        QueryTerm(term, repetitions, idf(snapshot.chunks, spread[term]))
-        for term, repetitions in counts.items()
-        if spread[term] > 0
+        QueryTerm(word, repetitions, idf(snapshot.chunks, spread[word]))
+        for word, repetitions in counts.items()
+        if spread[word] > 0
     )
     average = snapshot.tokens / snapshot.chunks if snapshot.chunks else 0.0
     return CorpusStatistics(average=average, terms=terms)
@@ -75,7 +75,7 @@ def rank(
     snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter
 ) -> list[tuple[int, float]]:
     """Return the ``limit`` best positions with their scores, best first, ties by position."""
-    searched = segments(snapshot, {*counts, *terms.required, *terms.excluded})
+    searched = segments(snapshot)
     corpus, best = statistics(snapshot, searched, counts), TopHits(limit)
     bounded = [(segment, _terms(segment, corpus)) for segment in searched]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
@@ -88,7 +88,7 @@ def explain(
     snapshot: Snapshot, counts: Mapping[str, int], positions: Iterable[int]
 ) -> dict[int, tuple[TermScore, ...]]:
     """Return what each term adds to the score of each position, in the order of addition."""
-    searched, requested = segments(snapshot, counts), np.array(sorted(set(positions)), np.int64)
+    searched, requested = segments(snapshot), np.array(sorted(set(positions)), np.int64)
     corpus = statistics(snapshot, searched, counts)
     explained: dict[int, tuple[TermScore, ...]] = {}
     for segment in searched:
@@ -105,11 +105,11 @@ def _term_scores(
     norm = length_norm(int(segment.lengths[slot]), corpus.average)
     return tuple(
         TermScore(
-            term=term.term, frequency=frequency, idf=term.weight, score=term.score(frequency, norm)
+            term=term.word, frequency=frequency, idf=term.weight, score=term.score(frequency, norm)
         )
         for term in corpus.terms
-        if term.term in segment.postings
-        and (frequency := int(segment.postings[term.term].at(np.array([slot]))[0]))
+        if term.word in segment.postings
+        and (frequency := int(segment.postings[term.word].at(np.array([slot]))[0]))
     )
 
 
@@ -150,7 +150,7 @@ def _terms(segment: LexicalSegment, corpus: CorpusStatistics) -> list[Term]:
     terms = [
         Term(query_term, postings, _bound(segment, postings, query_term, corpus.average))
         for query_term in corpus.terms
-        if (postings := segment.postings.get(query_term.term)) is not None
+        if (postings := segment.postings.get(query_term.word)) is not None
     ]
     return sorted(terms, key=lambda term: -term.bound)
 
@@ -158,7 +158,7 @@ def _terms(segment: LexicalSegment, corpus: CorpusStatistics) -> list[Term]:
 def _bound(
     segment: LexicalSegment, postings: Postings, query_term: QueryTerm, average: float
 ) -> float:
-    skyline = segment.skylines.get(query_term.term)
+    skyline = segment.skylines.get(query_term.word)
     if not skyline:
         slots, frequencies = postings.pairs()
         norm = length_norm(int(segment.lengths[slots].min()), average)
@@ -280,8 +280,8 @@ def _scores(segment: LexicalSegment, corpus: CorpusStatistics, slots: Slots) -> 
     norms = _exact_norms(segment.lengths[slots], corpus.average)
     scores = np.zeros(len(slots))
     for query_term in corpus.terms:
-        if query_term.term in segment.postings:
-            frequencies = segment.postings[query_term.term].at(slots).astype(np.float64)
+        if query_term.word in segment.postings:
+            frequencies = segment.postings[query_term.word].at(slots).astype(np.float64)
             score = query_term.weight * frequencies * (K1 + 1) / (frequencies + norms)
             scores += query_term.repetitions * score
     return scores

@@ -1,14 +1,14 @@
 """The segments of a snapshot that are scanned: every pack, and all unmerged entries together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.lexical.postings import PACK, Postings, Runs
-from citations.lexical.snapshot import Run, Snapshot, UnmergedEntry
+from citations.lexical.postings import PACK, Postings, Runs, joined
+from citations.lexical.snapshot import Pack, Run, Snapshot, Terms, UnmergedEntry
 
 Mask = NDArray[np.bool_]
 Slots = NDArray[Any]
@@ -19,8 +19,8 @@ class LexicalSegment:
     """Chunks that are searched together; a slot is a chunk's number among them.
 
     ``runs`` are the positions of its slots, ascending; a pack's only run may be longer than its
-    lengths. ``counts`` are the slots with a term. The statistics are those of the ``counted`` slots
-    (None: of all).
+    lengths. All is by the words of the query. ``counts`` are the slots with a word. The statistics
+    are those of the ``counted`` slots (None: of all).
     """
 
     runs: Sequence[Run]
@@ -34,14 +34,14 @@ class LexicalSegment:
     def size(self) -> int:
         return len(self.lengths)
 
-    def containing(self, term: str) -> int:
-        """Count the chunks with a term, for the statistics."""
-        if self.counted is None or term not in self.postings:
-            return self.counts.get(term, 0)
-        return self.postings[term].count_within(self.counted)
+    def containing(self, word: str) -> int:
+        """Count the chunks with a word, for the statistics."""
+        if self.counted is None or word not in self.postings:
+            return self.counts.get(word, 0)
+        return self.postings[word].count_within(self.counted)
 
-    def having(self, term: str) -> Slots:
-        return self.postings[term].slots if term in self.postings else np.empty(0, np.int64)
+    def having(self, word: str) -> Slots:
+        return self.postings[word].slots if word in self.postings else np.empty(0, np.int64)
 
     def positions(self, slots: Slots) -> NDArray[np.int64]:
         if len(self.runs) == 1:
@@ -85,27 +85,17 @@ class LexicalSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermFilter:
-    """Stored terms: chunks must have all of ``required`` and none of ``excluded``."""
+    """Words by their terms: chunks must have all of ``required`` and none of ``excluded``."""
 
     required: Sequence[str] = ()
     excluded: Sequence[str] = ()
 
 
-def segments(snapshot: Snapshot, terms: Iterable[str]) -> list[LexicalSegment]:
-    """Return the segments with any of the stored terms."""
-    found = [
-        LexicalSegment(
-            runs=((pack.number * PACK, (pack.number + 1) * PACK),),
-            lengths=pack.lengths,
-            counts=pack.counts,
-            postings=pack.postings,
-            skylines=pack.skylines,
-        )
-        for pack in snapshot.packs
-        if pack.postings
-    ]
+def segments(snapshot: Snapshot) -> list[LexicalSegment]:
+    """Return the segments with any word of the query, by its terms."""
+    found = [_of_pack(pack, snapshot.terms) for pack in snapshot.packs if pack.postings]
     counted = [replace(segment, counted=_counted(snapshot, segment)) for segment in found]
-    tail = _of_tail(snapshot.tail, terms) if snapshot.tail else None
+    tail = _of_tail(snapshot.tail, snapshot.terms) if snapshot.tail else None
     return [*counted, tail] if tail and tail.postings else counted
 
 
@@ -116,8 +106,8 @@ def allowed(snapshot: Snapshot, segment: LexicalSegment, terms: TermFilter) -> M
         parts.append(segment.covered(snapshot.runs))
     if snapshot.positions is not None:
         parts.append(_marked(segment, segment.inside(snapshot.positions)))
-    parts += [_marked(segment, segment.having(term)) for term in terms.required]
-    parts += [~_marked(segment, segment.having(term)) for term in terms.excluded]
+    parts += [_marked(segment, segment.having(word)) for word in terms.required]
+    parts += [~_marked(segment, segment.having(word)) for word in terms.excluded]
     return np.logical_and.reduce(parts) if parts else None
 
 
@@ -135,26 +125,43 @@ def _marked(segment: LexicalSegment, slots: Slots) -> Mask:
     return mask
 
 
-def _of_tail(tail: Sequence[UnmergedEntry], terms: Iterable[str]) -> LexicalSegment:
+def _of_pack(pack: Pack, terms: Terms) -> LexicalSegment:
+    present = {
+        word: own for word, all_ in terms.items() if (own := [*filter(pack.postings.get, all_)])
+    }
+    bounds = {word: [pack.skylines.get(term, b"") for term in own] for word, own in present.items()}
+    return LexicalSegment(
+        runs=((pack.number * PACK, (pack.number + 1) * PACK),),
+        lengths=pack.lengths,
+        counts={word: sum(map(pack.counts.__getitem__, own)) for word, own in present.items()},
+        postings={
+            word: joined([pack.postings[term] for term in own]) for word, own in present.items()
+        },
+        # What no posting of any term beats, none of the word does.
+        skylines={word: b"".join(own) for word, own in bounds.items() if all(own)},
+    )
+
+
+def _of_tail(tail: Sequence[UnmergedEntry], terms: Terms) -> LexicalSegment:
     """Join the unmerged entries, all of which count."""
     starts = np.cumsum([0, *(entry.count for entry in tail)]).astype(np.uint32)
-    postings = {term: joined for term in terms if (joined := _joined(starts, tail, term))}
+    postings = {word: own for word, all_ in terms.items() if (own := _in_tail(starts, tail, all_))}
     return LexicalSegment(
         runs=[entry.run for entry in tail],
         lengths=np.concatenate([entry.words.lengths for entry in tail]),
-        counts={term: joined.n for term, joined in postings.items()},
+        counts={word: own.n for word, own in postings.items()},
         postings=postings,
         skylines={},
     )
 
 
-def _joined(
-    starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], term: str
+def _in_tail(
+    starts: NDArray[np.uint32], tail: Sequence[UnmergedEntry], terms: Sequence[str]
 ) -> Postings | None:
     parts = [
         (number, postings)
         for number, entry in enumerate(tail)
-        if (postings := entry.words.find(term))
+        for postings in filter(None, map(entry.words.find, terms))
     ]
     if not parts:
         return None

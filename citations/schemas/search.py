@@ -56,9 +56,10 @@ class LocatedOut(Shape):
 
 
 class TermOut(Shape):
-    """What one word adds to a BM25 score."""
+    """What one word adds to a BM25 score; words of the passage with the same stem count."""
 
     term: str
+    stem: str
     frequency: int
     idf: float
     score: float

@@ -217,7 +217,7 @@ def _passage(
         score=group.best.score,
         link=row.link,
         timestamp_link=row.timestamp_link,
-        spans=tuple(matched_spans(row.text, request.query.words)),
+        spans=tuple(matched_spans(row.text, request.query.words, row.language)),
         duplicates=tuple(
             NearDuplicate(
                 origin=other.origin, locator=other.locator, link=other.link, similarity=similarity

@@ -14,9 +14,9 @@ _ENDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]")
 _BLANK = re.compile(r"\s")
 
 
-def snippet(text: str, words: str = "") -> str:
-    """Return ``LEAST`` to ``MOST`` characters of a text that hold most of ``words``, or all of a
-    shorter text.
+def snippet(text: str, words: str = "", language: str = "") -> str:
+    """Return ``LEAST`` to ``MOST`` characters of a text that hold most of ``words`` in any form of
+    the text's language, or all of a shorter text.
 
     Line breaks become spaces. A snippet starts and ends at a word border, if possible at a sentence
     border; only a word longer than ``LEAST`` characters is cut.
@@ -24,7 +24,7 @@ def snippet(text: str, words: str = "") -> str:
     line = " ".join(text.split())
     if len(line) <= MOST:
         return line
-    spans = matched_spans(line, words)
+    spans = matched_spans(line, words, language)
     ends = [match.end() for match in _ENDS.finditer(line)]
 
     def worth(option: tuple[int, bool]) -> tuple[int, bool, int]:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import Passage, Results, SearchMode, place
+from citations.passages import Passage, Results, SearchMode, TermScore, place
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli.database import open_library
@@ -242,9 +242,14 @@ def _print_scores(passages: Sequence[Passage]) -> None:
     for rank, _, explanation in explained:
         if explanation.terms:
             best = sorted(explanation.terms, key=lambda term: -term.score)
-            parts = [f"{printable(term.term)} {term.score:.3f}" for term in best[:TERMS_SHOWN]]
+            parts = [f"{printable(_word(term))} {term.score:.3f}" for term in best[:TERMS_SHOWN]]
             parts += ["…"] if len(best) > TERMS_SHOWN else []
             say(f"{rank:>2}. BM25 {explanation.bm25 or 0:.3f} = {' + '.join(parts)}", "dim")
+
+
+def _word(term: TermScore) -> str:
+    """Return a word, with its stem where that is another."""
+    return term.term if term.stem == term.term else f"{term.term} ({term.stem})"
 
 
 def _number(value: float | None, digits: int) -> str:

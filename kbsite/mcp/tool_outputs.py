@@ -26,7 +26,7 @@ LEFT_OUT: Final[dict[type[BaseModel], frozenset[str]]] = {
     search.SearchOut: frozenset({"hypothesis", "milliseconds"}),
     search.SourceOut: frozenset({"characters", "percent", "step", "tags", "updated_at", "url"}),
     search.StageOut: frozenset({"note"}),
-    search.TermOut: frozenset({"idf"}),
+    search.TermOut: frozenset({"idf", "stem"}),
     answers.NearestOut: frozenset({"end", "heading", "last_page", "place", "score"}),
     answers.QuotationOut: frozenset({"kind", "url"}),
     answers.QuoteCheckOut: frozenset(

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from transcripts import bm25
 from transcripts.bm25 import K1, B, Hit, Index, idf, length_norm, score_formula
 from transcripts.cues import Cue, group_by_time
+from transcripts.stemming import stems
 from transcripts.tokenizer import MAX_QUERY_WORDS, matched_spans, tokenize
 
 ASCII = st.text(alphabet=st.characters(max_codepoint=127), max_size=80)
@@ -47,12 +48,12 @@ def plugin_tokens(text: str) -> list[str]:
 
 def direct_scores(texts: Sequence[str], query: str) -> list[float]:
     """Score every text by the formula, written down once more and without any index."""
-    documents = [tokenize(text) for text in texts]
+    documents = [stems(tokenize(text), "en") for text in texts]
     average = sum(map(len, documents)) / len(documents) if documents else 0
     scores = []
     for document in documents:
         score = 0.0
-        for term in tokenize(query):
+        for term in stems(tokenize(query), "en"):
             n = sum(term in other for other in documents)
             tf = document.count(term)
             if tf:
@@ -229,15 +230,15 @@ def test_the_parts_of_the_formula() -> None:
     assert score_formula(2, 1.5, 3.0) == pytest.approx(3.0 * 2 * 2.5 / 3.5)
 
 
-def agrees_with_bm25s(texts: list[str], queries: list[str]) -> None:
+def agrees_with_bm25s(texts: list[str], queries: list[str], language: str = "en") -> None:
     """Compare all scores with bm25s, whose “lucene” is our formula without the constant factor k1 +
     1, computed in double precision.
     """
     other = bm25s.BM25(k1=1.5, b=0.75, method="lucene", dtype="float64")
-    other.index([tokenize(text) for text in texts], show_progress=False)
-    index = Index.build(texts)
+    other.index([stems(tokenize(text), language) for text in texts], show_progress=False)
+    index = Index.build(texts, language)
     for query in queries:
-        expected = other.get_scores(tokenize(query)) * (K1 + 1)
+        expected = other.get_scores(stems(tokenize(query), language)) * (K1 + 1)
         hits = index.rank(query, limit=len(texts))
         scores = numpy.zeros(len(texts))
         scores[[hit.position for hit in hits]] = [hit.score for hit in hits]
@@ -266,19 +267,19 @@ def test_generated_segments_score_as_in_bm25s(texts: list[str], query: str) -> N
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "language"),
     [
-        "tutorialvqa/*.json",
-        "ocw6012/*.json",
-        "hfcourse_zh-CN/*.json",
-        "nyudl_ar/*.json",
-        "nyudl_fr/*.json",
+        ("tutorialvqa/*.json", ""),
+        ("ocw6012/*.json", "en"),
+        ("hfcourse_zh-CN/*.json", "zh-CN"),
+        ("nyudl_ar/*.json", "ar"),
+        ("nyudl_fr/*.json", "fr"),
     ],
 )
-def test_real_transcripts_rank_as_in_bm25s(real_data: Path, pattern: str) -> None:
+def test_real_transcripts_rank_as_in_bm25s(real_data: Path, pattern: str, language: str) -> None:
     texts = real_segments(real_data, pattern)[:1500]
     assert texts
-    agrees_with_bm25s(texts, queries_from(texts, count=40))
+    agrees_with_bm25s(texts, queries_from(texts, count=40), language)
 
 
 # One character of a script without blanks
@@ -412,7 +413,8 @@ def test_a_stored_index_is_no_larger_than_its_text() -> None:
     ("text", "query", "found"),
     [
         ("It's the cat; the CAT sat.", "cat", ["cat", "CAT"]),
-        ("catalogue of cats", "cat", []),
+        ("catalogue of cats", "cat", ["cats"]),
+        ("the weights of a weighted sum", "weighting", ["weights", "weighted"]),
         ("a cat", "a", []),
         ("Die Straße, die STRASSE", "strasse", ["Straße", "STRASSE"]),
         ("nach İstanbul, ﬁnally", "istanbul finally", ["İstanbul", "ﬁnally"]),
@@ -437,6 +439,28 @@ def test_the_words_of_the_query_are_marked_in_the_text_as_written(
     text: str, query: str, found: list[str]
 ) -> None:
     assert [text[start:end] for start, end in matched_spans(text, query)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "language", "found"),
+    [
+        ("Die Häuser am See", "haus", "de", ["Häuser"]),
+        ("Die Häuser am See", "haus", "en", []),
+        ("Les réseaux apprennent", "réseau", "fr-CA", ["réseaux"]),
+        ("Las redes neuronales", "red neuronal", "es", ["redes", "neuronales"]),
+        ("As redes aprendem", "aprender", "pt-BR", ["aprendem"]),
+        ("Le reti imparano", "rete", "it", ["reti"]),
+        ("De netwerken leren", "netwerk", "nl", ["netwerken"]),
+        ("Обучение машин", "машина обучения", "ru", ["Обучение", "машин"]),
+        ("هذا الكتاب", "كتاب", "ar", ["الكتاب"]),
+        ("神经网络 networks", "network 网络", "zh", ["网络"]),
+        ("nichts und note", "not", "sv", ["note"]),
+    ],
+)
+def test_other_forms_of_a_word_are_marked_in_the_texts_language(
+    text: str, query: str, language: str, found: list[str]
+) -> None:
+    assert [text[a:b] for a, b in matched_spans(text, query, language)] == found
 
 
 @given(text=ANYTHING, query=ANYTHING)

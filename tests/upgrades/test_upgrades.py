@@ -11,6 +11,7 @@ from kbsite import postgres
 from kbsite.postgres import programs
 from tests.instance import Instance
 from tests.upgrades import ENVIRONMENT, FOLDER
+from transcripts.tokenizer import TOKENIZER_VERSION
 
 CONTENTS = "from tests.upgrades import contents\nclient = contents.sign_in()\n"
 
@@ -40,6 +41,20 @@ def test_answers_quotes_notes_marks_and_members_are_still_there(
     instance, kept = upgraded
     code = f"{CONTENTS}print(json.dumps(contents.read(client, {kept['ids']})))"
     assert instance.json(code) == kept["contents"]
+
+
+def test_words_are_indexed_again_where_the_tokenizer_has_changed(
+    upgraded: tuple[Instance, Any],
+) -> None:
+    instance, _ = upgraded
+    code = (
+        f"{CONTENTS}from citations.models import LexEntry, Source\n"
+        "versions = LexEntry.objects.filter(source__chunk_count__gt=0)\n"
+        "versions = [*versions.values_list('tokenizer_version', flat=True)]\n"
+        "count = Source.objects.filter(chunk_count__gt=0).count()\n"
+        "print(json.dumps([sorted({*versions}), len(versions) == count]))"
+    )
+    assert instance.json(code) == [[TOKENIZER_VERSION], True]
 
 
 def test_pages_search_questions_and_tokens_work(upgraded: tuple[Instance, Any]) -> None:

@@ -156,7 +156,7 @@ def test_a_search_is_narrowed(
 
 def test_a_phrase_and_an_exclusion_hold(asking: Client, talks: list[Source]) -> None:
     assert titles(asking, q='"error 404"') == ["Learning"]
-    assert titles(asking, q="network -bakers") == ["Learning"]
+    assert set(titles(asking, q="network -bakers")) == {"Learning"}
 
 
 def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:

@@ -93,7 +93,10 @@ def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: C
         make_document(collection, ["a whale and a dolphin"]),
     )
     replace_chunks(first, ["a shark instead"])
-    assert texts_found("dolphin shark whales") == ["a shark instead", "a whale and a dolphin"]
+    assert sorted(texts_found("dolphin shark whales")) == [
+        "a shark instead",
+        "a whale and a dolphin",
+    ]
     assert_as_expected(["dolphin", "shark whale"])
     second.delete()
     assert search("dolphin whale") == []
@@ -169,13 +172,17 @@ def test_phrases_must_occur_and_excluded_words_must_not(collection: Collection) 
 
 def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     make_document(collection, numbered(SENTENCES, 30))
-    query = parse("the neural network the network")
+    query = parse("the neural networks the networks")
     hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
     told = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
     assert {hit.position: hit.score for hit in hits} == {
         place: sum(term.score for term in terms) for place, terms in told.items()
     }
-    assert [(term.term, term.frequency) for term in told[hits[0].position]] == [("network", 1)]
+    assert {(term.term, term.stem) for terms in told.values() for term in terms} == {
+        ("the", "the"),
+        ("neural", "neural"),
+        ("networks", "network"),
+    }
     assert lexical_index.explain(query, [hits[-1].position + 1000], resolved=EVERYWHERE) == {}
 
 
