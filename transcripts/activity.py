@@ -1,5 +1,6 @@
 """Jobs, feeds, the gate to YouTube and the worker, within a scope."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -57,12 +58,23 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
     if state in Job.State.values:
         jobs = jobs.filter(state=state)
     rows = tuple(jobs.order_by("-pk")[offset : offset + limit + 1])
+    place(scope, rows)
     return JobPage(jobs=rows[:limit], next=offset + limit if len(rows) > limit else None)
 
 
 def find_job(scope: Scope, pk: int) -> Job:
     """Return a job. Raises ``JobNotFound``."""
-    return Job.objects.visible(scope).select_related("collection", "video", "feed").numbered(pk)
+    job = Job.objects.visible(scope).select_related("collection", "video", "feed").numbered(pk)
+    place(scope, [job])
+    return job
+
+
+def place(scope: Scope, jobs: Sequence[Job]) -> None:
+    """Count ``jobs_before`` for each of these jobs that waits for its turn."""
+    if any(job.state == Job.State.QUEUED for job in jobs):
+        before = Job.objects.count_before(scope)
+        for job in jobs:
+            job.jobs_before = before.get(job.pk)
 
 
 def list_feeds(scope: Scope) -> list[Feed]:

@@ -77,6 +77,10 @@ class JobOut(Shape):
     problems: list[JobProblem]
     created_at: datetime
     run_after: datetime | None
+    jobs_before: int | None = Field(
+        description="Jobs of your collections whose turn comes first; null: it does not wait for"
+        " its turn."
+    )
     started_at: datetime | None
     finished_at: datetime | None
 

@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Model
-from django.utils import timezone
 
-from transcripts import bm25, captions, conf, files, tokenizer
+from transcripts import bm25, captions, clock, conf, files, tokenizer
 from transcripts.cues import Cue, group_by_time
 from transcripts.errors import BadJson, CaptionsTooLarge, ClockRestarts, Conflict, EmptyCaptions
 from transcripts.models import (
@@ -286,7 +285,7 @@ def _write(
         "cue_count": len(rows),
         "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
         "duration": cues[-1].end,
-        "updated_at": timezone.now(),
+        "updated_at": clock.now(),
     }
     written = _upsert(Transcript, values, video=video, language=language, origin=origin)
     _index(written, cues)

@@ -11,8 +11,15 @@ SENT_AT_ONCE = 50  # jobs that need not wait for YouTube
 
 @shared_task
 def run_job(pk: int) -> None:
-    """Run a job, then send the next ones."""
-    acquisition.perform(pk)
+    """Run the job whose turn it is, then send the next ones.
+
+    The job of the message was next when it was sent; meanwhile, it may be another's turn.
+    """
+    job = Job.objects.filter(pk=pk).first()
+    if job is not None:
+        job.mark_unsent()
+        if current := _whose_turn(job):
+            acquisition.perform(current.pk)
     dispatch()
 
 
@@ -53,7 +60,13 @@ def send(job: Job) -> None:
 def dispatch() -> None:
     """Send the jobs that are ready; of those that need YouTube, only the next."""
     ready = Job.objects.ready().unsent()
-    due = list(ready.filter(kind=Job.Kind.FILES)[:SENT_AT_ONCE])
+    due = list(ready.exclude(Job.NEEDS_YOUTUBE)[:SENT_AT_ONCE])
     if YouTubeGate.current().is_free:
-        due += ready.exclude(kind=Job.Kind.FILES)[:1]
+        due += ready.filter(Job.NEEDS_YOUTUBE)[:1]
     messages.sweep(run_job, due)
+
+
+def _whose_turn(job: Job) -> Job | None:
+    if job.needs_youtube and not (gate := YouTubeGate.current()).is_free:
+        return job if gate.state == "closed" else None  # the job says until when the queue pauses
+    return Job.objects.next_like(job)

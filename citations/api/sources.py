@@ -17,7 +17,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import find_source
 from citations.schemas.search import SourceOut
 from citations.tasks import send
-from transcripts import acquisition, library
+from transcripts import acquisition, activity, library
 from transcripts.api.endpoints import Request, add_one, contents
 from transcripts.api.shapes import FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
@@ -143,6 +143,7 @@ def _add_files(request: Request) -> Status[Any]:
             by=request.caller.user,
         )
         send_job(job)
+        activity.place(request.access, [job])
     added, problems = _add_documents(
         collection, documents, about, by=request.caller.user, is_alone=len(files) == 1
     )

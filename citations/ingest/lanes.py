@@ -7,23 +7,13 @@ added first comes first.
 
 from typing import Final
 
-from django.db.models import (
-    BooleanField,
-    Case,
-    ExpressionWrapper,
-    F,
-    OuterRef,
-    Q,
-    Subquery,
-    When,
-    Window,
-)
-from django.db.models.functions import RowNumber
+from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from citations import conf
 from citations.ingest import contextual_costs
 from citations.models import Source, SourceQuerySet, State
 from transcripts import locks
+from transcripts.work import lanes
 
 SHORT: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
@@ -41,24 +31,15 @@ def waiting() -> SourceQuerySet:
 
 
 def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
-    """Order sources: the first of each lane, beginning with the lane that was served longest ago;
-    then the second of each lane, and so on.
-    """
-    lane = Source.objects.filter(collection=OuterRef("collection"), begun_at__isnull=False)
-    own, nobodys = lane.filter(added_by=OuterRef("added_by")), lane.filter(added_by=None)
-    latest = [
-        Subquery(rows.order_by("-begun_at").values("begun_at")[:1]) for rows in (own, nobodys)
-    ]
+    """Order sources: what no search finds yet before contexts, short before long, by turns."""
     classes = {"only_contexts": _boolean(_CONTEXTS_ONLY), "is_long": _boolean(Q(size__gt=SHORT))}
-    return sources.annotate(
-        **classes,
-        turn=Window(
-            RowNumber(),
-            partition_by=[*classes, "collection", "added_by"],
-            order_by=[_boolean(~Q(state=State.PENDING)), "pk"],
-        ),
-        served_at=Case(When(added_by=None, then=latest[1]), default=latest[0]),
-    ).order_by(*classes, "turn", F("served_at").asc(nulls_first=True), "pk")
+    return lanes.in_turn(
+        sources.annotate(**classes),
+        classes=list(classes),
+        begun=Source.objects.all(),
+        names=("added_by", "begun_at"),
+        within=(_boolean(~Q(state=State.PENDING)), "pk"),
+    )
 
 
 def next_short() -> Source | None:

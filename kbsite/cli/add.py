@@ -14,12 +14,13 @@ from citations.documents.storage import AddedDocument
 from citations.models import State
 from citations.schemas.search import SourceOut
 from kbsite import celery
+from kbsite.auth import everything
 from kbsite.cli import add_files, indexing, jobs
 from kbsite.cli.add_files import FileProblem
 from kbsite.cli.database import open_collection
 from kbsite.cli.options import InCollection, Json, Language, Many, argument, option
 from kbsite.cli.terminal import exit_code_of, note, print_json, say, table
-from transcripts import acquisition, conf, storage
+from transcripts import acquisition, activity, conf, storage
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
 from transcripts.library import tracks
 from transcripts.models import Collection, Job, Transcript, WorkerPulse
@@ -120,8 +121,9 @@ class AddReport:
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
-            video = f" · {job.video.key}: {job.video}" if job.video else ""
-            say(f"Job {job.pk}: {job} · {job.get_state_display()}{video}")
+            video = f"{job.video.key}: {job.video}" if job.video else ""
+            parts = (f"{job}", job.get_state_display(), jobs.place_text(job), video)
+            say(f"Job {job.pk}: {' · '.join(filter(None, parts))}")
         is_pending = any(not job.is_finished for job in self.jobs)
         if is_pending and not self.waited and not WorkerPulse.is_alive():
             note(
@@ -174,6 +176,7 @@ def add(
         quiet=as_json,
     )
     report = _add(open_collection(collection), targets, options)
+    activity.place(everything(), report.jobs)
     if as_json:
         print_json(report.as_json())
     else:

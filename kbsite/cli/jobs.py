@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from kbsite import celery
+from kbsite.auth import everything
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Wait, argument
 from kbsite.cli.terminal import (
@@ -68,13 +69,15 @@ def list_jobs(
     """
     if context.invoked_subcommand:
         return
-    visible = Job.objects.visible(open_library()).select_related("collection", "video__collection")
+    scope = open_library()
+    visible = Job.objects.visible(scope).select_related("collection", "video__collection")
     if not everything:
         visible = visible.filter(
             Q(state__in=(Job.State.QUEUED, Job.State.RUNNING))
             | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - RECENT)
         )
     jobs, worker, gate = list(visible[:limit]), WorkerPulse.is_alive(), YouTubeGate.current()
+    activity.place(scope, jobs)
     if as_json:
         retry_at = gate.free_at.isoformat() if gate.state == "closed" else None
         youtube = {**_gate_json(gate), "retry_at": retry_at}
@@ -154,6 +157,11 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
     return list(followed.all())
 
 
+def place_text(job: Job) -> str:
+    """Return how many jobs have their turn before this one, if it waits for its turn."""
+    return f"{job.jobs_before} before this" if job.jobs_before else ""
+
+
 def error_of(job: Job) -> KnowledgeBaseError | None:
     """Return why a job failed or was postponed, as the error it raised; None if it succeeded."""
     if job.state == Job.State.DONE or not job.error_code:
@@ -197,6 +205,7 @@ def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     """Print queued jobs, with ``wait`` when they have ended, and exit."""
     if wait:
         jobs = follow(jobs, quiet=as_json)
+    activity.place(everything(), jobs)
     if as_json:
         print_json({"jobs": [JobOut.model_validate(job) for job in jobs]})
     else:
@@ -211,6 +220,7 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
         progress = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
         if job.state == Job.State.QUEUED and job.waits_until:
             progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
+        progress = place_text(job) or progress
         rows.append((job.pk, job, job.get_state_display(), progress, job.error))
     table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.")
     for hint in dict.fromkeys(job.hint for job in jobs if job.hint):

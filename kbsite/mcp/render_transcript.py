@@ -253,7 +253,8 @@ def _state(job: JobOut) -> str:
         return f"running, {job.percent} %{f' ({job.step})' if job.step else ''}"
     if job.state == Job.State.QUEUED and _waits(job):
         return f"queued until {job.run_after:%Y-%m-%d %H:%M:%S} UTC{reason}"
-    return f"{job.state}{reason}"
+    before = f", {job.jobs_before} before this" if job.jobs_before else ""
+    return f"{job.state}{before}{reason}"
 
 
 def _waits(job: JobOut) -> bool:

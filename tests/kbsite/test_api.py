@@ -273,6 +273,15 @@ def test_jobs_come_in_pages_with_the_same_few_queries(
     assert seen == sorted(Job.objects.values_list("pk", flat=True), reverse=True)
 
 
+def test_a_job_says_how_many_are_before_it(asking: Client, collection: Collection) -> None:
+    Job.objects.create(collection=collection, kind="video", target="first-video", priority=10)
+    queued = post(asking, "sources", {"url": WATCH}).json()
+    assert queued["jobs_before"] == 1
+    assert asking.get(f"/api/v1/jobs/{queued['id']}").json()["jobs_before"] == 1
+    listed = asking.get("/api/v1/jobs").json()["jobs"]
+    assert [job["jobs_before"] for job in listed] == [1, 0]
+
+
 def test_a_failed_job_is_tried_again(asking: Client, collection: Collection) -> None:
     job = Job.objects.create(
         collection=collection,

@@ -8,7 +8,7 @@ from django.utils.http import content_disposition_header
 from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 
-from transcripts import acquisition, conf, exports, library, storage
+from transcripts import acquisition, activity, conf, exports, library, storage
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
@@ -39,7 +39,9 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
         return Status(201, stored)
     names = {"language", "translated", "tags", "newest", "every_hours"}
     options = source.model_dump(include=names)
-    return _queued(acquisition.request(collection, source.url, by=request.caller.user, **options))
+    return _queued(
+        request, acquisition.request(collection, source.url, by=request.caller.user, **options)
+    )
 
 
 @router.post(
@@ -52,7 +54,8 @@ def add_files(
     request.caller.require_write()
     collection = library.target_collection(request.access, about.collection)
     options = {"language": about.language, "tags": about.tags, "by": request.caller.user}
-    return _queued(acquisition.request_files(collection, contents(files), **options))
+    job = acquisition.request_files(collection, contents(files), **options)
+    return _queued(request, job)
 
 
 @router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
@@ -65,14 +68,14 @@ def list_jobs(request: Request, wanted: Query[shapes.JobsIn]) -> dict[str, Any]:
         jobs = jobs.filter(state=wanted.state)
     end = wanted.offset + wanted.limit
     rows = list(jobs[wanted.offset : end + 1])
+    activity.place(request.access, rows)
     return {"jobs": rows[: wanted.limit], "next": end if len(rows) > wanted.limit else None}
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
 def get_job(request: Request, job_id: shapes.JobId) -> Job:
     """Return a job's progress, or how it ended."""
-    job: Job = _jobs(request).numbered(job_id)
-    return job
+    return activity.find_job(request.access, job_id)
 
 
 @router.post(
@@ -81,9 +84,9 @@ def get_job(request: Request, job_id: shapes.JobId) -> Job:
 def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     """Queue a finished job again."""
     request.caller.require_write()
-    job = _jobs(request).numbered(job_id)
+    job = activity.find_job(request.access, job_id)
     request.access.require_write(job.collection_id)
-    return _queued(acquisition.retry(job))
+    return _queued(request, acquisition.retry(job))
 
 
 # Reading. Longer paths stand before the one that ends with the id, which may contain slashes.
@@ -135,7 +138,8 @@ def refetch_transcript(
     request.caller.require_write()
     video = library.find_video(request.access, video_id, collection=wanted.collection)
     request.access.require_write(video.collection_id)
-    return _queued(acquisition.refetch(video, language=wanted.language, by=request.caller.user))
+    job = acquisition.refetch(video, language=wanted.language, by=request.caller.user)
+    return _queued(request, job)
 
 
 @router.get(
@@ -174,8 +178,9 @@ def _jobs(request: Request) -> Any:
     )
 
 
-def _queued(job: Job) -> Status[Any]:
+def _queued(request: Request, job: Job) -> Status[Any]:
     send(job)
+    activity.place(request.access, [job])
     return Status(202, job)
 
 

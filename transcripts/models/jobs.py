@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Final, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
 
+from transcripts import clock, locks
 from transcripts.errors import ClockRestarts, JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models.collections import Collection, readable
 from transcripts.models.videos import Feed, Video
 from transcripts.scope import Scope
+from transcripts.work import lanes
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
 ENQUEUE_TRIES = 3
@@ -51,8 +53,29 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
         )
 
     def ready(self) -> "JobQuerySet":
-        """Keep the queued jobs that are due, most urgent and oldest first."""
-        return self.due().filter(state=Job.State.QUEUED).order_by("-priority", "pk")
+        """Keep the queued jobs that are due, the most urgent first, then by turns."""
+        same = {name: OuterRef(name) for name in ("kind", "priority")}
+        return lanes.in_turn(
+            self.due().filter(state=Job.State.QUEUED),
+            classes=("-priority", "kind"),
+            begun=Job.objects.filter(**same),
+            names=("created_by", "started_at"),
+        )
+
+    def next_like(self, job: "Job") -> "Job | None":
+        """Return the job whose turn it is, of those that need YouTube if this one does."""
+        ready = self.ready().exclude(pk__in=locks.held(Job.LOCK))
+        return ready.filter(Job.NEEDS_YOUTUBE if job.needs_youtube else ~Job.NEEDS_YOUTUBE).first()
+
+    def count_before(self, scope: Scope) -> dict[int, int]:
+        """Return for each ready job how many that the scope may read have their turn before it."""
+        counts = {True: 0, False: 0}  # those that need YouTube wait for each other alone
+        before = {}
+        for pk, kind, collection in self.ready().values_list("pk", "kind", "collection"):
+            is_of_youtube = kind != Job.Kind.FILES
+            before[pk] = counts[is_of_youtube]
+            counts[is_of_youtube] += collection in scope.readable
+        return before
 
     def abandoned(self) -> "list[Job]":
         """Return the running jobs whose worker was killed."""
@@ -61,6 +84,8 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 
 class Job(QueuedWork):
     LOCK = Lock.JOB
+    NEEDS_YOUTUBE: Final = ~Q(kind="files")
+    jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.place``
 
     class Kind(models.TextChoices):
         VIDEO = "video", "fetch a video"
@@ -125,6 +150,10 @@ class Job(QueuedWork):
         )
         indexes = (
             models.Index(fields=("-priority", "id"), condition=Q(state="queued"), name="job_queue"),
+            models.Index(
+                fields=("collection", "created_by", "kind", "priority", "started_at"),
+                name="job_lane",
+            ),
         )
 
     def __str__(self) -> str:
@@ -161,7 +190,7 @@ class Job(QueuedWork):
 
     def start(self) -> None:
         """Record that work begins."""
-        self.count_attempt(state=self.State.RUNNING, started_at=timezone.now(), **NO_ERROR)
+        self.count_attempt(state=self.State.RUNNING, started_at=clock.now(), **NO_ERROR)
 
     def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
         """Record the progress."""

@@ -124,7 +124,7 @@ class Transcript(models.Model):
     cue_count = models.PositiveIntegerField()
     characters = models.PositiveIntegerField()
     duration = models.PositiveIntegerField("duration (ms)")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(default=timezone.now)
 
     objects = TranscriptQuerySet.as_manager()

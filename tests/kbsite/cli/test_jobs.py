@@ -43,6 +43,13 @@ def test_a_failed_job_can_be_done_again(kb: Kb, failed: Job) -> None:
     kb("jobs", "retry", failed.pk, code=5)
 
 
+def test_a_job_that_waits_says_how_many_are_before_it(kb: Kb, library: Collection) -> None:
+    for target in ("first-video", "other-video"):
+        Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target=target)
+    assert "1 before this" in kb("jobs").out
+    assert [job["jobs_before"] for job in kb("jobs", "--json").json["jobs"]] == [1, 0]
+
+
 def test_an_unknown_job_ends_with_code_3(kb: Kb) -> None:
     kb("jobs", "retry", 999_999, code=3)
 

@@ -92,6 +92,20 @@ def test_a_job_that_takes_longer_is_answered_with_its_id(
     assert job.sent_at is not None
 
 
+def test_a_job_that_waits_says_how_many_are_before_it(
+    endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_request, "PATIENCE", 0.2)
+    Job.objects.create(
+        collection=shelf.collection, kind=Job.Kind.VIDEO, target="first-video", priority=20
+    )
+    result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
+    job = data(result)["job"]
+    assert job["jobs_before"] == 1
+    assert "queued, 1 before this" in text(result)
+    assert "queued, 1 before this" in text(endpoint.call(shelf.token, "get_job", jobId=job["id"]))
+
+
 def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: Shelf) -> None:
     later = timezone.now() + timedelta(hours=1)
     started = time.monotonic()

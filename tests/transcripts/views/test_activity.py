@@ -49,6 +49,16 @@ def test_a_postponed_job_says_in_how_long_it_is_tried_again(page: Client, failed
     assert "tried again" not in shown
 
 
+def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: Collection) -> None:
+    jobs = [
+        Job.objects.create(collection=collection, kind=Job.Kind.VIDEO, target=f"v{number}")
+        for number in range(4)
+    ]
+    assert "Waits for its turn." in text_of(page.get(f"/jobs/{jobs[0].pk}/"))
+    assert "Waits for its turn: 3 before this." in text_of(page.get(f"/jobs/{jobs[3].pk}/"))
+    assert "turn: 3 before this." in text_of(page.get("/activity/"))
+
+
 def test_a_gate_that_closed_for_want_of_a_network_does_not_blame_youtube(page: Client) -> None:
     for _ in range(OUTAGE_REQUESTS):
         YouTubeGate.unreachable(NetworkProblem("No route to the host."))
