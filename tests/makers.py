@@ -77,7 +77,7 @@ def make_video(
     data = caption_json(
         make_cues() if cues is None else cues, id=key, title=title, lang=lang, **about
     )
-    return storage.add_captions(collection, data, name=f"{key}.json").video
+    return storage.add_captions(collection, data, name=f"{key}.json", is_recorded=True).video
 
 
 def make_source(

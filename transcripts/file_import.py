@@ -82,6 +82,7 @@ def _store_best_format(
             language=job.language,
             tags=job.tags,
             settled=written,
+            is_recorded=True,
             by=job.created_by,
         )
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import Model
 
-from transcripts import bm25, captions, clock, conf, files, tokenizer
+from transcripts import audit, bm25, captions, clock, conf, files, tokenizer
+from transcripts.audit import Action
 from transcripts.cues import Cue, group_by_time
 from transcripts.errors import BadJson, CaptionsTooLarge, ClockRestarts, Conflict, EmptyCaptions
 from transcripts.models import (
@@ -71,10 +72,11 @@ def add_captions(
     title: str = "",
     key: str = "",
     settled: Container[int] = (),
+    is_recorded: bool = False,
     by: Any = None,
 ) -> StoredTranscript:
     """Parse and store a caption file that the user ``by`` adds; ``info`` is the content of yt-dlp's
-    metadata file.
+    metadata file. ``is_recorded`` says that the audit trail tells already that it is added.
 
     Transcripts whose keys are in ``settled`` stay unchanged: an import passes those that it has
     written, so that the first of several files of one recording counts.
@@ -96,16 +98,20 @@ def add_captions(
         tags=tuple(tags),
         by=by,
     )
-    stored = _store(
-        collection,
-        metadata,
-        cues=parsed.cues,
-        language=language or name_language or parsed.language,
-        origin=CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD,
-        raw_name=name,
-        raw=data,
-        settled=settled,
-    )
+    with transaction.atomic():
+        stored = _store(
+            collection,
+            metadata,
+            cues=parsed.cues,
+            language=language or name_language or parsed.language,
+            origin=CaptionOrigin.AUTO if files.is_auto(name) else CaptionOrigin.UPLOAD,
+            raw_name=name,
+            raw=data,
+            settled=settled,
+        )
+        if not (is_recorded or stored.change is StorageChange.UNCHANGED):
+            action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
+            audit.record(action, "video", stored.video.key, collection=collection)
     return replace(stored, warning=parsed.warning)
 
 

@@ -22,7 +22,7 @@ from citations.models import Source
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples, storage
 from transcripts.errors import NoCaptions
-from transcripts.models import Collection, Feed, Job, Membership, Video
+from transcripts.models import AuditEntry, Collection, Feed, Job, Membership, Video
 
 ada = User.objects.create_superuser("ada", password="correct horse battery")
 vera = User.objects.create_user("vera", password="correct horse battery")
@@ -77,6 +77,17 @@ Source.objects.create(
     title="Notes that wait",
     step="waiting for its turn",
     run_after=timezone.now() + timedelta(days=1),
+)
+AuditEntry.objects.create(
+    door="admin",
+    actor="margarethe.von-der-waldwiese",
+    token="kb_12345678",
+    address="2001:db8:85a3:8d3:1319:8a2e:370:7348",
+    action="delete",
+    kind="sign-in link",
+    thing="0c9d1b44-2f6e-4f7c-9d0e-3f6f2d3c9a51",
+    collection="lectures-of-the-evening-school",
+    details={"role": "editor", "fields": ["username", "is_superuser"], "ids": [1, 2, 3]},
 )
 rows = {"long": long, "library": library, "bare": bare, "failed": failed, "feed": feed}
 lecture = Source.objects.get(video=long, language="en")

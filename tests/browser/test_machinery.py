@@ -76,6 +76,17 @@ def test_the_admin_breaks_no_rule_of_the_policy(visit: Callable[..., Any], path:
     assert reader.console == []
 
 
+def test_the_audit_trail_fits_a_laptop(visit: Callable[..., Any]) -> None:
+    reader = visit("ada", viewport={"width": 1280, "height": 800})
+    page = reader.go("/admin/transcripts/auditentry/")
+    assert "audit entries" in page.locator(".paginator").inner_text()
+    table = page.locator("#result_list")
+    table.get_by_text("2001:db8:").wait_for()
+    box = table.bounding_box()
+    seen = page.locator("#changelist-form .results").bounding_box()
+    assert box["x"] + box["width"] <= min(1280, seen["x"] + seen["width"])
+
+
 def test_a_collection_is_picked_by_typing(visit: Callable[..., Any]) -> None:
     reader = visit("ada")
     page = reader.go("/admin/transcripts/job/add/")

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,12 +15,14 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from citations import samples
 from kbsite import rate_limits
+from kbsite.cli import backups
 from kbsite.models import ApiToken, SignInLink
 from tests.kbsite.cli.conftest import Kb
 from tests.kbsite.cli.conftest import kb as kb  # a fixture
 from tests.makers import make_user, make_video
-from transcripts import audit, collections, tasks
+from transcripts import acquisition, audit, collections, tasks
 from transcripts.models import AuditEntry, Collection, Membership, Role, Video
 
 pytestmark = pytest.mark.django_db
@@ -84,6 +87,48 @@ def test_what_a_page_does_is_found_with_its_user_and_address(
     assert response.status_code < 400, response.content
     assert ("web", "ada", *kind) in entries()
     assert last().address == "192.0.2.7"
+
+
+@pytest.mark.parametrize(("again", "action"), [("", "add"), ("and again\n", "change")])
+def test_captions_that_are_stored_at_once_are_found(
+    kb: Kb, collection: Collection, tmp_path: Path, again: str, action: str
+) -> None:
+    file = tmp_path / "talk.vtt"
+    file.write_bytes(VTT)
+    kb("add", file, "--collection", collection.slug)
+    kb("add", file, "--collection", collection.slug)  # nothing changes
+    assert [entry[2:] for entry in entries()] == [("add", "video")]
+    if again:
+        file.write_bytes(VTT + again.encode())
+        kb("add", file, "--collection", collection.slug)
+    assert entries()[-1] == ("kb", last().actor, action, "video")
+    assert (last().thing, last().collection) == ("talk", collection.slug)
+
+
+def test_pasted_text_is_found_with_who_added_it(rest: Client, collection: Collection) -> None:
+    text = {"text": "A secret sentence. Another one.", "title": "Talk"}
+    rest.post("/api/v1/sources", text | {"collection": collection.slug}, "application/json")
+    assert entries() == [("rest", "ada", "add", "video")]
+
+
+def test_the_sample_library_is_found_whole(db: None) -> None:
+    loaded = samples.load()
+    found = AuditEntry.objects.filter(action="add").values_list("kind", "thing")
+    talks = {("video", talk.video.key) for talk in loaded.talks}
+    assert len(talks) == 3
+    assert {*talks, ("document", str(loaded.textbook.uuid))} <= set(found)
+
+
+def test_a_file_of_a_job_is_found_once(collection: Collection) -> None:
+    acquisition.perform(acquisition.request_files(collection, [("talk.vtt", VTT)]).pk)
+    assert Video.objects.filter(key="talk").exists()
+    assert [entry[2:] for entry in entries()] == [("add", "files")]
+
+
+def test_a_backup_is_found(kb: Kb, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(backups, "back_up", lambda path, **_: path.write_bytes(b"a dump"))
+    kb("db", "backup", tmp_path / "library.backup")
+    assert (last().action, last().kind, last().thing) == ("export", "library", "library.backup")
 
 
 def test_what_a_program_does_over_rest_is_found_with_its_token(

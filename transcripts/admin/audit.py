@@ -1,6 +1,6 @@
 """The admin of the audit trail, which nobody can change."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -11,12 +11,21 @@ from transcripts.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(RecordAdmin):
-    list_display = (
-        *("at", "actor", "token", "door", "address"),
-        *("action", "kind", "thing", "collection", "details"),
-    )
+    list_display = ("at", "who", "what", "collection", "details")
     list_filter = ("at", "door", "action", "kind")
     search_fields = ("actor", "thing", "collection")
+
+    class Media:
+        css: ClassVar = {"all": ["cuebase/admin.css"]}
+
+    @admin.display(ordering="actor")
+    def who(self, entry: AuditEntry) -> str:
+        """Show the user with the token, the door, and where the request came from."""
+        return " · ".join(filter(None, (entry.actor, entry.token, entry.door, entry.address)))
+
+    @admin.display(ordering="action")
+    def what(self, entry: AuditEntry) -> str:
+        return f"{entry.get_action_display()} {entry.kind} {entry.thing}"
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -30,7 +30,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ("-pk",)
-        verbose_name_plural = "audit trail"
+        verbose_name_plural = "audit entries"
 
     def __str__(self) -> str:
         return f"{self.actor or self.door} {self.get_action_display()} {self.kind} {self.thing}"

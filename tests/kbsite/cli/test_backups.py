@@ -39,6 +39,8 @@ def test_a_library_is_replaced_only_when_that_is_said(backed_up: tuple[Instance,
     assert "Replace this library of 2 videos" in kb_in(instance, "db", "restore", str(file), code=1)
     kb_in(instance, "db", "restore", str(file), "--yes")
     assert instance.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
+    restored = "SELECT door, kind, thing FROM transcripts_auditentry WHERE action = 'restore'"
+    assert instance.rows(restored) == [("kb", "library", file.name)]
 
 
 def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(

@@ -14,7 +14,7 @@ from citations.providers import registry
 from citations.vectors import space as vector_space
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_video
-from transcripts.models import Collection
+from transcripts.models import AuditEntry, Collection
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +78,8 @@ def test_the_library_moves_and_the_settings_need_no_change(
     space = vector_space.locked()
     assert space is not None
     assert space.model == "others"
+    entry = AuditEntry.objects.get(action="migrate")
+    assert (entry.door, entry.kind, entry.thing) == ("kb", "embeddings", str(space))
 
 
 def test_it_asks_first_and_a_no_changes_nothing(kb: Kb, embedded: EmbeddingSpace) -> None:
