@@ -52,8 +52,7 @@ POLICIES: Final = (
 class CallLimitMiddleware(MiddlewareMixin):
     """Counts the requests of a caller, and says in each response what is left.
 
-    The headers are those of draft-ietf-httpapi-ratelimit-headers-10. Strangers are not counted:
-    they are refused before any work is done.
+    Strangers are not counted: they are refused before any work is done.
     """
 
     def process_view(
@@ -75,15 +74,9 @@ class CallLimitMiddleware(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Say what is left."""
         standings: dict[Policy, Standing | None] = getattr(request, "standings", {})
-        known = {policy: standing for policy, standing in standings.items() if standing}
-        if known:
-            response["RateLimit-Policy"] = ", ".join(
-                f'"{policy.name}";q={policy.most};w=60' for policy in known
-            )
-            response["RateLimit"] = ", ".join(
-                f'"{policy.name}";r={standing.left};t={standing.seconds}'
-                for policy, standing in known.items()
-            )
+        known = {policy.name: (policy.most, now) for policy, now in standings.items() if now}
+        for name, value in rate_limits.headers(known).items():
+            response[name] = value
         return response
 
 

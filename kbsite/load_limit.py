@@ -24,7 +24,8 @@ class LoadLimit:
     def __init__(self, application: Any, *, at_once: int, questions: int) -> None:
         self._application = application
         self._turns, self._questions = _Turns(at_once), _Turns(questions)
-        self._exempt = ("/healthz", "/metrics", f"/{settings.STATIC_URL.strip('/')}/")
+        # Whoever watches the server gets a true answer, above all while it has much to do.
+        self._exempt = ("/healthz", "/readyz", "/metrics", f"/{settings.STATIC_URL.strip('/')}/")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or scope["path"].startswith(self._exempt):

@@ -4,6 +4,7 @@ import logging
 import math
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -29,6 +30,17 @@ class Standing:
 
     left: int
     seconds: int
+
+
+def headers(standings: Mapping[str, tuple[int, Standing]]) -> dict[str, str]:
+    """Tell limits a minute, by name, and what is left of them, in the headers of
+    draft-ietf-httpapi-ratelimit-headers-10.
+    """
+    if not standings:
+        return {}
+    limits = (f'"{name}";q={most};w=60' for name, (most, _) in standings.items())
+    left = (f'"{name}";r={now.left};t={now.seconds}' for name, (_, now) in standings.items())
+    return {"RateLimit-Policy": ", ".join(limits), "RateLimit": ", ".join(left)}
 
 
 def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> Standing | None:

@@ -1,6 +1,8 @@
 """Builds the MCP server and mounts it beside Django, in one ASGI application."""
 
 import asyncio
+from contextvars import ContextVar
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -27,7 +29,7 @@ from pydantic import AnyHttpUrl, ValidationError
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
@@ -38,8 +40,9 @@ from kbsite.mcp import calls, completions, prompts, resources
 from kbsite.mcp.calls import ApiTokenVerifier, caller, in_thread
 from kbsite.mcp.errors import explained, failed, rejected
 from kbsite.mcp.tools import all_tools
+from kbsite.rate_limits import Standing
 from transcripts.conf import public_url
-from transcripts.errors import DatabaseLost, KnowledgeBaseError
+from transcripts.errors import DatabaseLost, KnowledgeBaseError, Throttled
 from transcripts.stages import timed
 
 PATH = "/mcp"
@@ -49,6 +52,7 @@ COUNTED = frozenset(
     {"tools/call", "resources/read", "resources/list", "prompts/get", "completion/complete"}
 )
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_HEADERS: ContextVar[dict[str, str]] = ContextVar("headers")  # of the answer to this request
 FRESH = CacheHint(ttl_ms=300_000)  # what is the same until the server is upgraded
 INSTRUCTIONS = (
     "A library of YouTube videos, recordings and documents. search_knowledge_base finds passages "
@@ -182,7 +186,9 @@ class Application:
         else:
             await self._running()
             calls.ADDRESS.set((scope.get("client") or (None,))[0])
-            await self._mcp(scope, receive, send)
+            limits: dict[str, str] = {}
+            _HEADERS.set(limits)
+            await self._mcp(scope, receive, partial(_send_with, limits, send))
 
     async def _running(self) -> None:
         """Start the sessions' task group if the web server has no lifespan protocol to do it."""
@@ -198,6 +204,14 @@ class Application:
             await asyncio.Event().wait()  # until the event loop ends and cancels this
 
 
+async def _send_with(headers: dict[str, str], send: Send, event: Message) -> None:
+    """Send an event; the start of a response with what is known by then of these headers."""
+    if event["type"] == "http.response.start":
+        added = [(name.encode(), value.encode()) for name, value in headers.items()]
+        event = {**event, "headers": [*event["headers"], *added]}
+    await send(event)
+
+
 async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:
     if isinstance(error, DatabaseLost):
         headers = {"Retry-After": str(RETRY_SECONDS)}
@@ -206,15 +220,26 @@ async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:
 
 
 def count_call(token_id: int) -> None:
-    """Count one call of a token. Raises ``Throttled``, which says when to come back."""
+    """Count one call of a token, for the headers of the answer. Raises ``Throttled``, which says
+    when to come back.
+    """
     calls = settings.MCP_CALLS_PER_MINUTE
-    if calls > 0:
-        rate_limits.count(
+    if calls <= 0:
+        return
+    headers, standing = _HEADERS.get({}), None
+    try:
+        standing = rate_limits.count(
             "mcp",
             str(token_id),
             allowed=RateLimitItemPerMinute(calls),
             message=f"This token has made its {calls} calls of this minute.",
         )
+    except Throttled as error:
+        standing = Standing(0, error.retry_after or 60)
+        headers["Retry-After"] = str(standing.seconds)
+        raise
+    finally:
+        headers |= rate_limits.headers({"mcp": (calls, standing)} if standing else {})
 
 
 async def _limit_rate(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

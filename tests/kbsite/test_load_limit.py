@@ -151,8 +151,8 @@ def test_questions_that_wait_for_a_model_hold_nobody_else_up() -> None:
     run(test)
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/static/cuebase/base.css"])
-def test_health_and_static_files_need_no_turn(path: str) -> None:
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/static/cuebase/base.css"])
+def test_probes_and_static_files_need_no_turn(path: str) -> None:
     async def test(site: Site) -> None:
         served = await fill(site)
         site.go.set()

@@ -10,6 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 from django.db import OperationalError
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from kbsite import rate_limits
@@ -280,6 +282,34 @@ def test_a_token_over_its_rate_is_told_when_to_come_back(
     assert not endpoint.call(
         shelf.reading, "list_transcripts"
     ).is_error  # each token has a rate of its own
+
+
+def test_the_headers_of_an_answer_say_what_is_left_of_the_rate(
+    endpoint: Endpoint, shelf: Shelf, settings: Any
+) -> None:
+    settings.MCP_CALLS_PER_MINUTE = 2
+    seen: list[httpx2.Headers] = []
+
+    async def note(response: httpx2.Response) -> None:
+        if b"tools/call" in response.request.content:
+            seen.append(response.headers)
+
+    async def often() -> None:
+        headers = {"Authorization": f"Bearer {shelf.token}"}
+        hooks: dict[str, Any] = {"response": [note]}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60, event_hooks=hooks) as http,
+            Client(streamable_http_client(endpoint.url, http_client=http)) as client,
+        ):
+            for _ in range(3):
+                await client.call_tool("list_transcripts", {})
+
+    asyncio.run(often())
+    assert [headers["RateLimit-Policy"] for headers in seen] == ['"mcp";q=2;w=60'] * 3
+    left = [headers["RateLimit"].split(";")[1] for headers in seen]
+    assert left == ["r=1", "r=0", "r=0"]
+    assert "Retry-After" not in seen[1]
+    assert 0 < int(seen[2]["Retry-After"]) <= 60
 
 
 def test_the_rate_can_be_switched_off(settings: Any) -> None:
