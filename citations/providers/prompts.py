@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from citations.text.sentences import SENTENCE_END
 from transcripts.sanitize import clean
 
 MATERIAL_RULE: Final = (
@@ -83,13 +84,12 @@ _MARKUP: Final = re.compile(
     r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1|^#{1,6}\s+|^\s*[-*•]\s+", re.MULTILINE | re.DOTALL
 )
 _QUOTES: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "'": "'"}
-_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s|$)|[。！？]")
 
 
 def _truncated(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, limit)]
+    ends = [match.end() for match in SENTENCE_END.finditer(text, 0, limit)]
     if ends and ends[-1] > limit // 3:
         return text[: ends[-1]]
     return text[:limit].rsplit(" ", 1)[0]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from citations.errors import DocumentTooLarge
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
-from citations.text.sentences import between_letters
+from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 
 PAGE = 3_000  # characters of a page at most
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
@@ -101,7 +101,8 @@ class _Layout:
         self._texts, self._blocks, self._length = [], [], 0
 
 
-_BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", r"[.!?…。！？][\"'”’»)]*\s", r"\s"))
+_SENTENCE_END = rf"[{STOPS}{FULL_STOPS}][{re.escape(CLOSERS)}]*\s|[{FULL_STOPS}]"
+_BREAKS = tuple(re.compile(pattern) for pattern in (r"\n", _SENTENCE_END, r"\s"))
 
 
 def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:

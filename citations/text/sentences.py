@@ -17,6 +17,15 @@ LONGEST = 240  # characters; longer sentences are cut
 SHORTEST = 40  # characters that a cut leaves on either side
 USUAL = 100  # characters of a sentence as it is spoken
 
+STOPS = ".!?…"  # end a sentence if a blank follows, and not always then
+FULL_STOPS = "。！？｡।॥۔؟։።፧။។᙮"  # always end one
+CLOSERS = "\"'”’»)]}›」』】）〉》＂"  # may follow the stop
+QUESTION_MARKS = "?？؟፧"
+SENTENCE_END = re.compile(
+    rf"[{re.escape(STOPS + FULL_STOPS)}]+[{re.escape(CLOSERS)}]*(?=\s|$)|[{FULL_STOPS}]"
+)
+"""Where a cut reads well; ``split`` looks closer."""
+
 _MOST_MARKS = 32  # on one letter
 
 
@@ -45,12 +54,12 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
 
 def ends_with_stop(sentence: str) -> bool:
     """Tell whether a sentence ends with a stop or a colon, closing quotes and brackets aside."""
-    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(tuple(".!?…:。！？।"))
+    return sentence.rstrip(CLOSERS + " \n\r\t").endswith((*STOPS, *FULL_STOPS, ":", "："))
 
 
 def asks(sentence: str) -> bool:
     """Tell whether a sentence ends with a question mark, closing quotes and brackets aside."""
-    return sentence.rstrip(_CLOSERS + " \n\r\t").endswith(("?", "？", "؟"))
+    return sentence.rstrip(CLOSERS + " \n\r\t").endswith(tuple(QUESTION_MARKS))
 
 
 def is_listing(sentence: str) -> bool:
@@ -74,13 +83,12 @@ def between_letters(text: str, position: int) -> int:
 
 # Stops
 
-_CLOSERS = "\"'”’»)]}›」』】）〉》＂"
 _OPENERS = "\"'“‘„‚«([{‹「『【（〈《¿¡-–—*_#>"
 _STOPS = re.compile(
     rf"""
     # ambiguous, needs a blank behind it:
-    (?P<stop> [.!?…]+ [.!?…{re.escape(_CLOSERS)}]* (?:[ \u00a0\u202f]»)? )
-    | (?P<full> [。！？｡।॥۔؟։።፧။។᙮]+ [。！？｡।॥۔؟{re.escape(_CLOSERS)}]* )  # unambiguous
+    (?P<stop> [{STOPS}]+ [{STOPS}{re.escape(CLOSERS)}]* (?:[ \u00a0\u202f]»)? )
+    | (?P<full> [{FULL_STOPS}]+ [{FULL_STOPS}{re.escape(CLOSERS)}]* )  # unambiguous
     | (?P<line> \n[^\S\n]*\n\s* | \n[^\S\n]*(?=(?:[-*+•◦▪‣–—]|\d{{1,3}}[.)])[^\S\n]) )
     | (?P<speaker> \s(?=>>) )
     """,
@@ -112,7 +120,7 @@ def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
     if stop.startswith(".") and not stop.startswith(".."):
         return _is_full_stop(text, start, match.start(), rest)
     # “Well … perhaps.” “‘Really?’ he said.”
-    may_continue = "…" in stop or ".." in stop or stop[-1] in _CLOSERS
+    may_continue = "…" in stop or ".." in stop or stop[-1] in CLOSERS
     return not (may_continue and rest[:1].islower())
 
 
@@ -121,12 +129,13 @@ def _is_end(text: str, start: int, match: re.Match[str], after: int) -> bool:
 
 _LISTS = ConfigParser(allow_no_value=True, delimiters="=")
 _LISTS.read(Path(__file__).with_name("full_stops.ini"), encoding="utf-8")
-_ABBREVIATIONS, _BEFORE_NUMBERS, _FIRST_WORDS = (
+_ABBREVIATIONS, _BEFORE_NUMBERS, _AFTER_ORDINALS, _FIRST_WORDS = (
     frozenset(" ".join(_LISTS[name]).split()) for name in _LISTS.sections()
 )
 # May end a sentence or stand inside one.
 _AMBIGUOUS = re.compile(r"(?:\w\.)+\w|Ph\.D|al|[Ee]tc|Inc|Ltd|Corp|Co|Jr|Sr|usw")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.)*[^\W\d_a-z]")
+_LETTER = re.compile(r"[^\W\d_]\.(?=\s|$)")  # “z. B.”, “J. R. R. Tolkien”
 _LOOK_BACK = 40  # characters in which the word before a stop is looked for
 
 
@@ -139,8 +148,7 @@ def _is_full_stop(text: str, start: int, position: int, rest: str) -> bool:
     if _is_short(word, rest) or (word.isdigit() and len(word) <= 3 and before == word):
         return False
     if _INITIALS.fullmatch(word) and word != "I" and rest[:1].isupper():
-        first = rest.split(maxsplit=1)[0].rstrip(",.;:!?")
-        return first.casefold() in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
+        return _first_word(rest) in _FIRST_WORDS  # “J. Smith”, “U.S. President”, but “plan B. Then”
     # A text that starts this sentence in lower case may start the next one so, too. No unlisted
     # abbreviation is longer than three letters.
     starts_next = not rest[:1].islower() or text[start].islower()
@@ -149,12 +157,20 @@ def _is_full_stop(text: str, start: int, position: int, rest: str) -> bool:
 
 def _is_short(word: str, rest: str) -> bool:
     """Tell whether the word with its "." is an abbreviation within the sentence."""
-    folded = word.casefold()
+    folded = re.split("['’]", word.casefold())[-1]  # “l’éq. 4”
     if folded in _ABBREVIATIONS:
         return True
     if folded in _BEFORE_NUMBERS:
         return rest[:1].isdigit()
+    if word.isdigit():  # “am 3. Mai”
+        return len(word) < 3 and _first_word(rest) in _AFTER_ORDINALS
+    if len(word) == 1 and word.isalpha() and _LETTER.match(rest):
+        return True
     return _AMBIGUOUS.fullmatch(word) is not None and (rest[:1].islower() or rest[:1].isdigit())
+
+
+def _first_word(rest: str) -> str:
+    return next(iter(rest.split(maxsplit=1)), "").rstrip(",.;:!?").casefold()
 
 
 # Sentences that are too long

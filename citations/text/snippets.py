@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from citations.text.sentences import SENTENCE_END
 from transcripts.tokenizer import matched_spans
 
 LEAST: Final = 100
 MOST: Final = 200
 _BEFORE = 40  # characters of context before a matched word
 
-_ENDS = re.compile(r"[.!?…。！？]+[\"'”’)\]]*(?=\s|$)|[。！？]")
 _BLANK = re.compile(r"\s")
 
 
@@ -25,7 +25,7 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
     if len(line) <= MOST:
         return line
     spans = matched_spans(line, words, language)
-    ends = [match.end() for match in _ENDS.finditer(line)]
+    ends = [match.end() for match in SENTENCE_END.finditer(line)]
 
     def worth(option: tuple[int, bool]) -> tuple[int, bool, int]:
         start, is_sentence = option
@@ -43,7 +43,7 @@ def _starts(
     """Yield possible starts, and whether a sentence starts there."""
     last = _border(line, len(line) - MOST)
     yield 0, True
-    yield from ((at + 1, True) for at in ends if at < last)
+    yield from ((at + (line[at] == " "), True) for at in ends if at < last)
     yield from ((min(_border(line, first - _BEFORE), last), False) for first, _ in spans)
     yield last, False
 

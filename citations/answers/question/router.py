@@ -19,6 +19,7 @@ from citations.answers.question.wording import (
     separated,
     split,
 )
+from citations.text.sentences import QUESTION_MARKS
 from transcripts.errors import EmptyQuery, KnowledgeBaseError
 from transcripts.sanitize import clean
 from transcripts.tokenizer import tokenize
@@ -172,7 +173,7 @@ def subject(question: str) -> str:
         for word in question[:_SCANNED].split()
         if not all(map(_GENERAL.fullmatch, content_words(word)))
     )
-    return " ".join(words).strip(" ?？!.,;:")
+    return " ".join(words).strip(f" {QUESTION_MARKS}!.,;:")
 
 
 @lru_cache(maxsize=4)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from citations.text.sentences import QUESTION_MARKS
 from transcripts.tokenizer import tokenize
 
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
@@ -46,7 +47,7 @@ _REQUEST: Final = re.compile(
     rf"\W*(?:(?:please|now|also)\s+)*{any_of('orders', 'verbs', 'requests')}(?!\w)", re.IGNORECASE
 )
 _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
-_END: Final = re.compile(r"[?？！]+|[\n;]")
+_END: Final = re.compile(rf"[{QUESTION_MARKS}！]+|[\n;]")
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
@@ -100,7 +101,8 @@ def content_words(text: str) -> list[str]:
 
 def is_question(text: str) -> bool:
     """Tell a question or an order from a heading or a few words that name a subject."""
-    return "?" in text or "？" in text or bool(_QUESTION.search(text) or _REQUEST.match(text))
+    marked = any(mark in text for mark in QUESTION_MARKS)
+    return marked or bool(_QUESTION.search(text) or _REQUEST.match(text))
 
 
 def split(question: str) -> list[str]:
@@ -129,8 +131,8 @@ def refers_back(question: str) -> bool:
         return True
     if _JOINT.match(question) and len(content_words(_JOINT.sub("", question, count=1))) < _OWN:
         return True
-    is_short = question.rstrip().endswith("?") and len(question.split()) <= _SHORT
-    return is_short and not is_question(question.rstrip("?？ "))
+    is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _SHORT
+    return is_short and not is_question(question.rstrip(f"{QUESTION_MARKS} "))
 
 
 def asks_for_more(question: str) -> bool:
@@ -154,7 +156,7 @@ def separated(question: str) -> tuple[str, str]:
 
 def subject(question: str) -> str:
     """Return what a question asks about: of “What is the capital?” it is “the capital”."""
-    text = " ".join(question.split()).rstrip("?？.!¿¡ ").lstrip("¿¡ ")
+    text = " ".join(question.split()).rstrip(f"{QUESTION_MARKS}.!¿¡ ").lstrip("¿¡ ")
     rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
     named = rest if content_words(_MORE.sub("", rest)) else text
     return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from citations.answers.writing.sentence_ranking import EMPTY, stem
 from citations.text.alignment import common, window
-from citations.text.sentences import asks
+from citations.text.sentences import FULL_STOPS, STOPS, asks
 from transcripts.tokenizer import tokenize
 
 Contains: TypeAlias = Callable[[str, Sequence[str]], bool]
@@ -16,7 +16,8 @@ Contains: TypeAlias = Callable[[str, Sequence[str]], bool]
 _NUMBER: Final = re.compile(r"\d(?:[\d.,]*\d)?")
 _QUOTED: Final = re.compile(r"[\"“„«](?P<text>[^\"“”„«»]{8,1000})[\"”“»]")
 _QUOTED_WORDS: Final = 4  # from which on quoted words are somebody's; fewer are a name
-_SENTENCE: Final = re.compile(r"[^.!?…。！？]+(?:[.!?…。！？]+(?=\S)[^.!?…。！？]+)*[.!?…。！？]*")
+_ENDS: Final = STOPS + FULL_STOPS
+_SENTENCE: Final = re.compile(rf"[^{_ENDS}]+(?:[{_ENDS}]+(?=\S)[^{_ENDS}]+)*[{_ENDS}]*")
 _CONTRACTED: Final = re.compile(r"(?:n't|(?<=can)not)\b", re.IGNORECASE)
 _NEGATION: Final = re.compile(
     "not?|never|neither|nor|none|nothing|nobody|without|hardly|nicht|keine?|keine[nr]|nie(?:mals)?"

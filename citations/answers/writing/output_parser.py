@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from citations.answers.writing.json_output import begins_json, read_claims
 from citations.text import sentences
+from citations.text.sentences import FULL_STOPS, STOPS
 from transcripts.sanitize import clean
 
 MAX_LINE: Final = 12_000  # characters
@@ -81,7 +82,9 @@ _REFERENCE: Final = re.compile(
     rf"|\((?:passages?|sources?)\s?\[?{_NUMBERS}\]?\)|\(\d{{1,2}}\)(?=[\s.,;!?]{{0,4}}$))",
     re.IGNORECASE,
 )
-_BEHIND_STOP: Final = re.compile(rf"([.!?。]+[\"”’]?)((?:{_REFERENCE.pattern})+)", re.IGNORECASE)
+_BEHIND_STOP: Final = re.compile(
+    rf"([{STOPS}{FULL_STOPS}]+[\"”’]?)((?:{_REFERENCE.pattern})+)", re.IGNORECASE
+)
 _NAMED: Final = re.compile(rf"\bpassages?\s?\[?({_NUMBERS})", re.IGNORECASE)
 _ITEM: Final = re.compile(r"^\s{0,8}(?:[-–*•]|\d{1,3}[.)])\s")
 _FOOTNOTE: Final = re.compile(r"\s{0,8}\[\^(?P<label>\d{1,3})\]:(?P<text>.*)")

@@ -47,6 +47,8 @@ def test_english_stop_words_are_those_that_keybert_uses() -> None:
 
 def test_stop_words_are_those_of_the_language() -> None:
     assert {"der", "und"} < stop_words("de-AT")
+    assert {"außer", "ausser"} < stop_words("de")
+    assert {"总的来说", "来说"} < stop_words("zh-CN")
     assert stop_words("pt_BR") == stop_words("pt")
     assert stop_words("nb") == stop_words("no") > {"ikke"}
     assert stop_words("tlh") == frozenset()

@@ -154,6 +154,13 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
     assert [page.number for page in pages] == [*range(1, len(pages) + 1)]
 
 
+def test_a_long_line_without_blanks_is_cut_after_a_sentence(path: Path) -> None:
+    sentence = "神经网络从数据中学习。"
+    pages = list(read(plain_text.read, path, (sentence * (PAGE // 4)).encode()).pages)
+    assert len(pages) > 2
+    assert all(page.text.endswith("。") for page in pages)
+
+
 def test_a_line_without_end_becomes_pages_and_too_much_of_it_is_refused(path: Path) -> None:
     assert len(list(read(plain_text.read, path, b"x" * 10 * PAGE).pages)) == 10
     with pytest.raises(DocumentTooLarge):

@@ -1,10 +1,21 @@
+import json
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.text.sentences import LONGEST, SHORTEST, between_letters, is_listing, split
+from citations.text.sentences import (
+    LONGEST,
+    SHORTEST,
+    asks,
+    between_letters,
+    ends_with_stop,
+    is_listing,
+    split,
+)
 
 TEXTS = st.text(
     st.sampled_from("aB1 .!?…,;\n\"'”)»。？،؟।>-\u0301\u200d\u00a0中ไ") | st.characters(),
@@ -57,6 +68,18 @@ def test_sentences_tile_the_text_and_none_is_blank_or_too_long(text):
         "“Really?” he asked.| “Yes!”| He left.",
         'She said "Stop."| Then (at last.)| He stopped.',
         "« Vraiment ? » dit-il.| « Oui ! »| Puis il partit.",
+        "M. Dupont arrive.| Il parle à Mme Curie, p. ex. ici, env. 3 m. plus loin.",
+        "Voir la fig. 3, p. 12, chap. 2 et l'éq. 4.| Bien.| Vraiment ?| Oui !",
+        "O Sr. Silva chegou.| A Dra. Souza mora na Av. Brasil, pág. 3.| Certo?| Sim!",
+        "El Sr. García y la Dra. Pérez llegan a EE. UU. hoy.| ¿De verdad?| ¡Sí!| Bien.",
+        "Il sig. Rossi, cap. 3, ad es. la fig. 2, ecc. in fondo.| Bene.| Perché?",
+        "Dat is o.a. goed, d.w.z. niet slecht.| Zie blz. 3, bijv. in de tekst.| Klaar.",
+        "Это т. е. так, и т. д. в тексте.| См. рис. 3, стр. 12 и гл. 2.| Далее.",
+        "А. С. Пушкин родился в 1799 г. в Москве, ул. Мира, д. 5.| Он писал.",
+        "Das ist z. B. gut, d. h. nicht schlecht.| Am 3. Mai kam das 1. Kapitel.| Gut.",
+        "Er ist 45.| Das ist alt.",
+        "これは何ですか？|はい。|すごい！|そう思います。",
+        "هل هذا صحيح؟| نعم!| هذا صحيح.| انتهى",
         "Das ist z.B. gut, d.h. nicht schlecht.| Es gilt vgl. Abb. 3 usw. im Text.| Schluss.",
         "1. First do this.| 2. Then do that.",
         "all is small.| nothing is large.| so what?| nothing!| and so on.| it is approx. five,"
@@ -74,6 +97,36 @@ def test_sentences_end_where_a_reader_would_say(written):
     text = written.replace("|", "")
 
     assert sentences(text) == [part.strip() for part in written.split("|")]
+
+
+@pytest.mark.parametrize(
+    ("talks", "least"),
+    [("hfcourse_fr", 0.95), ("hfcourse_zh-CN", 0.97), ("nyudl_fr", 0.98), ("nyudl_pt", 0)]
+    + [("nyudl_ar", 0)],
+)
+def test_real_talks_in_other_languages_are_cut_at_their_stops(
+    real_data: Path, talks: str, least: float
+) -> None:
+    found: list[str] = []
+    for path in sorted((real_data / "dev" / "transcripts" / talks).glob("*.json")):
+        text = " ".join(cue["text"] for cue in json.loads(path.read_text())["cues"])
+        spans = split(text)
+        assert "".join(text[start:stop] for start, stop in spans) == text
+        # Captions without stops are cut at blanks and commas.
+        assert not any(
+            re.match(r"[^\W\u2e80-\uffff]{2}", text[stop - 1 : stop + 1]) for _, stop in spans[:-1]
+        )
+        found += [text[start:stop].strip() for start, stop in spans]
+    assert found
+    assert sum(map(ends_with_stop, found)) >= least * len(found)
+    inside = [one for one in found if re.search(r"[。！？؟](?![。！？؟”」』）)\"]).", one)]
+    assert not inside
+
+
+def test_a_question_ends_with_the_question_mark_of_its_script() -> None:
+    assert all(map(asks, ("Why?", "为什么？", "لماذا؟", "¿Por qué?", "“Quoi ?”")))
+    assert not any(map(asks, ("Why.", "因为。", "لأن.")))
+    assert all(map(ends_with_stop, ("لماذا؟", "یہ ہے۔", "是。", "यह है।", "So:", "是：")))
 
 
 def test_an_empty_line_and_a_list_item_begin_a_sentence():

@@ -2,6 +2,7 @@
 stands.
 """
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,21 @@ def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> N
     shown = snippet(text, "entropy disorder")
     assert shown.startswith("Entropy is the disorder")
     assert shown.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("filler", "sentence", "query", "language"),
+    [
+        ("هذه جملة لا تقول شيئا مهما؟ ", "الشبكات تتعلم من البيانات؟ ", "شبكة", "ar"),
+        ("这句话没有说什么重要的事情。", "神经网络从数据中学习。", "神经网络", "zh"),
+        ("Cette phrase ne dit rien. ", "Les réseaux apprennent. ", "réseau", "fr"),
+    ],
+)
+def test_it_begins_with_a_sentence_that_has_a_form_of_the_word_in_its_language(
+    filler: str, sentence: str, query: str, language: str
+) -> None:
+    shown = snippet(filler * 12 + sentence + filler * 24, query, language)
+    assert shown.startswith(sentence.strip())
 
 
 def test_without_words_it_is_the_beginning() -> None:

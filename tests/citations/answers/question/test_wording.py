@@ -40,6 +40,8 @@ SPLIT = {
         "What is entropy?",
         "How is it measured? (What is entropy?)",
     ],
+    "什么是熵？如何测量？": ["什么是熵？", "如何测量？ (什么是熵？)"],
+    "ما هي الشبكة؟ كيف تتعلم؟": ["ما هي الشبكة؟", "كيف تتعلم؟ (ما هي الشبكة؟)"],
     "1. What is a tensor?\n2. How does padding work?": [
         "What is a tensor?",
         "How does padding work?",
