@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from citations.errors import SourceNotFound
 from citations.lexical import merging, scoring, snapshot
@@ -138,9 +139,7 @@ def _rebuild(source: Source) -> bool:
         if not chunks:
             return False
         first = index(source.pk, [chunk.indexed_text for chunk in chunks])
-        for position, chunk in enumerate(chunks, first):
-            chunk.position = position
-        Chunk.objects.bulk_update(chunks, ["position"], batch_size=1000)
+        source.chunks.update(position=first + F("ordinal"))
     return True
 
 
