@@ -71,7 +71,7 @@ class Answer(LeasedWork):
     the claim, even after a source is deleted; null: nobody may.
     """
 
-    LEASE = timedelta(minutes=5)
+    LEASE = timedelta(seconds=30)
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="answers")

@@ -1,7 +1,7 @@
 """Questions of a conversation.
 
 One at a time waits, is claimed by one process, and is stored with its finished answer. A question
-whose process dies counts as failed after a while.
+whose process dies counts as failed half a minute later.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,6 +24,7 @@ from citations.notebook.answers import ASK_AGAIN, find_answer
 from transcripts.errors import Conflict, EmptyQuery, InvalidInput, Throttled
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+from transcripts.work.heartbeat import keep_alive
 
 MAX_QUESTION: Final = 1_000  # characters, as for a search
 MAX_ANSWERS: Final = 1_000  # of a conversation
@@ -106,15 +107,16 @@ def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     run = AnswerLease(answer)
     run.take()
     try:
-        for event in answer_pipeline.ask(
-            scope,
-            answer.question,
-            history=_history(scope, answer),
-            filter=_filter(scope, answer.conversation),
-            user=user,
-            told=_earlier_quotes(scope, answer),
-        ):
-            yield run.pass_on(event)
+        with keep_alive(Answer.objects.filter(pk=answer.pk).running(), run.holder):
+            for event in answer_pipeline.ask(
+                scope,
+                answer.question,
+                history=_history(scope, answer),
+                filter=_filter(scope, answer.conversation),
+                user=user,
+                told=_earlier_quotes(scope, answer),
+            ):
+                yield run.pass_on(event)
         if not run.is_stored:
             raise RuntimeError("Answering ended without a final event.")
     except BaseException as error:

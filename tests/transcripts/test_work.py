@@ -1,5 +1,6 @@
 """Durable work: retries, messages and leases."""
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from citations.models import Answer, AnswerState, Conversation, EmbeddingSpace, Source, Window
+from tests.serving import until
 from transcripts import clock
 from transcripts.errors import (
     DatabaseLost,
@@ -22,6 +24,7 @@ from transcripts.errors import (
 )
 from transcripts.models import Collection, Feed, Job, YouTubeGate
 from transcripts.work import messages
+from transcripts.work.heartbeat import keep_alive
 from transcripts.work.models import DurableWork, LeasedWork, QueuedWork
 from transcripts.work.retry import RetryPolicy, next_try
 
@@ -146,6 +149,31 @@ def test_a_lease_belongs_to_one_holder_until_it_gives_no_sign_of_life(answer: An
     assert not Answer.objects.renew(first)
     answer.refresh_from_db()
     assert (answer.attempts, answer.holder, answer.state) == (2, second, AnswerState.RUNNING)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_while_its_holder_works_and_not_after(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Answer, "LEASE", timedelta(seconds=0.6))
+    holder, work = uuid4(), Answer.objects.filter(pk=answer.pk)
+    work.claim(holder)
+
+    def age() -> None:
+        work.update(active_at=clock.now() - timedelta(hours=1))
+
+    def is_renewed() -> bool:
+        return work.filter(active_at__gt=clock.now() - timedelta(minutes=30)).exists()
+
+    with keep_alive(work, holder):
+        age()
+        until(is_renewed)
+    until(lambda: not any(thread.name == "lease" for thread in threading.enumerate()))
+    age()
+    assert not is_renewed()
+    with keep_alive(work, holder):
+        work.claim(uuid4())  # another took it for dead
+        until(lambda: not any(thread.name == "lease" for thread in threading.enumerate()))
 
 
 # A clock that jumps
