@@ -1,4 +1,5 @@
-"""Measure overviews without a language model: in how many of a talk's sections they cite.
+"""Measure overviews without a language model: in how many of a talk's sections they cite, and how
+near the names of an outline's sections are to those that people gave them.
 
 Run ``python bench/overviews.py`` from the repository; names of sets measure only these. People have
 named the sections. Each talk with several of them is asked for an overview, once with the summary
@@ -11,7 +12,7 @@ import argparse
 import random
 import shlex
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,9 @@ from questions import Library
 from citations.answers import evidence
 from citations.answers.answer import Reply
 from citations.answers.evidence import Strategy
+from citations.answers.writing.sentence_ranking import stems
+from citations.models import Node, Source
+from citations.outline import storage as outline_storage
 
 TITLE: Final = "## Overviews"
 SETS: Final = ("ocw6012_titles", "nyudl_headings", "bitcoin_headings", "tinyrec_topics")
@@ -36,6 +40,7 @@ ASKED: Final = "Give me an overview of this talk."
 FEWEST: Final = 4  # sections of a talk that is measured
 DRAWS: Final = 200
 
+Headings = dict[tuple[float, float], str]
 Ranges = Sequence[tuple[float, float]]
 
 
@@ -49,6 +54,7 @@ class Overview:
     with_levels: float
     flat: float
     chance: float
+    names: float  # ROUGE-1 with the headings that people wrote
 
 
 def main() -> None:
@@ -67,14 +73,14 @@ def main() -> None:
 
 def overviews(library: Library, name: str) -> Iterator[Overview]:
     """Ask for an overview of each talk of a set."""
-    sections: defaultdict[str, set[tuple[float, float]]] = defaultdict(set)
+    sections: defaultdict[str, Headings] = defaultdict(dict)
     for question in library.questions[name]:
         for answer in question.answers:
-            sections[answer.source] |= set(answer.ranges)
-    for talk, ranges in sorted(sections.items()):
-        widest = [span for span in sorted(ranges) if not is_within_another(span, ranges)]
-        if len(widest) >= FEWEST:
-            yield overview(library, name, talk, widest)
+            sections[answer.source] |= dict.fromkeys(answer.ranges, question.query)
+    for talk, headings in sorted(sections.items()):
+        spans = [span for span in sorted(headings) if not is_within_another(span, headings)]
+        if len(spans) >= FEWEST:
+            yield overview(library, name, talk, {span: headings[span] for span in spans})
     note(f"{name}: done")
 
 
@@ -82,8 +88,9 @@ def is_within_another(span: tuple[float, float], ranges: Iterable[tuple[float, f
     return any(other != span and other[0] <= span[0] and span[1] <= other[1] for other in ranges)
 
 
-def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overview:
+def overview(library: Library, name: str, talk: str, headings: Headings) -> Overview:
     """Ask for an overview of a talk with the summary tree and without it."""
+    sections = list(headings)
     whole = library.ask_about(name, talk, ASKED)
     real = evidence.find
     evidence.find = partial(real, strategy=Strategy.FLAT)
@@ -91,7 +98,7 @@ def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overvi
         flat = library.ask_about(name, talk, ASKED)
     finally:
         evidence.find = real
-    moments = middles(whole)
+    moments = middles(whole)[1:]  # the first one says what the talk is about
     return Overview(
         set=name,
         sections=len(sections),
@@ -99,7 +106,26 @@ def overview(library: Library, name: str, talk: str, sections: Ranges) -> Overvi
         with_levels=reached(moments, sections),
         flat=reached(middles(flat), sections, of=len(moments)),
         chance=by_chance(sections, len(moments)),
+        names=fmean(rouge(named(talk, span), heading) for span, heading in headings.items()),
     )
+
+
+def named(talk: str, span: tuple[float, float]) -> str:
+    """Return the name of the section of a talk's outline that shares most with a span (s)."""
+    source = Source.objects.get(video__key=talk)
+
+    def shared(node: Node) -> float:
+        start, end = (node.start or 0) / 1000, (node.end or 0) / 1000
+        both = min(end, span[1]) - max(start, span[0])
+        return both / max(end - start, span[1] - span[0])
+
+    return max(outline_storage.outline(source).parts, key=shared).title
+
+
+def rouge(name: str, heading: str) -> float:
+    """Return ROUGE-1 (Lin, 2004), the harmonic mean of the shares of common stems."""
+    mine, theirs = Counter(stems(name)), Counter(stems(heading))
+    return 2 * sum((mine & theirs).values()) / ((mine.total() + theirs.total()) or 1)
 
 
 def middles(reply: Reply) -> list[float]:
@@ -133,17 +159,21 @@ def by_chance(sections: Ranges, count: int) -> float:
 def reported(measured: Sequence[Overview]) -> Iterator[str]:
     """Write the section of the results."""
     command = shlex.join(["bench/overviews.py", *sys.argv[1:]])
-    yield f"{TITLE}\n\n`python {command}`: no language model, “{ASKED}” of each talk with"
-    yield f"{FEWEST} sections or more. Shares of the sections that so many citations can reach.\n"
+    yield f"{TITLE}\n\n`python {command}`: no language model, “{ASKED}” of each"
+    yield f"talk with {FEWEST} sections or more. Shares of the sections that so many citations can"
+    yield "reach, without the first one, which says what the talk is about. Names: ROUGE-1 of the"
+    yield "headings by people with the name that the outline has for the same time.\n"
     yield (
         "| set | talks | sections | citations | as answers do it | from chunks alone"
-        " | as many moments at random |\n|---|---:|---:|---:|---:|---:|---:|"
+        " | as many moments at random | names, ROUGE-1 |\n|---|---:|---:|---:|---:|---:|---:|---:|"
     )
     for name in [*dict.fromkeys(row.set for row in measured), "all"]:
         own = [row for row in measured if name in (row.set, "all")]
         sections = fmean(row.sections for row in own)
         citations = fmean(row.citations for row in own)
-        columns = zip(*((row.with_levels, row.flat, row.chance) for row in own), strict=True)
+        columns = zip(
+            *((row.with_levels, row.flat, row.chance, row.names) for row in own), strict=True
+        )
         shares = " | ".join(f"{fmean(column):.2f}" for column in columns)
         yield f"| {name} | {len(own)} | {sections:.1f} | {citations:.1f} | {shares} |"
     yield ""

@@ -60,7 +60,7 @@ def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     whole = outline_search.overview(
         query.scope, resolve(query.scope, query.filter), query.question, limit=query.limit
     )
-    evidence = _distinct(_node_evidence(whole.nodes))
+    evidence = _node_evidence(whole.nodes)
     return evidence, _stage(evidence, started), whole.note
 
 

@@ -12,6 +12,7 @@ from citations.answers.evidence import EvidenceSet
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.attribution import attribute
+from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
 from citations.answers.writing.sentence_ranking import stems
@@ -141,9 +142,10 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
         known = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if match and (number := proof.number(match)):
+            text = " ".join(pick.text.split())
             claim = Claim(
-                text=" ".join(pick.text.split()),
-                label=_label(draft, number, proof) if is_overview else "",
+                text=text[:1].upper() + text[1:] if is_overview else text,
+                label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
             )
             draft = replace(draft, claims=(*draft.claims, claim))
@@ -151,12 +153,12 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
     return draft
 
 
-def _label(draft: Draft, number: int, proof: Proof) -> str:
+def _label(draft: Draft, number: int, proof: Proof, pick: Pick) -> str:
     """Return the heading or title of a claim in an overview; empty if the last one has it."""
-    last = draft.claims[-1].citations if draft.claims else ()
-    quotes = [proof.quotes[cited - 1] for cited in (number, *last)]
-    label, *others = (" ".join((quote.heading or quote.origin.title).split()) for quote in quotes)
-    return "" if label in others else label
+    quote = proof.quotes[number - 1]
+    label = " ".join((pick.evidence.heading or quote.heading or quote.origin.title).split())
+    last = next((claim.label for claim in reversed(draft.claims) if claim.label), "")
+    return "" if label == last else label
 
 
 # A language model

@@ -8,6 +8,7 @@ from pgvector.django import HalfVectorField
 
 from citations.models.sources import LocatedRow, Source
 from citations.models.spaces import EmbeddingSpace
+from citations.text.sentences import ends_with_stop
 from transcripts.models import Collection
 
 
@@ -60,6 +61,26 @@ class Node(LocatedRow):
             CheckConstraint(condition=Q(last__gte=F("first")), name="node_chunks"),
         )
         indexes = (Index(fields=("space", "level"), name="node_of_space"),)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of the summary, each with a capital and, where it has no stop, an ellipsis.
+
+        In the source they may follow a “so”, and captions may have no stops.
+        """
+        own: list[str] = []
+        start = 0
+        for first, last in self.spans:
+            sentence = self.text[start : start + last - first]
+            start += last - first + 1
+            ending = "" if ends_with_stop(sentence) else " …"
+            own.append(f"{sentence[:1].upper()}{sentence[1:]}{ending}")
+        return own
+
+    @property
+    def told(self) -> str:
+        """The abstract, or else the sentences."""
+        return self.abstract or " ".join(self.sentences)
 
     def __str__(self) -> str:
         return f"{self.source_id} · {self.get_level_display()} {self.ordinal}"

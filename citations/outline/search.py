@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.db import connection
@@ -17,6 +17,7 @@ from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
 FOREVER: Final = 1 << 62  # ms
+MOST_SECTIONS: Final = 500  # that are read for an overview
 FEW: Final = 6  # sources that are shown one by one; of more, their topics
 
 
@@ -116,8 +117,9 @@ def overview(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: in
     of_sections = NodeFilter(scope, resolved, (Level.SECTION,))
     documents = in_its_language(largest(of_documents, limit=limit), question)
     if len(documents) <= FEW:
-        sections = in_its_language(largest(of_sections, limit=limit), question)
-        return Whole(_scored([*documents, *sections]))
+        sections = in_its_language(largest(of_sections, limit=MOST_SECTIONS), question)
+        left = max(1, (limit - len(documents)) // max(1, len(documents)))
+        return Whole(_scored([*documents, *_spread(sections, most=left)]))
     sections = in_its_language(typical(of_sections, limit=limit), question)
     if len(sections) > 1:
         note = "There are many sources: these are sections of their largest topics."
@@ -141,6 +143,20 @@ def in_its_language(nodes: Sequence[Summary], question: str) -> list[Summary]:
         for node in nodes
         if node.passage.video is None or chosen[node.passage.video] == node.passage.language
     ]
+
+
+def _spread(sections: Iterable[Summary], *, most: int) -> Iterator[Summary]:
+    """Yield at most so many sections of each source, the largest one of each stretch."""
+    sources: defaultdict[int, list[Summary]] = defaultdict(list)
+    for section in sorted(sections, key=lambda section: section.first):
+        sources[section.passage.source].append(section)
+    for own in sources.values():
+        stretches: defaultdict[int, list[Summary]] = defaultdict(list)
+        for section in own:
+            middle = (section.first + section.last) // 2
+            stretches[middle * most // max(1, section.passage.chunks)].append(section)
+        for stretch in stretches.values():
+            yield max(stretch, key=lambda section: section.last - section.first)
 
 
 def _scored(nodes: Iterable[Summary]) -> list[tuple[Summary, float]]:

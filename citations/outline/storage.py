@@ -28,7 +28,9 @@ from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import registry
 from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
+from citations.text.function_words import function_words
 from citations.vectors import space as vector_space
+from transcripts.stemming import primary_language
 
 MOST_PARTS = 200  # of an outline
 ABSTRACT_TOKENS = 300
@@ -68,7 +70,12 @@ def refresh(source: Source) -> NodeChanges:
     """
     space = vector_space.locked()
     pieces = _pieces(source, space)
-    drafts = outline_tree.build(pieces, stops=stop_words(source.language))
+    drafts = outline_tree.build(
+        pieces,
+        stops=stop_words(source.language),
+        function_words=function_words(primary_language(source.language) or "en"),
+        title=source.title,
+    )
     with transaction.atomic():
         keep_switch_out()
         if not Source.objects.select_for_update(no_key=True).filter(pk=source.pk).values_list("pk"):

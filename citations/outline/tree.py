@@ -7,8 +7,10 @@ grouped by similarity. Time and memory grow linearly.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -16,25 +18,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.text import sentences
+from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
-    GISTS,
+    FILLERS,
     Gist,
     Sentence,
     Words,
     gist,
     sentences_of,
-    titles,
     weigh,
+    words_of,
 )
+from citations.text.phrases import Wording
+from citations.text.standalone import clauses, has_stops, introduces, standing
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
 LONGEST_TITLE: Final = 300  # characters
 HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
+FEW_PLACES: Final = 2  # that may have the same heading without making it a common one
 SILENCE: Final = 20_000  # ms that end a group
 TARGET, MOST = 4, 6  # chunks in a group, and groups in a section
 SHORT: Final = 3  # chunks; shorter runs are joined with their neighbours
 TOGETHER: Final = 8  # chunks of such a section, at most
+LONGEST_INTRODUCTION: Final = 6  # chunks
+INTRODUCING: Final = 2.0  # times that the fitness of a sentence grows that says what will come
 WORD_DIMENSIONS: Final = 256
 
 Split: TypeAlias = Callable[[str], list[sentences.Span]]
@@ -91,15 +99,18 @@ def build(
     *,
     split: Split = sentences.split,
     stops: frozenset[str] = frozenset(),
+    function_words: FunctionWords = UNKNOWN,
+    title: str = "",
 ) -> list[NodeDraft]:
     """Build the tree of a source from its chunks, in order; nothing from no chunks.
 
-    ``stops`` are words without meaning. The tree depends on the arguments alone, so a rebuilt one
-    is equal.
+    ``stops`` are words without meaning, in the language of the ``function_words``; the ``title``
+    helps to find the sentence that says what the source is about. The tree depends on the arguments
+    alone, so a rebuilt one is equal.
     """
     if not pieces:
         return []
-    source = _Source(pieces, split, stops)
+    source = _Source(pieces, split, stops, function_words, title)
     groups, sections = _shape(pieces, source.likeness)
     nodes = [source.group(number, group) for number, group in enumerate(groups)]
     upper = [
@@ -110,10 +121,10 @@ def build(
     parents = [number for number, (first, last) in enumerate(sections) for _ in range(first, last)]
     return [
         document.draft("", None),
-        *(node.draft(name, 0) for node, name in zip(upper, _titles(upper), strict=True)),
+        *(node.draft(name, 0) for node, name in zip(upper, source.titles(upper), strict=True)),
         *(
             node.draft(name, parent)
-            for node, name, parent in zip(nodes, _titles(nodes), parents, strict=True)
+            for node, name, parent in zip(nodes, source.titles(nodes), parents, strict=True)
         ),
     ]
 
@@ -241,18 +252,33 @@ class _Node:
 class _Source:
     """What each chunk does not share with the previous one, and the rarity of its words."""
 
-    def __init__(self, pieces: Sequence[OutlineChunk], split: Split, stops: frozenset[str]) -> None:
-        self._pieces = pieces
+    def __init__(
+        self,
+        pieces: Sequence[OutlineChunk],
+        split: Split,
+        stops: frozenset[str],
+        function_words: FunctionWords,
+        title: str,
+    ) -> None:
+        self._subject = words_of(title, stops)
+        self._pieces, self._function_words = pieces, function_words
         self._own = _own_texts(pieces)
-        raw = [
+        self._places = Counter(pieces[first].heading for first, _ in _runs(pieces))
+        if function_words.opening and not has_stops([text for text, _ in self._own], split):
+            split = partial(clauses, opening=function_words.opening)
+        leading = function_words.leading
+        rows = [
             [
-                sentence
-                for sentence in sentences_of(text, offset, split=split, stops=stops)
-                if piece.page is None or not sentences.is_listing(sentence[0])
+                row
+                for row in sentences_of(text, offset, split=split, stops=stops, leading=leading)
+                if piece.page is None or not sentences.is_listing(row.text)
             ]
             for piece, (text, offset) in zip(pieces, self._own, strict=True)
         ]
-        self._rarity, self._sentences = weigh(raw)
+        stand = partial(standing, function_words=function_words, fillers=FILLERS)
+        self._rarity, self._sentences = weigh(rows, stand)
+        texts = [text for text, _ in self._own]
+        self._wording = Wording(texts, stops=stops, function_words=function_words)
         vectors = [piece.vector for piece in pieces if piece.vector is not None]
         self._vectors = np.stack(vectors, dtype=np.float32) if len(vectors) == len(pieces) else None
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()
@@ -266,11 +292,30 @@ class _Source:
         return self._node(GROUP, ordinal, chunks, among, words, [origin.encode("utf-8", "replace")])
 
     def above(self, level: int, ordinal: int, children: Sequence[_Node]) -> _Node:
-        """Make a node from its children; it selects from their sentences."""
+        """Make a node from its children; a section selects from all of its sentences."""
         chunks = children[0].chunks[0], children[-1].chunks[1]
-        among = [sentence for child in children for sentence in child.gist.sentences]
+        if level == SECTION:
+            among = [sentence for part in self._sentences[slice(*chunks)] for sentence in part]
+        else:
+            among = [sentence for child in children for sentence in child.gist.sentences]
         words, origins = [child.words for child in children], [child.digest for child in children]
         return self._node(level, ordinal, chunks, among, words, origins)
+
+    def titles(self, nodes: Sequence[_Node]) -> list[str]:
+        """Name nodes by their headings, or by their phrases."""
+        names = self._wording.names(node.chunks for node in nodes)
+        return [
+            " · ".join(self._headings(node) or [name])
+            for node, name in zip(nodes, names, strict=True)
+        ]
+
+    def _headings(self, node: _Node) -> list[str]:
+        """Return up to ``HEADINGS_NAMED`` headings of a node; one that many places have comes last.
+
+        “Definition” says little where there are several.
+        """
+        own = list(dict.fromkeys(piece.heading for piece in node.pieces if piece.heading))
+        return sorted(own, key=lambda heading: self._places[heading] > FEW_PLACES)[:HEADINGS_NAMED]
 
     def _node(
         self,
@@ -291,10 +336,30 @@ class _Source:
             chunks=chunks,
             pieces=self._pieces[first:last],
             words=total,
-            gist=gist(among or [self._beginning(first)], total, self._rarity, *GISTS[level]),
+            gist=gist(
+                among or [self._beginning(first)],
+                total,
+                self._rarity,
+                level=level,
+                introduction=self._introduction() if level == DOCUMENT else (),
+            ),
             digest=hashlib.sha256(b"".join([bytes([level]), *origins])).digest(),
             vector=None if self._vectors is None else _direction(self._vectors[first:last]),
         )
+
+    def _introduction(self) -> list[Sentence]:
+        """Return the sentences of a source's beginning, which tell what it is about."""
+        chunks = min(len(self._pieces), LONGEST_INTRODUCTION, len(self._pieces) // 20 + 1)
+        return [
+            replace(sentence, fitness=self._introducing(sentence) * sentence.fitness)
+            for part in self._sentences[:chunks]
+            for sentence in part
+        ]
+
+    def _introducing(self, sentence: Sentence) -> float:
+        shared = sum(word in self._subject for word in sentence.words)
+        speaks_of_itself = introduces(sentence.text, self._function_words)
+        return (1 + shared) * (INTRODUCING if speaks_of_itself else 1.0)
 
     def _beginning(self, index: int) -> Sentence:
         """Replace the sentences of a chunk that has none of its own."""
@@ -322,15 +387,3 @@ def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
         texts.append((piece.text[shared:], piece.span_start + shared))
         end = max(end, piece.span_end)
     return texts
-
-
-def _titles(nodes: Sequence[_Node]) -> list[str]:
-    """Name nodes by their headings, or by their distinctive words."""
-    names = titles([node.words for node in nodes])
-    headings = [
-        dict.fromkeys(piece.heading for piece in node.pieces if piece.heading) for node in nodes
-    ]
-    return [
-        " · ".join([*own][:HEADINGS_NAMED]) or name
-        for own, name in zip(headings, names, strict=True)
-    ]

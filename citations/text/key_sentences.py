@@ -10,31 +10,49 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from citations.text.sentences import Span
+from citations.text.standalone import DEPENDENT, is_whole, without_lead
 from transcripts.tokenizer import tokenize
 
 Words = Counter[str]
 
 # By level: the number of sentences, and of their characters.
-GISTS: Final = {1: (2, 500), 2: (4, 1_000), 3: (8, 2_000)}
+GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
+WORTHWHILE: Final = 0.5  # of the best sentence's worth, that another one needs
+PUNCTUATED: Final = 0.3  # of a text's sentences that are whole, if it has full stops
 DIVERSITY: Final = 0.3
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 LONG: Final = 300  # characters
 TITLE_WORDS: Final = 3
+FIT: Final = 0.3  # fitness that a sentence needs beside others
+ASIDE: Final = 0.4  # fitness of a sentence of words that its source never repeats
+OFTEN: Final = 2  # times that a word is repeated, from which on its source is about it
 # Spoken fillers, and what is left of words with an apostrophe.
 FILLERS: Final = frozenset(Path(__file__).with_name("fillers.txt").read_text().split())
 
 
+class RawSentence(NamedTuple):
+    """A sentence, its start in the source, its content words, and whether it is not cut."""
+
+    text: str
+    start: int
+    words: Words
+    is_whole: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence, its start in the source, its content words, and their weight vector's length."""
+    """A sentence, its start in the source, its content words, their weight vector's length, and how
+    fit it is to tell of the whole (0 to 1).
+    """
 
     text: str
     start: int
     words: Words
     length: float
+    fitness: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +72,20 @@ class Gist:
 
 
 def sentences_of(
-    text: str, offset: int, *, split: Callable[[str], list[Span]], stops: frozenset[str]
-) -> list[tuple[str, int, Words]]:
-    """Return the sentences of a text at ``offset``: text, start, words without ``stops``."""
+    text: str,
+    offset: int,
+    *,
+    split: Callable[[str], list[Span]],
+    stops: frozenset[str],
+    leading: frozenset[str] = frozenset(),
+) -> list[RawSentence]:
+    """Return the sentences of a text at ``offset``, without ``leading`` words at the beginning."""
     rows = []
     for first, last in split(text):
-        if sentence := text[first:last].strip():
-            start = offset + last - len(text[first:last].lstrip())
-            rows.append((sentence, start, words_of(sentence, stops)))
+        whole = text[first:last].strip()
+        if sentence := without_lead(whole, leading):
+            start = offset + first + text[first:last].rindex(sentence)
+            rows.append(RawSentence(sentence, start, words_of(sentence, stops), is_whole(whole)))
     return rows
 
 
@@ -74,56 +98,85 @@ def words_of(text: str, stops: frozenset[str]) -> Words:
 
 
 def weigh(
-    passages: Sequence[Sequence[tuple[str, int, Words]]],
+    passages: Sequence[Sequence[RawSentence]], stand: Callable[[str], float]
 ) -> tuple[dict[str, float], list[list[Sentence]]]:
     """Return each word's rarity among the passages, log(1 + passages / passages with it), and the
     weighted sentences.
+
+    ``stand`` rates how well a sentence stands alone, 0 to 1.
     """
     spread = Counter(
-        word for passage in passages for word in {word for _, _, words in passage for word in words}
+        word for passage in passages for word in {word for row in passage for word in row.words}
     )
+    counts = Counter(word for passage in passages for row in passage for word in row.words)
+    rows = [row for passage in passages for row in passage]
+    has_stops = sum(row.is_whole for row in rows) >= PUNCTUATED * len(rows)
     rarity = {word: math.log(1 + len(passages) / count) for word, count in spread.items()}
     return rarity, [
         [
-            Sentence(text=text, start=start, words=words, length=_length(words, rarity))
-            for text, start, words in passage
+            Sentence(
+                text=row.text,
+                start=row.start,
+                words=row.words,
+                length=_length(row.words, rarity),
+                fitness=_relevance(row.words, counts)
+                * (stand(row.text) if row.is_whole or not has_stops else DEPENDENT),
+            )
+            for row in passage
         ]
         for passage in passages
     ]
 
 
+def _relevance(words: Words, counts: Mapping[str, int]) -> float:
+    """Return the share of a sentence's words that its source repeats, and at least ``ASIDE``."""
+    repeated = sum(min(1.0, (counts[word] - 1) / OFTEN) for word in words)
+    return ASIDE + (1 - ASIDE) * repeated / (len(words) or 1)
+
+
 def gist(
-    sentences: Sequence[Sentence], words: Words, rarity: Mapping[str, float], most: int, room: int
+    sentences: Sequence[Sentence],
+    words: Words,
+    rarity: Mapping[str, float],
+    *,
+    level: int,
+    introduction: Sequence[Sentence] = (),
 ) -> Gist:
-    """Choose up to ``most`` sentences of ``room`` characters, at least one, for all ``words``."""
+    """Choose sentences for all ``words``, as many as a level has room for, and at least one.
+
+    The first one is taken from the ``introduction``, if one stands alone there. No sentence
+    that does not stand alone is added to others.
+    """
+    most, room = GISTS[level]
     length = _length(words, rarity) or 1.0
     weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
-    worth = [_worth(sentence, weights) for sentence in sentences]
-    likeness = [0.0] * len(sentences)
-    chosen: list[int] = []
-    while len(chosen) < min(most, len(sentences)):
-        best = max(
-            (index for index in range(len(sentences)) if index not in chosen),
-            key=lambda index: (1 - DIVERSITY) * worth[index] - DIVERSITY * likeness[index],
-        )
-        room -= len(sentences[best].text)
-        if chosen and room < 0:
+    openings = [sentence for sentence in introduction if sentence.fitness >= FIT]
+    chosen = sorted(openings, key=lambda sentence: -_currency(sentence, words))[:1]
+    begin = chosen[0].start + 1 if chosen else 0
+    left = [one for one in sentences if one.fitness >= FIT and one.start >= begin]
+    if not left and not chosen:
+        return Gist(sentences=(max(sentences, key=lambda one: _worth(one, weights)),))
+    worth = {sentence.start: _worth(sentence, weights) for sentence in left}
+    likeness = {one.start: _likeness(one, chosen, rarity) for one in left}
+    least = WORTHWHILE * max(worth.values(), default=0.0) if level < max(GISTS) else 0.0
+    while left and len(chosen) < most:
+        best = max(left, key=lambda one: _gain(worth[one.start], likeness[one.start]))
+        room -= len(best.text)
+        if chosen and (room < 0 or worth[best.start] < least):
             break
         chosen.append(best)
-        likeness = [
-            max(known, _cosine(sentence, sentences[best], rarity))
-            for known, sentence in zip(likeness, sentences, strict=True)
-        ]
-    return Gist(sentences=tuple(sentences[index] for index in sorted(chosen)))
+        left.remove(best)
+        for one in left:
+            likeness[one.start] = max(likeness[one.start], _likeness(one, [best], rarity))
+    return Gist(sentences=tuple(sorted(chosen, key=lambda sentence: sentence.start)))
 
 
-def titles(siblings: Sequence[Words]) -> list[str]:
-    """Name each sibling by the words that it has often and its siblings rarely."""
-    spread = Counter(word for words in siblings for word in words)
-    rarity = {word: math.log(1 + len(siblings) / count) for word, count in spread.items()}
-    return [
-        named({word: count * rarity[word] for word, count in words.items()}) for words in siblings
-    ]
+def _gain(worth: float, likeness: float) -> float:
+    return (1 - DIVERSITY) * worth - DIVERSITY * likeness
+
+
+def _likeness(sentence: Sentence, others: Sequence[Sentence], rarity: Mapping[str, float]) -> float:
+    return max((_cosine(sentence, other, rarity) for other in others), default=0.0)
 
 
 def named(worth: Mapping[str, float]) -> str:
@@ -135,8 +188,17 @@ def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
     product = sum(count * weights.get(word, 0.0) for word, count in sentence.words.items())
     closeness = product / (sentence.length or 1.0)
     return (
-        closeness * min(1.0, len(sentence.words) / FEW_WORDS) * min(1.0, LONG / len(sentence.text))
+        closeness
+        * sentence.fitness
+        * min(1.0, len(sentence.words) / FEW_WORDS)
+        * min(1.0, LONG / len(sentence.text))
     )
+
+
+def _currency(sentence: Sentence, words: Words) -> float:
+    """Rate a sentence by how often the whole has its words."""
+    often = sum(math.log(words[word] or 1) for word in sentence.words)
+    return sentence.fitness * often / max(FEW_WORDS, len(sentence.words))
 
 
 def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) -> float:

@@ -76,7 +76,7 @@ def _print_outline(source: Source, *, as_json: bool) -> None:
         if node.start is not None:
             location = f"{clock(node.start)} "
         _print_paragraph(f"{location}{node.title}", style, indent=indent)
-        _print_paragraph(node.abstract or node.text, "dim", indent=indent)
+        _print_paragraph(node.told, "dim", indent=indent)
     if not nodes:
         note("It has no outline yet; indexing builds it.")
 
@@ -121,7 +121,8 @@ def _distinct(nodes: Sequence[Node]) -> Iterator[Node]:
     for node in nodes:
         if (
             previous is None
-            or (previous.first, previous.last, previous.text) != (node.first, node.last, node.text)
+            or (previous.first, previous.last) != (node.first, node.last)
+            or not all(span in previous.spans for span in node.spans)
             or node.abstract not in ("", previous.abstract)
         ):
             yield node

@@ -5,7 +5,7 @@ An overview has a sentence from each section that was found.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Final
 
@@ -21,7 +21,8 @@ from citations.answers.writing.excerpts import (
     overlap,
     sentences,
 )
-from citations.answers.writing.sentence_ranking import Rate, Signs, rated, signs, stems
+from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rated, signs, stems
+from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop
 
 MOST: Final = 3  # excerpts that answer a question
@@ -29,10 +30,12 @@ WORTH: Final = 0.7  # of the best sentence's score, that another one needs
 FURTHER: Final = 0.5  # of the best sentence's score, that more on what was told needs
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
-OVERVIEW: Final = 6  # sentences of an overview
+OVERVIEW: Final = 7  # sentences of an overview
+EVENLY: Final = 2.0  # times the share of the source that a sentence is off its stretch's middle
 WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of an overview needs
 DEPENDENT: Final = 0.8  # what is left of the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
+NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
 SHORT: Final = 40  # characters; a shorter sentence says little
 
 
@@ -71,9 +74,13 @@ def extract(
         subject = part.about or part.text
         known = rated(subject, sentences(passages), rate)
         earlier = [pick for extract in extracts for pick in extract.picks]
-        choose = _overview if part.breadth == Breadth.BROAD else _answer
         new = _untold(known, told)
-        picks = extended(choose(part, new, earlier), earlier=earlier, told=told, read=read)
+        if part.breadth == Breadth.BROAD:
+            picks = _overview(part, new, earlier, passages)
+        else:
+            picks = _answer(new, earlier)
+        if not part.is_of_the_whole:  # sentences of an outline stand alone
+            picks = extended(picks, earlier=earlier, told=told, read=read)
         extracts.append(
             Extract(
                 part=part,
@@ -92,7 +99,7 @@ def _untold(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
     return [pick for pick in new if pick.score >= least]
 
 
-def _answer(_: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+def _answer(known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     chosen: list[Pick] = []
     for pick in sorted(known, key=lambda pick: -pick.score):
         if len(chosen) == MOST or (chosen and pick.score < WORTH * chosen[0].score):
@@ -117,10 +124,16 @@ def _repeats(pick: Pick, other: Pick) -> bool:
 # Overviews
 
 
-def _overview(part: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+def _overview(
+    part: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick], passages: Sequence[Evidence]
+) -> list[Pick]:
     """Choose sentences in the sources' order: on the question's subject, or from every source."""
     proper = _proper(known)
-    chosen = _on_subject(proper, earlier) if part.about else _of_the_whole(proper, earlier)
+    if part.about:
+        chosen = _on_subject(proper, earlier)
+    else:
+        sections = [passage for passage in passages if passage.level == SECTION]
+        chosen = _of_the_whole(proper, earlier, sections)
     sources = list(dict.fromkeys(pick.evidence.source for pick in chosen))
     return sorted(chosen, key=lambda pick: (sources.index(pick.evidence.source), pick.span))
 
@@ -170,15 +183,39 @@ def _independence(pick: Pick) -> float:
 # Of the whole
 
 
-def _of_the_whole(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
-    """Take sentences from every source, spread from its beginning to its end."""
+def _of_the_whole(
+    proper: Sequence[Pick], earlier: Sequence[Pick], sections: Sequence[Evidence]
+) -> list[Pick]:
+    """Take sentences from every source: what it is about, then its parts in their order."""
     sources = list(dict.fromkeys(pick.evidence.source for pick in proper))[:OVERVIEW]
     chosen: list[Pick] = []
     for index, source in enumerate(sources):
         count = OVERVIEW // len(sources) + (index < OVERVIEW % len(sources))
         own = [pick for pick in proper if pick.evidence.source == source]
-        chosen += _spread(own, count, [*earlier, *chosen])
+        whole = [pick for pick in own if pick.evidence.level == DOCUMENT]
+        about = sorted(whole, key=lambda pick: pick.span)[:1]
+        end = about[0].span[1] if about else 0
+        parts = [pick for pick in _headed(own, sections) if pick.span[0] >= end]
+        chosen += about
+        if count > len(about) and parts:
+            chosen += _spread(parts, count - len(about), [*earlier, *chosen])
     return chosen
+
+
+def _headed(own: Sequence[Pick], sections: Sequence[Evidence]) -> list[Pick]:
+    """Give sentences the headings of their sections; leave out those of other parts."""
+    headed = [
+        replace(pick, evidence=replace(pick.evidence, heading=section.heading))
+        for pick in own
+        for section in sections
+        if section.source == pick.evidence.source and _is_within(pick, section)
+    ]
+    return headed or list(own)
+
+
+def _is_within(pick: Pick, section: Evidence) -> bool:
+    first, last = section.locator.span
+    return first <= pick.span[0] and pick.span[1] <= last
 
 
 def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pick]:
@@ -192,8 +229,14 @@ def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pic
     for pick in own:
         index = (sum(pick.span) // 2 - first) * count // length
         stretches[min(count - 1, max(0, index))].append(pick)
+    middles = [first + (2 * index + 1) * length // (2 * count) for index in range(count)]
+
+    def worth(pick: Pick, middle: int) -> float:
+        return _centrality(pick) - EVENLY * abs(sum(pick.span) / 2 - middle) / length
+
     ranked = [
-        sorted(stretch, key=lambda pick: (-_centrality(pick), pick.span)) for stretch in stretches
+        sorted(stretch, key=lambda pick: -worth(pick, middle))
+        for stretch, middle in zip(stretches, middles, strict=True)
     ]
     chosen: list[Pick] = []
     turns = chain.from_iterable(zip_longest(*ranked))
@@ -204,4 +247,6 @@ def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pic
 
 
 def _centrality(pick: Pick) -> float:
-    return (1.0 if pick.evidence.level == 3 else NARROW) * _independence(pick)
+    width = 1.0 if pick.evidence.level == DOCUMENT else NARROW
+    named = covered(set(stems(pick.evidence.heading)), set(stems(pick.text)), {})
+    return width * _independence(pick) * (1 + NAMED * named)

@@ -286,7 +286,7 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(
         name = "counter"
 
         def score(self, query: str, texts: Sequence[str]) -> list[float]:
-            return [0.9 if text.count("hales") > 2 else 0.1 for text in texts]
+            return [0.9 if text.count("hales") > 1 else 0.1 for text in texts]
 
     lecture(collection, "entropy", "whales")
     monkeypatch.setattr(registry, "reranker", Counter)

@@ -249,7 +249,7 @@ def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
     for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/"):
         shown = " ".join(page.get(path).content.decode().split())
         assert f'<a href="{address}" data-seek="{part.start}">' in shown
-        assert escape(part.text) in shown
+        assert escape(part.told) in shown
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
@@ -324,3 +324,11 @@ def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(
             assert page.get(f"/sources/{source.uuid}/").status_code == 200
     assert sent == [source.pk]
     cache.clear()
+
+
+def test_sentences_are_shown_with_a_capital_and_an_end() -> None:
+    text = "the loss falls. and so on the weights"
+    node = Node(text=text, spans=[[10, 25], [40, 61]])
+    assert node.sentences == ["The loss falls.", "And so on the weights …"]
+    assert node.told == "The loss falls. And so on the weights …"
+    assert Node(text=text, abstract="It learns.").told == "It learns."

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from citations.outline import tree as outline_tree
 from citations.outline.tree import DOCUMENT, GROUP, MOST, SECTION, NodeDraft, OutlineChunk, build
+from citations.text.function_words import UNKNOWN, FunctionWords, function_words
 
+ENGLISH = function_words("en")
+LETTERS = FunctionWords(opening=frozenset("abc"), leading=frozenset("a"))
 ALPHABET = "abc. ?!\n«é漢字>0"
 
 
@@ -128,6 +131,47 @@ def test_a_summary_is_made_of_central_sentences_in_their_order() -> None:
     ).split("|")
 
 
+def test_a_summary_leaves_out_what_cannot_be_understood_alone() -> None:
+    text = (
+        "The gradient of the loss moves every weight of the network downhill. Because the gradient"
+        " of the loss moves every weight of it. So the weights of the network follow the gradient"
+        " of the loss. Does the gradient of the loss move every weight of the network?"
+    )
+    group = of_level(build(pieces_of([text]), function_words=ENGLISH), GROUP)[0]
+    assert [text[first:last] for first, last in group.spans] == [
+        "The gradient of the loss moves every weight of the network downhill.",
+        "the weights of the network follow the gradient of the loss.",
+    ]
+
+
+def test_a_document_begins_with_what_it_is_about() -> None:
+    own = texts(50)
+    own[0] = (
+        "My dog ate a wheel of cheese and slept around noon. This talk is about the machine and"
+        " its axis, which turns slowly."
+    )
+    tree = build(pieces_of(own), function_words=ENGLISH, title="Machines and their axis")
+    assert of_level(tree, DOCUMENT)[0].text.startswith(
+        "This talk is about the machine and its axis"
+    )
+
+
+def test_a_section_without_a_heading_is_named_by_a_phrase() -> None:
+    own = [
+        f"The {name} is in the oven. A {name} is warm. We eat the {name} with butter."
+        for name in ("white bread", "apple pie")
+        for _ in range(4)
+    ]
+    tree = build(pieces_of(own, vectors=around([0] * 4 + [1] * 4)), function_words=ENGLISH)
+    assert [draft.title for draft in of_level(tree, GROUP)] == ["White bread", "Apple pie"]
+
+
+def test_a_heading_that_several_places_have_does_not_come_first() -> None:
+    headings = ["Definition", "Limits", "Definition", "Series", "Definition", "Primes"]
+    tree = build(pieces_of(texts(6), headings=headings))
+    assert of_level(tree, SECTION)[0].title == "Limits · Series · Primes"
+
+
 def test_what_two_chunks_share_is_told_once() -> None:
     tree = build(
         pieces_of(
@@ -162,14 +206,18 @@ def test_a_change_leaves_the_digests_elsewhere() -> None:
     ),
     st.booleans(),
     st.integers(0, 10),
+    st.sampled_from(
+        [UNKNOWN, ENGLISH, FunctionWords(opening=frozenset("abc"), leading=frozenset("a"))]
+    ),
 )
 def test_any_source_is_told_whole_and_verbatim(
-    rows: list[tuple[str, str]], has_vectors: bool, overlap: int
+    rows: list[tuple[str, str]], has_vectors: bool, overlap: int, words: FunctionWords
 ) -> None:
     own, headings = [text for text, _ in rows], [heading for _, heading in rows]
     dice = random.Random(len(own))
     vectors = around([dice.randrange(16) for _ in own]) if has_vectors else None
-    tree = build(pieces_of(own, headings=headings, vectors=vectors, overlap=overlap))
+    pieces = pieces_of(own, headings=headings, vectors=vectors, overlap=overlap)
+    tree = build(pieces, function_words=words)
     whole = " ".join(own)
     for level in (GROUP, SECTION, DOCUMENT):
         places = [place for first, last in ranges(tree, level) for place in range(first, last + 1)]

@@ -39,10 +39,8 @@ def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
     ingest_pipeline.ingest(Source.objects.get().pk)
     nodes = kb("levels", "short", "--json").json["nodes"]
     assert [node["level"] for node in nodes] == [3, 2, 1]
-    assert len({node["text"] for node in nodes[1:]}) == 1
-    assert " ".join(kb("levels", "short").out.split()).count(
-        " ".join(nodes[-1]["text"].split())
-    ) == len({node["text"] for node in nodes})
+    printed = " ".join(kb("levels", "short").out.split())
+    assert printed.count("Welcome to this lecture on neural networks.") == 1
 
 
 def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):

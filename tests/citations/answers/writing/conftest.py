@@ -20,6 +20,7 @@ def passage(
     part: int = 0,
     spans: Sequence[tuple[int, int]] = (),
     level: int = 0,
+    heading: str = "",
 ) -> Evidence:
     """Make a passage of a source's text."""
     origin = PassageSource(id=UUID(int=source), kind="text", title="Notes")
@@ -34,6 +35,7 @@ def passage(
         spans=places,
         digest="d",
         level=level,
+        heading=heading,
         score=score,
         part=part,
     )

@@ -217,6 +217,22 @@ def test_of_the_whole_every_source_tells_something() -> None:
     assert {pick.evidence.source for pick in picks} >= {1, 4}
 
 
+def test_of_one_source_it_tells_what_that_is_about_and_then_its_parts_by_name() -> None:
+    text = " ".join(SAID)
+    spans = [(text.index(said), text.index(said) + len(said)) for said in SAID]
+    whole = passage(" ".join(SAID[:2]), spans=spans[:2], level=3, heading="Notes", number=1)
+    sections = [
+        passage(said, spans=[span], level=2, heading=f"Part {number}", number=number)
+        for number, (said, span) in enumerate(zip(SAID, spans, strict=True), 2)
+    ]
+    picks = found(whole, *sections, question="What is this about?", about="").picks
+    assert [pick.evidence.heading for pick in picks] == [
+        "Notes",
+        *(f"Part {number}" for number in range(3, len(SAID) + 2)),
+    ]
+    assert [pick.text for pick in picks] == list(SAID)
+
+
 def test_titles_and_questions_are_no_overview() -> None:
     text = (
         "A small book about entropy for engineers\n\nWhat does entropy measure in every gas, then?"

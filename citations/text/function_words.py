@@ -1,0 +1,38 @@
+"""The function words of a language: a closed class that tells nouns from verbs, and sentences that
+point back from those that do not. Pure.
+"""
+
+from configparser import ConfigParser
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionWords:
+    """The function words of a language, in lower case; empty where they are not known."""
+
+    nominal: frozenset[str] = frozenset()  # stand before a noun
+    verbal: frozenset[str] = frozenset()  # stand before a verb
+    about: frozenset[str] = frozenset()  # name a subject
+    joins: frozenset[str] = frozenset()  # stand within a noun phrase
+    pointing: frozenset[str] = frozenset()  # point back at what was said
+    linking: frozenset[str] = frozenset()  # begin a sentence that continues another one
+    leading: frozenset[str] = frozenset()  # may be cut off at the beginning of a sentence
+    own: frozenset[str] = frozenset()  # mean the speaker
+    opening: frozenset[str] = frozenset()  # begin a clause where there are no full stops
+    itself: frozenset[str] = frozenset()  # “in this chapter”: what a text says of itself
+
+
+UNKNOWN: Final = FunctionWords()
+
+
+@cache
+def function_words(code: str) -> FunctionWords:
+    """Return the function words of a language ("en", "de"), none if they are not known."""
+    lists = ConfigParser()
+    lists.read(Path(__file__).with_name("function_words.ini"), encoding="utf-8")
+    if not lists.has_section(code):
+        return UNKNOWN
+    return FunctionWords(**{name: frozenset(text.split()) for name, text in lists.items(code)})

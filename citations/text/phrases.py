@@ -1,0 +1,190 @@
+"""Name the sections of a text by their noun phrases, without a tagger. Pure.
+
+A phrase is a run of content words, as in RAKE (Rose et al., 2010). It names a section well if its
+words are frequent there and rare elsewhere, if it stands by itself, early, and where nouns stand:
+behind an article rather than behind a pronoun.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os.path import commonprefix
+from typing import Final, NamedTuple
+
+from citations.text.function_words import FunctionWords
+from citations.text.key_sentences import FILLERS
+from citations.text.standalone import SPEAKER
+
+LONGEST: Final = 4  # content words of a phrase
+EARLY: Final = 5.0  # a phrase is worth exp(-EARLY * its relative position)
+NOUN: Final = 1.0  # exponent of the share of a word's places where nouns stand
+MODIFIER: Final = 0.5  # the same of a phrase's first word
+UNSEEN: Final = 0.3  # of such places of a word that has none
+REPEATED: Final = 0.5  # exponent of the number of times that a phrase stands by itself
+LENGTH: Final = 0.3  # exponent of the number of words by which the sum of their worths is divided
+SINGLE: Final = 0.5  # what is left of a single word's worth
+ANNOUNCED: Final = 0.5  # bonus for a phrase that the speaker is “about”
+KNOWN: Final = 0.75  # what is left of the worth of a phrase that names an earlier sibling
+PHRASES: Final = 2  # of a name, at most
+SECOND: Final = 0.7  # of the best phrase's worth, that a second one needs
+FREE: Final = 0.35  # how often a phrase that stands only within longer ones stands by itself
+ENDING: Final = 2  # letters in which forms of a word differ
+SHORTEST: Final = 3  # letters of a content word that is not in capitals
+LONGEST_WORD: Final = 24  # letters; of scripts without blanks, whole clauses look like words
+
+_TOKEN: Final = re.compile(r"\w+(?:[-‐]\w+)*(?:['’]s\b)?|[^\w\s]")
+_PLAIN: Final = re.compile(r"[^\W\d_A-Z]+(?:\W|$)")  # begins with a word in lower case
+_GENITIVE: Final = re.compile(r"['’]s$")
+
+
+class _Token(NamedTuple):
+    word: str  # folded
+    start: int
+    stop: int
+    is_content: bool
+
+
+@dataclass(slots=True)
+class _Phrase:
+    """Where a phrase of a section stands; ``free``: by itself, not within a longer one."""
+
+    words: tuple[str, ...]
+    first: float  # from 0 to 1
+    forms: Counter[str] = field(default_factory=Counter)
+    free: int = 0
+    announced: int = 0
+
+
+class Wording:
+    """The words of a source, piece by piece, from which its sections are named."""
+
+    def __init__(
+        self, texts: Sequence[str], *, stops: frozenset[str], function_words: FunctionWords
+    ) -> None:
+        self._texts = texts
+        self._grammar = function_words
+        self._empty = (
+            stops | function_words.nominal | function_words.verbal | function_words.pointing
+        )
+        self._spread: Counter[str] = Counter()
+        self._nominal: Counter[str] = Counter()
+        self._verbal: Counter[str] = Counter()
+        for text in texts:
+            tokens = list(self._tokens(text))
+            self._spread.update({token.word for token in tokens if token.is_content})
+            self._count_places(tokens)
+
+    def _count_places(self, tokens: list[_Token]) -> None:
+        """Count where words stand: a noun ends what an article begins, a verb follows a pronoun."""
+        before = ""
+        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+            if not token.is_content:
+                before = token.word
+                continue
+            ends = after is None or not after.is_content
+            self._nominal[token.word] += ends and before in self._grammar.nominal
+            self._verbal[token.word] += before in self._grammar.verbal
+            before = before if before in self._grammar.nominal else ""
+
+    def names(self, ranges: Iterable[tuple[int, int]]) -> Iterator[str]:
+        """Name sections, each a range of pieces, by a phrase or two; "" where there is none."""
+        known: set[tuple[str, ...]] = set()
+        for first, last in ranges:
+            best = self._best(" ".join(self._texts[first:last]), known)
+            known |= {phrase.words for phrase in best}
+            name = ", ".join(phrase.forms.most_common(1)[0][0] for phrase in best)
+            yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
+
+    def _best(self, text: str, known: set[tuple[str, ...]]) -> list[_Phrase]:
+        tokens = list(self._tokens(text))
+        counts = Counter(token.word for token in tokens if token.is_content)
+        weights = {
+            word: count * math.log(1 + len(self._texts) / (self._spread[word] or 1))
+            for word, count in counts.items()
+        }
+        rated = [
+            (self._worth(phrase, weights) * (KNOWN if phrase.words in known else 1), phrase)
+            for phrase in self._phrases(text, tokens)
+        ]
+        rated.sort(key=lambda pair: (-pair[0], pair[1].words))
+        chosen: list[_Phrase] = []
+        for worth, phrase in rated:
+            if worth < SECOND * rated[0][0] or len(chosen) == PHRASES:
+                break
+            if not any(_are_alike(phrase, other) for other in chosen):
+                chosen.append(phrase)
+        return chosen
+
+    def _worth(self, phrase: _Phrase, weights: Mapping[str, float]) -> float:
+        content = [word for word in phrase.words if word in weights]
+        worth: float = sum(weights[word] for word in content) / len(content) ** LENGTH
+        worth *= (SINGLE if len(content) == 1 else 1.0) * self._nouniness(phrase.words[-1]) ** NOUN
+        worth *= self._nouniness(phrase.words[0]) ** MODIFIER
+        worth *= (FREE + math.log1p(phrase.free)) ** REPEATED * math.exp(-EARLY * phrase.first)
+        return worth * (1 + ANNOUNCED * math.log1p(phrase.announced))
+
+    def _nouniness(self, word: str) -> float:
+        """Return how likely a word is a noun, 0 to 1, by what stands before it in the source."""
+        nominal, verbal = self._nominal[word], self._verbal[word]
+        return (nominal + UNSEEN) / (nominal + verbal + 1)
+
+    def _phrases(self, text: str, tokens: list[_Token]) -> Iterable[_Phrase]:
+        phrases: dict[tuple[str, ...], _Phrase] = {}
+        for first, last in self._runs(tokens):
+            words = tuple(token.word for token in tokens[first:last])
+            phrase = phrases.setdefault(words, _Phrase(words=words, first=first / len(tokens)))
+            phrase.forms[_flat(text[tokens[first].start : tokens[last - 1].stop])] += 1
+            around = tokens[max(0, first - 1) : first] + tokens[last : last + 1]
+            phrase.free += not any(token.is_content for token in around)
+            phrase.announced += self._is_announced(tokens, first)
+        return phrases.values()
+
+    def _runs(self, tokens: list[_Token]) -> Iterator[tuple[int, int]]:
+        """Yield runs of tokens that begin and end with a content word."""
+        for first, token in enumerate(tokens):
+            if not token.is_content:
+                continue
+            length = 0
+            for last in range(first, len(tokens)):
+                if tokens[last].is_content:
+                    length += 1
+                    if length > LONGEST:
+                        break
+                    yield first, last + 1
+                elif tokens[last].word not in self._grammar.joins:
+                    break
+
+    def _is_announced(self, tokens: list[_Token], first: int) -> bool:
+        before = [token.word for token in tokens[max(0, first - 2) : first]]
+        if before and before[-1] in self._grammar.nominal - self._grammar.about:
+            before.pop()
+        return bool(before) and before[-1] in self._grammar.about
+
+    def _tokens(self, text: str) -> Iterator[_Token]:
+        labels = [match.span() for match in SPEAKER.finditer(text)]
+        for match in _TOKEN.finditer(text):
+            word = _GENITIVE.sub("", match[0].casefold())
+            is_label = any(start <= match.start() < stop for start, stop in labels)
+            is_content = not is_label and self._is_content(word, match[0])
+            yield _Token(word, match.start(), match.end(), is_content)
+
+    def _is_content(self, word: str, form: str) -> bool:
+        return (
+            SHORTEST <= len(word) <= LONGEST_WORD
+            or (len(form) > 1 and form.isalpha() and form.isupper())
+        ) and not (word in self._empty or word in FILLERS or word[0].isdigit())
+
+
+def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
+    """Tell whether two phrases share a word, endings aside."""
+    return any(
+        len(commonprefix((mine, its))) >= max(SHORTEST, min(len(mine), len(its)) - ENDING)
+        for mine in phrase.words
+        for its in other.words
+    )
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

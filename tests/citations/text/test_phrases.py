@@ -1,0 +1,62 @@
+"""Sections are named by the noun phrases that stand out in them."""
+
+from citations.text.function_words import UNKNOWN, FunctionWords, function_words
+from citations.text.phrases import Wording
+
+STOPS = frozenset({"the", "of", "is", "it", "to", "in", "what", "about"})
+GRADIENTS = (
+    "Today is about gradient descent. The gradient descent takes small steps. We assume that the"
+    " gradient points uphill, and gradient descent goes down."
+)
+KERNELS = (
+    "The convolution kernel is for the picture. We assume a small convolution kernel. A"
+    " convolution kernel has few weights."
+)
+
+
+def names(*texts: str, words: FunctionWords | None = None) -> list[str]:
+    """Name sections of one piece each."""
+    words = function_words("en") if words is None else words
+    wording = Wording(texts, stops=STOPS, function_words=words)
+    return list(wording.names((n, n + 1) for n in range(len(texts))))
+
+
+def test_a_section_is_named_by_its_phrase_and_not_by_what_all_sections_do() -> None:
+    assert names(GRADIENTS, KERNELS) == ["Gradient descent", "Convolution kernel"]
+
+
+def test_a_verb_names_no_section() -> None:
+    text = "We normalize it. You normalize the vectors. We normalize the vectors as we normalize."
+    assert names(text, KERNELS)[0] == "Vectors"
+
+
+def test_a_phrase_may_have_a_word_like_of_within() -> None:
+    text = "The law of large numbers is old. We use the law of large numbers to bet."
+    assert names(text, KERNELS)[0] == "Law of large numbers"
+
+
+def test_abbreviations_and_names_keep_their_capitals() -> None:
+    text = "The iPhone is here. An iPhone rings. Each iPhone rings twice and the iPhone glows."
+    assert names(text, KERNELS)[0].startswith("iPhone")
+    assert names("The GPU is fast. A GPU is hot. Buy the GPU.", KERNELS)[0].startswith("GPU")
+
+
+def test_speakers_name_no_section() -> None:
+    text = (
+        "Aaron van Dam: The wallet is new. Aaron van Dam: The wallet is safe. Aaron van Dam: Yes."
+    )
+    assert "Aaron" not in names(text, KERNELS)[0]
+
+
+def test_siblings_get_other_names_where_another_phrase_is_nearly_as_good() -> None:
+    first = "The neural net is it. It is the neural net."
+    second = "The neural net is the old memory. The old memory is the neural net." + 99 * " It is."
+    assert names(first, second, KERNELS)[:2] == ["Neural net", "Old memory"]
+
+
+def test_a_text_without_content_words_has_no_name() -> None:
+    assert names("It is what it is.", "…") == ["", ""]
+
+
+def test_a_language_whose_function_words_are_unknown_is_named_all_the_same() -> None:
+    assert names(GRADIENTS, KERNELS, words=UNKNOWN) == ["Gradient descent", "Convolution kernel"]
