@@ -173,12 +173,6 @@ def end_all() -> None:
     current_listener().close()
 
 
-def release_connection() -> None:
-    """Give the database connection of this thread back: whoever waits needs none."""
-    if not connection.in_atomic_block:
-        connection.close()
-
-
 _listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, Listener]" = WeakKeyDictionary()
 
 

@@ -4,6 +4,7 @@ A session lock belongs to one database connection and ends with it, so a killed 
 behind. Take and release it on the same thread. A transaction lock ends with its transaction.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -28,6 +29,9 @@ class Lock(IntEnum):
     SCHEDULE = 0x43555343  # one worker sends the recurring tasks
 
 
+_of_thread = threading.local()  # held: the session locks of this thread
+
+
 @contextmanager
 def hold(lock: Lock, key: int | None = None, *, wait: bool = False) -> Iterator[bool]:
     """Hold a session lock during the block; yield False if another session holds it already."""
@@ -36,9 +40,11 @@ def hold(lock: Lock, key: int | None = None, *, wait: bool = False) -> Iterator[
     elif not _select("pg_try_advisory_lock", lock, key):
         yield False
         return
+    _of_thread.held = held_before = getattr(_of_thread, "held", 0) + 1
     try:
         yield True
     finally:
+        _of_thread.held = held_before - 1
         _select("pg_advisory_unlock", lock, key)
 
 
@@ -48,6 +54,14 @@ def keep(lock: Lock) -> bool:
     Call it again to learn whether it is still held: a session may take its own lock repeatedly.
     """
     return _select("pg_try_advisory_lock", lock, None)
+
+
+def release_connection() -> None:
+    """Give the database connection of this thread back: whoever waits needs none, unless it is in a
+    transaction or holds a session lock.
+    """
+    if not connection.in_atomic_block and not getattr(_of_thread, "held", 0):
+        connection.close()
 
 
 def is_held(lock: Lock, key: int) -> bool:

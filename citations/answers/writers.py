@@ -21,7 +21,7 @@ from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
 from citations.quotes import matching
-from transcripts.announcements import release_connection
+from transcripts.locks import release_connection
 
 GROUND: Final = "ground"
 ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from citations.lectures import events
 from citations.models import LectureEvent, LectureSession, Window, WindowOutcome
-from transcripts import announcements
+from transcripts import announcements, locks
 from transcripts.announcements import ACCESS
 
 CHECK_SECONDS: Final = 60.0  # between two reads without announcements
@@ -84,7 +84,7 @@ def _read(session: LectureSession, after: int, may_read: Callable[[], bool] | No
         logger.warning("Cannot read the events of a lecture: %s", error)
         return EventBatch(is_failed=True)
     finally:
-        announcements.release_connection()
+        locks.release_connection()
 
 
 def _has_waiting_windows(session: int) -> bool:

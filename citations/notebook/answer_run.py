@@ -11,8 +11,8 @@ from citations.answers.answer import Claim, ClaimEvent, Event, FinalEvent, Quote
 from citations.errors import AlreadyAnswering, AnswerNotFound
 from citations.models import Answer, AnswerQuerySet, AnswerState, Citation, Note, Source
 from citations.notebook.answers import ASK_AGAIN
-from transcripts.announcements import release_connection
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.locks import release_connection
 from transcripts.sanitize import clean
 
 

@@ -22,6 +22,7 @@ from citations.search.query_expansion import QueryEmbedding, Vector
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import Unavailable
+from transcripts.locks import release_connection
 from transcripts.scope import Scope
 from transcripts.stages import finish
 from transcripts.timecodes import watch_url
@@ -209,6 +210,8 @@ def _vector(
 ) -> Vector | None:
     if embedding is None:
         return None
+    if request.expands:
+        release_connection()  # a language model may write for seconds
     try:
         return embedding.vector()
     except (ModelError, InvalidProvider) as error:

@@ -17,7 +17,7 @@ from asgiref.sync import sync_to_async
 from django.db import InterfaceError, OperationalError, connection
 from django.http import StreamingHttpResponse
 
-from transcripts import announcements, conf
+from transcripts import announcements, conf, locks
 from transcripts.announcements import ACCESS, HEARTBEAT_SECONDS
 from transcripts.errors import NotFound, Throttled
 from transcripts.scope import Scope
@@ -151,7 +151,7 @@ def _render(render: Render, caller: Any) -> Fragment:
     except DATABASE_ERRORS:
         return Fragment(is_busy=True)  # the database is away for a moment
     finally:
-        announcements.release_connection()
+        locks.release_connection()
 
 
 # Texts that a thread writes
@@ -195,7 +195,7 @@ def _keeps_access(caller: Any) -> bool | None:
     except DATABASE_ERRORS:
         return None
     finally:
-        announcements.release_connection()
+        locks.release_connection()
 
 
 def _write(texts: Iterator[str], put: Callable[[str | None], None]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
 from citations.errors import (
@@ -30,7 +30,10 @@ from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_document, make_source, make_user, make_video, replace_chunks
+from tests.serving import until
+from transcripts import locks
 from transcripts.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
+from transcripts.locks import Lock
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
@@ -677,6 +680,27 @@ def test_no_more_questions_are_out_to_a_language_model_than_a_few(
     assert query_expansion._hyde_turns.acquire()
     assert "busy" in search_pipeline.search(scope, "entropy").notes[0]
     assert not teller.prompts
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_connection_is_held_while_a_language_model_writes(
+    scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    embed(make_document(collection, TEXTS))
+    of_the_search = connections["default"]
+    is_held: list[bool] = []
+
+    def tell() -> str:
+        until(lambda: of_the_search.connection is None or is_held)
+        return "A cat sat on the mat."
+
+    with_llm(monkeypatch, settings, tell)
+    monkeypatch.setattr(query_expansion, "HYDE_SECONDS", 60.0)
+    assert search_pipeline.search(scope, "entropy").hypothesis
+    with locks.hold(Lock.SPACE, 1):  # as a migration that compares searches does
+        is_held.append(True)
+        assert search_pipeline.search(scope, "heat").hypothesis
+        assert locks.is_held(Lock.SPACE, 1)
 
 
 # Re-ranking
