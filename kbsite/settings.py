@@ -222,7 +222,7 @@ DB_POOL_SIZE = option(
 DATABASES = {
     "default": {
         **_database,
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "kbsite.database",
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             **_database.get("OPTIONS", {}),

@@ -106,7 +106,9 @@ class DatabaseLost(Unavailable):
     """The database ended or restarted while work was done."""
 
     code = "database_lost"
-    default_hint = "It is expected back within seconds; nothing is lost. Try again then."
+    default_hint = (
+        "Nothing is lost. Try again in a few seconds; if it stays away, `kb doctor` says why."
+    )
     retry = Retry.RESTART
 
     def __init__(self) -> None:
