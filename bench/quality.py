@@ -12,6 +12,7 @@ beside the repository).
 import argparse
 import json
 import platform
+import random
 import re
 import shlex
 import sys
@@ -44,7 +45,8 @@ from citations.lexical import merging
 from citations.lexical.terms import term_of, terms_of
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
-from citations.search import fusion
+from citations.search import relevance
+from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts import storage
@@ -156,14 +158,16 @@ def measure(name: str, most: int) -> Measured:
 
 @contextmanager
 def plain_fusion() -> Iterator[None]:
-    """Leave fused ranks as they are, unweighed."""
-    steps = fusion.min_max_weighted, fusion.neighbour_boosted
-    fusion.min_max_weighted = lambda fused, scores: fusion.unweighted(fused)
-    fusion.neighbour_boosted = lambda hits, neighbours: list(hits)
+    """Leave candidates in the order of their fused ranks."""
+    judged = relevance.judge_candidates
+    relevance.judge_candidates = lambda words, hits, **_: [
+        Relevance(order=1 / number, likelihood=None, is_likely=True, base=0.0, shares=())
+        for number in range(1, len(hits) + 1)
+    ]
     try:
         yield
     finally:
-        fusion.min_max_weighted, fusion.neighbour_boosted = steps
+        relevance.judge_candidates = judged
 
 
 def transcripts(collection: Collection, name: str) -> list[Question]:
@@ -173,9 +177,8 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
         storage.add_captions(collection, path.read_bytes(), name=path.name)
     discovery.adopt()
-    for number, pk in enumerate(
-        pks := list(Source.objects.order_by("pk").values_list("pk", flat=True))
-    ):
+    own = Source.objects.filter(collection=collection).order_by("pk")
+    for number, pk in enumerate(pks := list(own.values_list("pk", flat=True))):
         tell(f"{name}, ingest", number, len(pks))
         ingest_pipeline.ingest(pk)
     unfinished = Source.objects.exclude(state=State.READY)
@@ -196,13 +199,15 @@ def plain(document: str) -> str:
     return re.sub(r"-0+(?=\d)", "-", document)
 
 
-def documents(collection: Collection, name: str) -> list[Question]:
+def documents(collection: Collection, name: str, *, others: int | None = None) -> list[Question]:
     """Store a classic collection, a source and a chunk for each document, and return its questions;
     the quotes in them were not meant to be obeyed.
+
+    ``others`` limits the documents that answer no question; they are drawn by chance.
     """
     corpus, folder = DOCUMENTS[name]
     found: dict[str, tuple[str, int]] = {}
-    for row in jsonl(DATA / corpus):
+    for row in drawn(list(jsonl(DATA / corpus)), answering(folder), others):
         text = f"{row.get('title', '')} {row['text']}".strip()
         found[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
     space = vector_space.claim()
@@ -225,6 +230,21 @@ def documents(collection: Collection, name: str) -> list[Question]:
         for row in jsonl(DATA / folder / "queries.jsonl")
         if row["_id"] in relevant
     ]
+
+
+def answering(folder: str) -> set[str]:
+    """Return the documents that answer any question."""
+    lines = (DATA / folder / "qrels.tsv").read_text().splitlines()[1:]
+    return {plain(line.split("\t")[1]) for line in lines}
+
+
+def drawn(
+    rows: list[dict[str, str]], answering: set[str], others: int | None
+) -> list[dict[str, str]]:
+    """Return the rows that answer, and at most ``others`` of the rest."""
+    rest = [row for row in rows if plain(row["_id"]) not in answering]
+    random.Random(1).shuffle(rest)
+    return [row for row in rows if plain(row["_id"]) in answering] + rest[:others]
 
 
 @transaction.atomic
@@ -329,7 +349,7 @@ def section(measured: Sequence[Measured]) -> str:
         f" hit counts when it shares at least half of itself, or half of"
         " the answer, with the answer. Titles that make sense only inside one video are left out.",
         f"*bm25s* ranks the same chunks with the same tokens; *{PLAIN}* is the hybrid search"
-        f" with its fused ranks unweighed. Python"
+        f" in the order of its fused ranks, without the judge. Python"
         f" {platform.python_version()}, bm25s {installed('bm25s')}. {rerank_note(measured)}",
         "",
         "| set | chunks | questions | " + " | ".join(shown) + " |",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from transcripts.timecodes import clock
@@ -57,14 +57,22 @@ class TermScore:
     stem: str = ""
 
 
+class SignShare(NamedTuple):
+    """A sign of relevance: its value for a passage, and what it adds to the judge's sum."""
+
+    name: str
+    value: float
+    share: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """How a score came about. Ranks count from 1; None in a branch that did not find the passage.
 
     ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (60 + rank); ``bm25`` is the
-    sum of its terms. ``fused`` is the weighted sum of the parts and what the neighbours add. The
-    score comes from ``rerank_score`` where a cross-encoder ran, else from ``fused``; ``formula``
-    has the numbers.
+    sum of its terms. The score comes from ``rerank_score`` where a cross-encoder ran, else from the
+    judge, whose sum is ``base`` and the shares of its ``signs``, and with one branch from ``rrf``;
+    ``formula`` has the numbers.
     """
 
     lexical_rank: int | None = None
@@ -75,10 +83,8 @@ class Explanation:
     rrf_lexical: float = 0.0
     rrf_vector: float = 0.0
     rrf: float = 0.0
-    lexical_weight: float = 1.0  # 0–1: how close the passage comes to the best of the branch
-    vector_weight: float = 1.0
-    neighbours: float = 0.0
-    fused: float = 0.0
+    base: float = 0.0
+    signs: tuple[SignShare, ...] = ()
     rerank_score: float | None = None
     formula: str = ""
 
@@ -103,7 +109,9 @@ class Passage:
     text: str
     context: str = ""
     heading: str = ""
-    score: float  # final score, 0–1
+    score: float  # final score, 0–1, for comparing the passages of one search
+    relevance: float | None = None  # how likely it is on the subject, 0–1; None: not known
+    is_likely: bool = True  # not below the judge's floor
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     spans: tuple[tuple[int, int], ...] = ()
@@ -133,6 +141,7 @@ class Results:
     notes: tuple[str, ...] = ()
     reranked: bool = False
     hypothesis: str = ""  # HyDE's text, where one was made
+    nothing_relevant: bool = False  # none of the passages is likely on the subject
     milliseconds: float = field(default=0.0)
 
 

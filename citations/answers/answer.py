@@ -62,6 +62,7 @@ class Evidence:
     digest: str
     level: int  # 0 a chunk, 1 paragraphs, 2 a section, 3 a document
     score: float  # 0 to 1
+    relevance: float | None = None  # how likely it is on the subject, 0 to 1; None: not known
     heading: str = ""
     link: str = ""
     part: int = 0  # index of the part that it was found for

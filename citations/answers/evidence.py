@@ -137,6 +137,7 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
                 digest=digest,
                 level=0,
                 score=passage.score,
+                relevance=passage.relevance,
                 heading=passage.heading,
                 link=passage.link,
             )

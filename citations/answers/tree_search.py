@@ -177,7 +177,8 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
         branches = [ranking for ranking in map(_ranking, (near, support)) if ranking]
         most = len(branches) / (fusion.RRF_K + 1)
         fused = fusion.rrf([list(ranking) for ranking in branches])
-        scores |= {hit.key: hit.score / most for hit in fusion.min_max_weighted(fused, branches)}
+        weighted = fusion.min_max_weighted(fused, branches)
+        scores |= {node: score / most for node, score in weighted.items()}
     return scores
 
 

@@ -15,7 +15,8 @@ from citations.lectures.events import CITATIONS, publish
 from citations.lectures.sessions import event_data
 from citations.library.filters import ResolvedFilter
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
-from citations.search.candidates import Candidate
+from citations.search.chunk_rows import Candidate
+from citations.search.judge import Relevance
 from citations.text.snippets import snippet
 from transcripts.stages import finish
 
@@ -41,6 +42,21 @@ class CitationMatch:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class NearPassage:
+    """A passage near to a window, and what the judge says of it."""
+
+    candidate: Candidate
+    cosine: float
+    relevance: Relevance
+
+    @property
+    def score(self) -> float:
+        """The likelihood, or else the cosine, 0 to 1."""
+        likelihood = self.relevance.likelihood
+        return min(1.0, max(0.0, self.cosine)) if likelihood is None else likelihood
+
+
 @dataclass(slots=True)
 class WindowRun:
     """The state of one window in the pipeline."""
@@ -51,8 +67,7 @@ class WindowRun:
     embedding: Vector | None = None  # of the speech, for the gate and the keywords
     text: str = ""  # the query
     vector: Vector | None = None  # of the query, in the library's space
-    # Nearest first, with cosines.
-    candidates: list[tuple[Candidate, float]] = field(default_factory=list)
+    candidates: list[NearPassage] = field(default_factory=list)  # nearest first
     matches: list[CitationMatch] = field(default_factory=list)
     outcome: WindowOutcome | None = None
     notes: list[str] = field(default_factory=list)

@@ -24,6 +24,7 @@ from citations.lectures import window_analysis
 from citations.lectures.citation_storage import (
     STORE,
     CitationMatch,
+    NearPassage,
     StoredWindow,
     Vector,
     WindowRun,
@@ -38,7 +39,8 @@ from citations.models import EmbeddingSpace, LectureSession, Source, Window, Win
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
-from citations.search import candidates as passages
+from citations.search import chunk_rows
+from citations.search.relevance import judge_candidates
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
@@ -46,7 +48,7 @@ from transcripts.scope import Scope
 
 logger = logging.getLogger(__name__)
 
-CANDIDATES: Final = 5  # passages per window
+CANDIDATES: Final = 10  # passages per window
 CITED: Final = 3  # of them, at most
 MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
@@ -148,7 +150,7 @@ def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
             citable = citable.filter(lectures=pk)
         totals = citable.aggregate(keys=ArrayAgg("pk"), chunks=Sum("chunk_count"))
         keys, chunks = frozenset(totals["keys"] or ()), totals["chunks"] or 0
-        resolved[pk] = ResolvedFilter(sources=keys, chunks=chunks)
+        resolved[pk] = ResolvedFilter(sources=keys, chunks=chunks, readable=frozenset({collection}))
     return resolved
 
 
@@ -248,26 +250,37 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     if run.window.distance > _limit(run, space):
         run.decide(WindowOutcome.TOO_FAR)
         return
-    rows = passages.fetch(
+    rows = chunk_rows.fetch(
         Scope(readable=frozenset({run.window.session.collection_id})),
         [hit.position for hit in hits],
     )
-    run.candidates = [(rows[hit.position], hit.cosine) for hit in hits if hit.position in rows]
+    near = [(rows[hit.position], hit.cosine) for hit in hits if hit.position in rows]
+    relevances = judge_candidates(
+        run.text,
+        [candidate for candidate, _ in near],
+        vector=run.vector,
+        space=space,
+        resolved=run.resolved,
+        is_live=True,
+    )
+    run.candidates = [
+        NearPassage(candidate, cosine, relevance)
+        for (candidate, cosine), relevance in zip(near, relevances, strict=True)
+    ]
 
 
 def _choose(run: WindowRun, limit: float) -> None:
-    """Rank passages with the cross-encoder and keep the relevant; without it, keep the near."""
+    """Rank passages and keep the relevant: by the cross-encoder, or else by the judge."""
     scores = _scores(run)
     if scores is None:
-        matches = [
-            CitationMatch(candidate, min(1.0, max(0.0, cosine)))
-            for candidate, cosine in run.candidates
-            if distance_of(cosine) <= limit
-        ]
+        near = [passage for passage in run.candidates if distance_of(passage.cosine) <= limit]
+        likely = [passage for passage in near if passage.relevance.is_likely]
+        ranked = sorted(likely, key=lambda passage: -passage.relevance.order)
+        matches = [CitationMatch(passage.candidate, passage.score) for passage in ranked]
     else:
         relevant = [
-            CitationMatch(candidate, score)
-            for (candidate, _), score in zip(run.candidates, scores, strict=True)
+            CitationMatch(passage.candidate, score)
+            for passage, score in zip(run.candidates, scores, strict=True)
             if score >= conf.live_relevance()
         ]
         # Stable: equal scores keep the order of similarity.
@@ -288,18 +301,20 @@ def _scores(run: WindowRun) -> list[float] | None:
     if reranker is None:
         name = conf.live_reranker()
         run.notes.append(
-            "Ordered by similarity: re-ranking is off."
+            "Ordered by the judge: re-ranking is off."
             if name == conf.NO_RERANKER
-            else f"Ordered by similarity: {name} is not on this machine."
+            else f"Ordered by the judge: {name} is not on this machine."
             " Run `kb models fetch` to get it, or set LIVE_RERANKER=none."
         )
         return None
     try:
         # The model reads no more; the previous window covers the beginning.
         newest = tokens.keep_end(run.text, most=QUERY_TOKENS)
-        return reranker.score(newest, [candidate.indexed_text for candidate, _ in run.candidates])
+        return reranker.score(
+            newest, [passage.candidate.indexed_text for passage in run.candidates]
+        )
     except Exception as error:
         reason, is_known = _explain(error), isinstance(error, KnowledgeBaseError)
         logger.warning("A window was not re-ranked: %s", reason, exc_info=not is_known)
-        run.notes.append(f"Ordered by similarity, not re-ranked: {reason}")
+        run.notes.append(f"Ordered by the judge, not re-ranked: {reason}")
         return None

@@ -114,6 +114,15 @@ def explain(
     }
 
 
+def word_table(
+    words: str, positions: Sequence[int], *, resolved: ResolvedFilter
+) -> scoring.WordTable:
+    """Describe the chunks at ascending positions by the words of a query."""
+    counts = query_counts(words)
+    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
+    return scoring.table(state, counts, positions)
+
+
 def rebuild(*, all_sources: bool = False) -> int:
     """Re-index sources whose entry is missing or of another tokenizer version, from their chunks;
     return how many.

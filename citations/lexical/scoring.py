@@ -49,6 +49,16 @@ class CorpusStatistics:
     terms: tuple[QueryTerm, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WordTable:
+    """What n chunks have of the t words of a query; a chunk without any has the length 1."""
+
+    weights: Floats  # (t,): idf times repetitions
+    frequencies: Floats  # (n, t)
+    scores: Floats  # (n,): BM25
+    lengths: Floats  # (n,): words, relative to the average
+
+
 class Term(NamedTuple):
     """A term within a segment: its postings, and the most that it adds to a score."""
 
@@ -97,6 +107,30 @@ def explain(
             if scores := _term_scores(segment, corpus, slot):
                 explained[int(segment.positions(slot))] = scores
     return explained
+
+
+def table(snapshot: Snapshot, counts: Mapping[str, int], positions: Sequence[int]) -> WordTable:
+    """Describe the chunks at ascending positions by a query's words."""
+    searched, requested = segments(snapshot), np.array(positions, np.int64)
+    corpus = statistics(snapshot, searched, counts)
+    columns = {word: column for column, word in enumerate(counts)}
+    known = {term.word: term.weight for term in corpus.terms}
+    absent = idf(snapshot.chunks, 0)
+    described = WordTable(
+        weights=np.array([times * known.get(word, absent) for word, times in counts.items()]),
+        frequencies=np.zeros((len(positions), len(counts))),
+        scores=np.zeros(len(positions)),
+        lengths=np.ones(len(positions)),
+    )
+    for segment in searched:
+        slots = segment.inside(requested)
+        rows = requested.searchsorted(segment.positions(slots))
+        described.scores[rows] = _scores(segment, corpus, slots)
+        described.lengths[rows] = segment.lengths[slots] / (corpus.average or 1.0)
+        for word, postings in segment.postings.items():
+            if word in columns:
+                described.frequencies[rows, columns[word]] = postings.at(slots)
+    return described
 
 
 def _term_scores(

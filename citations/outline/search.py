@@ -12,7 +12,7 @@ from pgvector import HalfVector
 from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace, Level, visible_sources_sql
 from citations.providers.languages import probabilities
-from citations.search.candidates import Candidate
+from citations.search.chunk_rows import Candidate
 from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 

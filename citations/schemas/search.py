@@ -65,6 +65,14 @@ class TermOut(Shape):
     score: float
 
 
+class SignShareOut(Shape):
+    """A sign of relevance: its value, and what it adds to the judge's sum."""
+
+    name: str
+    value: Score
+    share: Score
+
+
 class ExplanationOut(Shape):
     """How a score is made. Ranks count from 1; a branch that did not find the passage has none."""
 
@@ -76,10 +84,8 @@ class ExplanationOut(Shape):
     rrf_lexical: float
     rrf_vector: float
     rrf: float
-    lexical_weight: float
-    vector_weight: float
-    neighbours: float
-    fused: float
+    base: float
+    signs: list[SignShareOut]
     rerank_score: float | None
     formula: str
 
@@ -104,7 +110,11 @@ class PassageOut(LocatedOut):
     language: str = Field(validation_alias=AliasPath("origin", "language"))
     video_id: VideoId
     text: str
-    score: Score = Field(description="0 to 1.")
+    score: Score = Field(description="0 to 1, for comparing the passages of one search.")
+    relevance: Score | None = Field(
+        None, description="How likely it is on the subject, 0 to 1; null: not known."
+    )
+    is_likely: bool = Field(True, description="False: probably not on the subject.")
     timestamp_link: Link = Field(description="Opens the recording at that second.")
     link: Link = Field(description="Opens this site's page at that second or page.")
     context: str
@@ -134,6 +144,9 @@ class SearchOut(Shape):
     stages: list[StageOut]
     notes: list[str]
     reranked: bool
+    nothing_relevant: bool = Field(
+        False, description="None of the passages is likely on the subject."
+    )
     hypothesis: str = Field(
         description="The hypothetical answer that was searched for too, if there is one."
     )

@@ -1,23 +1,23 @@
 """Candidates: the chunks that words and vectors find, fetched with their sources and fused."""
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Final, NamedTuple, TypeVar
-from uuid import UUID
+from typing import NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import connection
 
 from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, resolve
-from citations.models import Chunk, EmbeddingSpace, path_to, visible_sources_sql
-from citations.passages import Locator, PassageSource, SearchMode, Stage
-from citations.search import fusion
+from citations.models import Chunk, EmbeddingSpace
+from citations.passages import SearchMode, Stage
+from citations.search import fusion, relevance
+from citations.search.chunk_rows import Candidate, fetch
+from citations.search.fusion import FusedHit
+from citations.search.judge import Relevance
 from citations.search.query_expansion import QueryEmbedding, Vector
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
@@ -25,11 +25,11 @@ from transcripts.errors import Unavailable
 from transcripts.locks import release_connection
 from transcripts.scope import Scope
 from transcripts.stages import finish
-from transcripts.timecodes import watch_url
 
 CANDIDATES, FEWEST_CANDIDATES = 5, 50  # of each branch: times the limit, and at least so many
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
+JUDGE = "judge"
 _PROGRESS_HINT = "Add a source, or wait until it is indexed; `kb list` shows the progress."
 T = TypeVar("T")
 
@@ -87,93 +87,30 @@ class StageLog:
         return result
 
 
-class Candidate(NamedTuple):
-    """A chunk with its source: one row of one query."""
-
-    position: int
-    chunk: int
-    ordinal: int
-    text: str
-    context: str
-    heading: str
-    span_start: int
-    span_end: int
-    start: int | None
-    end: int | None
-    page: int | None
-    last_page: int | None
-    source: int
-    chunks: int  # of the source
-    digest: str  # of the source's text that the span counts in
-    uuid: UUID
-    kind: str
-    title: str
-    author: str
-    url: str
-    language: str
-    tags: list[str]
-    collection: str
-    video: int | None
-    key: str | None
-    youtube_id: str | None
-
-    @property
-    def indexed_text(self) -> str:
-        """The text that was embedded and indexed, as ``Chunk.indexed_text``."""
-        return f"{self.context}\n\n{self.text}" if self.context else self.text
-
-    @property
-    def locator(self) -> Locator:
-        return Locator(
-            span=(self.span_start, self.span_end),
-            start=self.start,
-            end=self.end,
-            page=self.page,
-            last_page=self.last_page,
-        )
-
-    @property
-    def origin(self) -> PassageSource:
-        return PassageSource(
-            id=self.uuid,
-            kind=self.kind,
-            title=self.title,
-            author=self.author,
-            url=self.url,
-            language=self.language,
-            collection=self.collection,
-            tags=tuple(self.tags),
-            key=self.key or "",
-            video_pk=self.video,
-        )
-
-    @property
-    def link(self) -> str:
-        """The path of the page here that opens at the position."""
-        start = (self.start or 0) // 1000 * 1000
-        locator = Locator(span=(self.span_start, self.span_end), start=start, page=self.page)
-        return path_to(self.uuid, self.video, locator, language=self.language)
-
-    @property
-    def timestamp_link(self) -> str:
-        """The address on YouTube at that second; for other sources the page here."""
-        if self.youtube_id:
-            return watch_url(self.youtube_id, at_ms=self.start or 0)
-        return self.link
-
-
 class CandidateHit(NamedTuple):
-    """A candidate and its scores; ``most`` is the maximum of the fused score."""
+    """A candidate and its scores; ``most`` is the maximum of the fused score.
+
+    ``relevance`` is what the judge says; None in a search of one branch.
+    """
 
     candidate: Candidate
-    fused: fusion.RescoredHit[int]
+    fused: FusedHit[int]
     bm25: float | None
     cosine: float | None
     most: float
+    relevance: Relevance | None = None
 
     @property
-    def share(self) -> float:
-        return min(1.0, self.fused.score / self.most)
+    def likelihood(self) -> float | None:
+        return self.relevance.likelihood if self.relevance else None
+
+    @property
+    def is_likely(self) -> bool:
+        return self.relevance is None or self.relevance.is_likely
+
+    @property
+    def score(self) -> float:
+        return self.relevance.order if self.relevance else self.fused.score / self.most
 
 
 def find(request: SearchRequest, log: StageLog) -> tuple[QueryEmbedding | None, list[CandidateHit]]:
@@ -239,43 +176,39 @@ def _look_up(
     if embedding is not None and vector is not None:
         space = embedding.space
         cosines = log.timed(VECTOR, lambda: _by_vector(request, resolved, vector, space))
-    branches = request.uses_words + (vector is not None)
-    fused = log.timed(FUSE, lambda: _fuse(scores, cosines, branches)[: request.breadth])
+    fused = log.timed(FUSE, lambda: fusion.rrf([list(scores), list(cosines)])[: request.breadth])
     rows = log.timed(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
-    if branches > 1:
-        fused = fusion.neighbour_boosted(fused, _neighbours(rows))
-    most = branches / (fusion.RRF_K + 1)
+    most = (request.uses_words + (vector is not None)) / (fusion.RRF_K + 1)
     hits = [
         CandidateHit(rows[hit.key], hit, scores.get(hit.key), cosines.get(hit.key), most)
         for hit in fused
         if hit.key in rows
     ]
+    if request.uses_words and embedding is not None and vector is not None:
+        space = embedding.space
+        hits = log.timed(JUDGE, lambda: _judged(request, hits, vector, space, resolved))
     return hits, len(hits) == len(fused)
 
 
-def _fuse(
-    scores: dict[int, float], cosines: dict[int, float], branches: int
-) -> list[fusion.RescoredHit[int]]:
-    """Fuse positions by reciprocal rank; a single branch keeps its order."""
-    fused = fusion.rrf([list(scores), list(cosines)])
-    if branches > 1:
-        return fusion.min_max_weighted(fused, [scores, cosines])
-    return fusion.unweighted(fused)
-
-
-def _neighbours(rows: dict[int, Candidate]) -> dict[int, tuple[int | None, int | None]]:
-    """Return the positions before and after each candidate; None at an end of its source."""
-    positions = {(row.source, row.ordinal): position for position, row in rows.items()}
-    missing = -1
-
-    def position_of(row: Candidate, ordinal: int) -> int | None:
-        is_inside = 0 <= ordinal < row.chunks
-        return positions.get((row.source, ordinal), missing) if is_inside else None
-
-    return {
-        position: (position_of(row, row.ordinal - 1), position_of(row, row.ordinal + 1))
-        for position, row in rows.items()
-    }
+def _judged(
+    request: SearchRequest,
+    hits: list[CandidateHit],
+    vector: Vector,
+    space: EmbeddingSpace,
+    resolved: ResolvedFilter,
+) -> list[CandidateHit]:
+    """Order candidates by the judge; ties keep the order of the fused ranks."""
+    relevances = relevance.judge_candidates(
+        request.query.words,
+        [hit.candidate for hit in hits],
+        vector=vector,
+        space=space,
+        resolved=resolved,
+    )
+    pairs = zip(hits, relevances, strict=True)
+    return sorted(
+        (hit._replace(relevance=judged) for hit, judged in pairs), key=lambda hit: -hit.score
+    )
 
 
 def _by_vector(
@@ -294,34 +227,3 @@ def _by_vector(
             if request.query.admits(texts.get(position, ""))
         }
     return dict(list(cosines.items())[: request.breadth])
-
-
-# Raw SQL, because every search runs it and the ORM would take longer than the database. The chunks
-# are materialized first: the planner would otherwise scan every visible source.
-_FETCH = """
-    WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE position = ANY(%(positions)s))
-    SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading,
-        chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
-        source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
-        source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id
-    FROM chunk
-    JOIN citations_source source ON source.id = chunk.source_id
-    JOIN transcripts_collection collection ON collection.id = source.collection_id
-    LEFT JOIN transcripts_video video ON video.id = source.video_id
-    WHERE source.id IN ({visible})
-"""
-
-
-def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
-    """Return the chunks at these positions, in one query, without those outside the scope."""
-    visible, values = visible_sources_sql(scope)
-    with connection.cursor() as cursor:
-        cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
-        return {
-            row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
-            for row in cursor.fetchall()
-        }
-
-
-_TAGS: Final = Candidate._fields.index("tags")

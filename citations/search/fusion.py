@@ -1,9 +1,4 @@
-"""Fuse rankings, adjust the scores by what ranks leave out, and drop near-duplicates. Pure.
-
-Reciprocal ranks fall slowly: with k = 60 rank 10 counts 87 % of rank 1, however far behind it is,
-so the weaker ranking drags the better one down. Hence hits are weighted by the distance to the best
-score, and boosted by their neighbours. `docs/decisions/0009-retrieval.md` has the measurements.
-"""
+"""Fuse rankings, and drop near-duplicates. Pure."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -15,8 +10,6 @@ RRF_K = 60
 DUPLICATE = 0.9
 
 LEAST = 0.25  # weight of the last hit of a ranking
-BESIDE = 0.2  # share of a neighbour's score that is added
-SHARED = 1 + 2 * BESIDE  # the maximum of a passage and its two neighbours
 
 K = TypeVar("K", bound=Hashable)
 
@@ -55,59 +48,22 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[FusedHit[K]]
     return sorted(fused, key=order)
 
 
-# Weights and neighbours
-
-
-class RescoredHit(NamedTuple, Generic[K]):
-    """The sum of weight · part; with what ``neighbours`` add, it is divided by ``SHARED``."""
-
-    key: K
-    score: float
-    ranks: tuple[int | None, ...]
-    parts: tuple[float, ...]  # 1 / (k + rank)
-    weights: tuple[float, ...]
-    neighbours: float | None = None  # None: neighbours do not count
-
-
-def unweighted(fused: Sequence[FusedHit[K]]) -> list[RescoredHit[K]]:
-    """Weight every part with 1, without neighbours."""
-    return [
-        RescoredHit(hit.key, hit.score, hit.ranks, hit.parts, (1.0,) * len(hit.parts))
-        for hit in fused
-    ]
-
-
 def min_max_weighted(
     fused: Sequence[FusedHit[K]], scores: Sequence[Mapping[K, float]]
-) -> list[RescoredHit[K]]:
+) -> dict[K, float]:
     """Weight each part by its score between the best (1) and the worst (``LEAST``) of its ranking;
-    ``scores`` are in the order of the rankings.
+    return the sums.
 
-    Only differences within a ranking count, so any kind of score fits. Ties keep their order.
+    Reciprocal ranks alone fall slowly: rank 10 counts 87 % of rank 1, however far behind it is.
+    Only differences within a ranking count, so any kind of score fits.
     """
     weights = [_min_max_weights(ranking) for ranking in scores]
-    return _sorted([_weighted(hit, [own.get(hit.key, 0.0) for own in weights]) for hit in fused])
-
-
-def neighbour_boosted(
-    hits: Sequence[RescoredHit[K]], neighbours: Mapping[K, tuple[K | None, K | None]]
-) -> list[RescoredHit[K]]:
-    """Add ``BESIDE`` times the scores of the previous and next passage, and divide by the possible
-    maximum.
-
-    Passages between answers are likelier to answer. None, an end of the source, counts as the
-    passage itself, so short sources are not at a disadvantage; a neighbour that was not found
-    counts 0. Ties keep their order.
-    """
-    scores = {hit.key: hit.score for hit in hits}
-    boosted = []
-    for hit in hits:
-        added = BESIDE * math.fsum(
-            hit.score if key is None else scores.get(key, 0.0)
-            for key in neighbours.get(hit.key, (None, None))
+    return {
+        hit.key: math.fsum(
+            part * own.get(hit.key, 0.0) for part, own in zip(hit.parts, weights, strict=True)
         )
-        boosted.append(hit._replace(score=(hit.score + added) / SHARED, neighbours=added))
-    return _sorted(boosted)
+        for hit in fused
+    }
 
 
 def _min_max_weights(ranking: Mapping[K, float]) -> dict[K, float]:
@@ -117,15 +73,6 @@ def _min_max_weights(ranking: Mapping[K, float]) -> dict[K, float]:
     return {
         key: LEAST + (1 - LEAST) * (score - last) / (best - last) for key, score in ranking.items()
     }
-
-
-def _weighted(hit: FusedHit[K], weights: Sequence[float]) -> RescoredHit[K]:
-    score = math.fsum(part * weight for part, weight in zip(hit.parts, weights, strict=True))
-    return RescoredHit(hit.key, score, hit.ranks, hit.parts, tuple(weights))
-
-
-def _sorted(hits: Sequence[RescoredHit[K]]) -> list[RescoredHit[K]]:
-    return sorted(hits, key=lambda hit: -hit.score)
 
 
 # Near-duplicates

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
-from citations.search.candidates import Candidate
+from citations.search.chunk_rows import Candidate
 from transcripts.errors import EmptyQuery
 from transcripts.sanitize import clean
 from transcripts.scope import Scope

@@ -22,13 +22,14 @@ from citations.search import candidates, fusion, judgments
 from citations.search.candidates import (
     FETCH,
     FUSE,
+    JUDGE,
     LEXICAL,
     VECTOR,
-    Candidate,
     CandidateHit,
     SearchRequest,
     StageLog,
 )
+from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.scope import Scope
@@ -37,7 +38,7 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 MAX_LIMIT = 50
 REMOTE = frozenset({"voyage", "openai", "ollama"})  # providers whose vectors take noticeably long
 RERANK, DEDUPLICATE, ENRICH = "rerank", "deduplicate", "enrich"  # names of stages
-STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, RERANK, DEDUPLICATE, ENRICH)
+STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
 
 
 class RankedHit(NamedTuple):
@@ -54,7 +55,9 @@ class RankedHit(NamedTuple):
             return f"{self.score:.4f} = the cross-encoder's score"
         if self.least is not None:
             lowest = f"{self.least:.4f} (the lowest re-ranked score)"
-            return f"{self.score:.4f} = {lowest} · {_sum(self.hit)} / {self.hit.most:.6f}"
+            return f"{self.score:.4f} = {lowest} · {self.hit.score:.4f}"
+        if judged := self.hit.relevance:
+            return f"{self.score:.4f} = 1 / (1 + exp(−{judged.sum:.4f}))"
         return f"{self.score:.4f} = {_sum(self.hit)} / {self.hit.most:.6f} (the maximum)"
 
 
@@ -73,9 +76,9 @@ def search(
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
 
-    ``score`` is the cross-encoder's (0 to 1) if it ran, else the fused score divided by its
-    maximum. The fused score is Σ w/(60 + rank) over the branches, with w = 1 for a single branch
-    and else the weights of ``fusion.min_max_weighted``; the maximum is the number of branches / 61.
+    ``score`` is the cross-encoder's (0 to 1) if it ran, else the judge's, which orders passages
+    that both branches look for. With a single branch it is Σ 1/(60 + rank) divided by its maximum,
+    1/61. ``relevance`` is how likely a passage is on the query's subject, where that is known.
 
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one.
@@ -102,7 +105,7 @@ def search(
     )
     log = StageLog()
     embedding, hits = candidates.find(request, log)
-    ranked = _rerank(request, hits, log) if request.reranks else _by_fusion(hits)
+    ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
     groups = log.timed(DEDUPLICATE, lambda: _deduplicate(ranked, request.limit))
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
     stages = (embedding.stages if embedding else []) + log.stages
@@ -113,6 +116,7 @@ def search(
         stages=tuple(stages),
         notes=tuple(dict.fromkeys([stage.note for stage in stages if stage.note] + log.notes)),
         reranked=any(hit.rerank_score is not None for hit in ranked),
+        nothing_relevant=bool(hits) and not any(hit.is_likely for hit in hits),
         hypothesis=embedding.hypothesis if embedding else "",
         milliseconds=(perf_counter() - log.started) * 1000,
     )
@@ -143,8 +147,8 @@ def _parsed(query: str) -> lexical_query.Query:
 # Re-rank
 
 
-def _by_fusion(hits: Sequence[CandidateHit]) -> list[RankedHit]:
-    return [RankedHit(hit, hit.share) for hit in hits]
+def _by_judge(hits: Sequence[CandidateHit]) -> list[RankedHit]:
+    return [RankedHit(hit, hit.score) for hit in hits]
 
 
 def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> list[RankedHit]:
@@ -156,19 +160,19 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
                 f"Not re-ranked: {conf.reranker()} is not on this machine."
                 " Download it with `kb models fetch`, or set RERANKER=none."
             )
-        return _by_fusion(hits)
+        return _by_judge(hits)
     first = hits[: conf.rerank_candidates()]
     texts = [hit.candidate.indexed_text for hit in first]
     try:
         scores = log.timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
         log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
-        return _by_fusion(hits)
+        return _by_judge(hits)
     ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
-    ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores stay in fused order
+    ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order
     least = ranked[-1].score if ranked else 1.0
-    # Candidates that were not re-ranked come below the others, in fused order.
-    return ranked + [RankedHit(hit, least * hit.share, least=least) for hit in hits[len(first) :]]
+    # Candidates that were not re-ranked come below the others, in the judge's order.
+    return ranked + [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
 
 
 # Deduplicate and enrich
@@ -215,6 +219,8 @@ def _passage(
         context=row.context,
         heading=row.heading,
         score=group.best.score,
+        relevance=group.best.hit.likelihood,
+        is_likely=group.best.hit.is_likely,
         link=row.link,
         timestamp_link=row.timestamp_link,
         spans=tuple(matched_spans(row.text, request.query.words, row.language)),
@@ -234,7 +240,7 @@ def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation
     hit = ranked.hit
     lexical_rank, vector_rank = hit.fused.ranks
     rrf_lexical, rrf_vector = hit.fused.parts
-    lexical_weight, vector_weight = hit.fused.weights
+    judged = hit.relevance
     return Explanation(
         lexical_rank=lexical_rank,
         bm25=hit.bm25,
@@ -244,10 +250,8 @@ def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation
         rrf_lexical=rrf_lexical,
         rrf_vector=rrf_vector,
         rrf=rrf_lexical + rrf_vector,
-        lexical_weight=lexical_weight,
-        vector_weight=vector_weight,
-        neighbours=hit.fused.neighbours or 0.0,
-        fused=hit.fused.score,
+        base=judged.base if judged else 0.0,
+        signs=judged.shares if judged else (),
         rerank_score=ranked.rerank_score,
         formula=ranked.formula,
     )
@@ -255,12 +259,5 @@ def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation
 
 def _sum(hit: CandidateHit) -> str:
     """Write the fused score as a sum."""
-    fused = hit.fused
-    parts = zip(fused.ranks, fused.weights, strict=True)
-    terms = [
-        f"{weight:.3f}/({fusion.RRF_K} + {rank})" for rank, weight in parts if rank is not None
-    ]
-    if fused.neighbours is None:
-        return f"({' + '.join(terms)})"
-    terms.append(f"{fused.neighbours:.6f} from its neighbours")
-    return f"({' + '.join(terms)}) / {fusion.SHARED:g}"
+    terms = [f"1/({fusion.RRF_K} + {rank})" for rank in hit.fused.ranks if rank is not None]
+    return f"({' + '.join(terms)})"

@@ -72,6 +72,29 @@ def _by_index(
         )
 
 
+def cosines_at(
+    vector: NDArray[Any], positions: Sequence[int], *, space: EmbeddingSpace
+) -> dict[int, float]:
+    """Return the cosines of a vector of length 1 with the chunks at these positions.
+
+    Chunks that are not embedded are missing.
+    """
+    sql = f"""
+        SELECT chunk.position, 1 - (e.vector <=> %(vector)s::halfvec({space.dimensions}))
+        FROM citations_chunk chunk
+        JOIN citations_embedding e ON e.chunk_id = chunk.id AND e.space_id = %(space)s
+        WHERE chunk.position = ANY(%(positions)s)
+    """
+    values: dict[str, Any] = {
+        "vector": HalfVector(vector).to_text(),
+        "space": space.pk,
+        "positions": list(positions),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return dict(cursor.fetchall())
+
+
 def indexed_expression(space: EmbeddingSpace, table: str = "") -> str:
     """Return the SQL expression that is indexed: a column without dimensions cannot be."""
     return f"{f'{table}.' if table else ''}vector::halfvec({space.dimensions})"

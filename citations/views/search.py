@@ -115,6 +115,10 @@ MODES: Final = (
 )
 
 
+OF_SOURCE: Final = 3  # passages of a source that are shown at first
+NEAREST: Final = 3  # passages that are shown where none is likely to be relevant
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPassage:
     rank: int
@@ -123,11 +127,15 @@ class RankedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHits:
-    """The hits of one source, best first; groups are ordered by their best hit."""
+    """The hits of one source, best first; groups are ordered by their best hit.
+
+    ``more`` are folded away, so that one source does not hide the others.
+    """
 
     origin: PassageSource
     collection: str
     hits: tuple[RankedPassage, ...]
+    more: tuple[RankedPassage, ...] = ()
 
 
 @require_safe
@@ -193,9 +201,13 @@ def _search_context(
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, problem = _search(request, criteria, is_first=is_first)
+    likely, unlikely = (_ranked(results, is_likely=is_likely) for is_likely in (True, False))
     return {
         "results": results,
-        "groups": _grouped(results.passages, names),
+        "shown": len(likely),
+        "groups": _grouped(likely, names),
+        "unlikely": _grouped(unlikely, names),
+        "unlikely_count": len(unlikely),
         "problem": problem,
         "is_partial": criteria.mode != SearchMode.LEXICAL
         and all(stage.name != candidates.VECTOR for stage in results.stages),
@@ -229,12 +241,28 @@ def _search(
         return search(mode=SearchMode.LEXICAL, rerank=False), error
 
 
-def _grouped(passages: Sequence[Passage], names: dict[str, str]) -> list[SourceHits]:
+def _ranked(results: Results, *, is_likely: bool) -> list[RankedPassage]:
+    """Return the likely or the other passages; of a search without likely ones, the nearest."""
+    ranked = [
+        RankedPassage(rank=rank, passage=passage)
+        for rank, passage in enumerate(results.passages, start=1)
+        if passage.is_likely == is_likely
+    ]
+    return ranked[:NEAREST] if results.nothing_relevant else ranked
+
+
+def _grouped(ranked: Sequence[RankedPassage], names: dict[str, str]) -> list[SourceHits]:
     groups: dict[UUID, list[RankedPassage]] = {}
-    for rank, passage in enumerate(passages, start=1):
-        groups.setdefault(passage.origin.id, []).append(RankedPassage(rank=rank, passage=passage))
+    for hit in ranked:
+        groups.setdefault(hit.passage.origin.id, []).append(hit)
+    shown = OF_SOURCE if len(groups) > 1 else len(ranked)
     return [
-        SourceHits(origin=origin, collection=names.get(origin.collection, ""), hits=tuple(hits))
+        SourceHits(
+            origin=origin,
+            collection=names.get(origin.collection, ""),
+            hits=tuple(hits[:shown]),
+            more=tuple(hits[shown:]),
+        )
         for hits in groups.values()
         for origin in [hits[0].passage.origin]
     ]

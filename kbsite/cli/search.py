@@ -27,6 +27,7 @@ from transcripts.timecodes import clock, milliseconds, parse_clock
 
 DAY = ["%Y-%m-%d"]
 TERMS_SHOWN = 6
+NEAREST = 3  # passages that are shown where none is likely to be relevant
 
 
 def search(
@@ -179,8 +180,11 @@ def _print_results(results: Results, *, explain: bool) -> None:
     """Print passages by source, with the query's words marked and, if asked, their scores."""
     if not results.passages:
         say(f"Nothing answers “{results.query}”.", "dim")
+    elif results.nothing_relevant:
+        say("Nothing in your library seems to answer this. What comes nearest:", "bold")
     by_source: dict[UUID, list[tuple[int, Passage]]] = {}
-    for rank, passage in enumerate(results.passages, start=1):
+    nearest = NEAREST if results.nothing_relevant else None
+    for rank, passage in enumerate(results.passages[:nearest], start=1):
         by_source.setdefault(passage.origin.id, []).append((rank, passage))
     for ranked in by_source.values():
         origin = ranked[0][1].origin
@@ -213,6 +217,8 @@ def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:
         for start, end in passage.spans:
             text.stylize("bold yellow", start, end)
     detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
+    if isinstance(passage, Passage) and not passage.is_likely:
+        detail = f"  less likely{detail}"
     out().print(heading + Text(detail, style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
 
@@ -240,6 +246,10 @@ def _print_scores(passages: Sequence[Passage]) -> None:
     ]
     table(columns, rows, title="How the scores came about")
     for rank, _, explanation in explained:
+        if explanation.signs:
+            strongest = sorted(explanation.signs, key=lambda sign: -abs(sign.share))
+            parts = [f"{sign.name} {sign.share:+.3f}" for sign in strongest[:TERMS_SHOWN]]
+            say(f"{rank:>2}. Judge: {', '.join(parts)}, …", "dim")
         if explanation.terms:
             best = sorted(explanation.terms, key=lambda term: -term.score)
             parts = [f"{printable(_word(term))} {term.score:.3f}" for term in best[:TERMS_SHOWN]]

@@ -19,6 +19,10 @@ _NO_PASSAGES = (
     "No passage answers. Next: search_knowledge_base with other words or fewer filters, or "
     "list_sources to see what there is."
 )
+_NOT_RELEVANT = (
+    "Nothing in the library seems to answer this; these are the nearest passages. Do not cite them "
+    "as an answer. Next: search_knowledge_base with other words."
+)
 _NO_SOURCES = "No source matches. Next: list_sources without filters, or add_source."
 _STATES = {
     "pending": "not indexed yet",
@@ -38,6 +42,8 @@ def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, Pa
     data.passages = []
     order = ", ordered by the cross-encoder" if results.reranked else ""
     count = f"{len(results.passages)} passages, best first{order}."
+    if results.nothing_relevant:
+        count = _NOT_RELEVANT
     head = "\n".join([count if results.passages else _NO_PASSAGES, *data.notes])
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_READ_ON), size(data))
     data.passages = take([_fit(row, room=room) for row in rows], _passage_line, room=room)
@@ -97,6 +103,8 @@ def _passage_line(number: int, row: PassageOut) -> str:
     lines += [
         f"   Also said in {titled(duplicate)} ({duplicate.link})" for duplicate in row.duplicates
     ]
+    if not row.is_likely:
+        lines[0] += " (probably not on the subject)"
     return "\n".join([*lines, *([_reasons(row.explanation)] if row.explanation else [])])
 
 

@@ -22,7 +22,7 @@ Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """Return the cosine of each sentence with a question; None where that cannot be measured."""
 
 # Weights of a sentence's score. Its passage counts little: it has made the selection already.
-PASSAGE, WORDS, MEANING = 0.2, 0.4, 0.4
+PASSAGE, WORDS, MEANING = 0.1, 0.45, 0.45
 HEADED: Final = 0.8  # of the words of the sentence and its heading together
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
 FITTING: Final = 0.3  # bonus for having what an answer to such a question has
@@ -42,7 +42,8 @@ class Signs:
     share of the passages' scores. ``words`` is the share of the question's words in the best
     sentence, ``spoken`` in all passages together, and ``meaning`` the nearest sentence's cosine.
     ``agreement`` tells whether words and meaning prefer the same passage, and ``lead`` is the best
-    sentence's lead on the best one elsewhere.
+    sentence's lead on the best one elsewhere. ``subject`` is how likely the likeliest passage is on
+    the question's subject.
     """
 
     score: float = 0.0
@@ -53,6 +54,7 @@ class Signs:
     agreement: float = 0.0
     lead: float = 0.0
     share: float = 0.0
+    subject: float | None = None
 
     def as_numbers(self) -> dict[str, float]:
         """Return the known signs by their names."""
@@ -119,6 +121,9 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
         lead=best.score - max(elsewhere, default=0.0),
         share=own / (sum(scores) or 1.0),
+        subject=max((passage.relevance or 0.0 for passage in passages), default=None)
+        if any(passage.relevance is not None for passage in passages)
+        else None,
     )
 
 

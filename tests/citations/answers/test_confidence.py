@@ -15,6 +15,7 @@ GOOD = {
     "agreement": 1.0,
     "lead": 0.3,
     "share": 0.9,
+    "subject": 0.95,
 }
 BAD = {
     "score": 0.5,
@@ -25,6 +26,7 @@ BAD = {
     "agreement": 0.0,
     "lead": 0.0,
     "share": 0.2,
+    "subject": 0.05,
 }
 KNOWN = [ALWAYS, ALWAYS + FUSED, ALWAYS + NEAR, ALWAYS + FUSED + NEAR]
 

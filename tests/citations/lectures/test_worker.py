@@ -165,11 +165,11 @@ def test_without_a_cross_encoder_the_score_is_the_cosine_and_the_note_says_so(
     assert cited.citations[0].relevance_score == pytest.approx(near, abs=1e-3)
     assert cited.window.distance == pytest.approx(2 - 2 * near, abs=2e-3)
     assert cited.window.note.startswith(
-        "Ordered by similarity: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine."
+        "Ordered by the judge: cross-encoder/ms-marco-TinyBERT-L-2-v2 is not on this machine."
         " Run `kb models fetch` to get it"
     )
     settings.LIVE_RERANKER = "none"
-    assert cite(lecture, SAID.upper()).window.note == "Ordered by similarity: re-ranking is off."
+    assert cite(lecture, SAID.upper()).window.note == "Ordered by the judge: re-ranking is off."
 
 
 def test_a_citation_is_anchored_to_the_text_that_it_quotes(
@@ -543,7 +543,7 @@ def test_without_a_loadable_cross_encoder_passages_are_ordered_by_similarity_wit
     registry.reset()
     answer = lecture_worker.query(scope, lecture, SAID, 0)
     assert answer.citations[0].quote == PASSAGES[0]
-    assert answer.note.startswith("Ordered by similarity, not re-ranked: ")
+    assert answer.note.startswith("Ordered by the judge, not re-ranked: ")
 
 
 def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
@@ -557,7 +557,7 @@ def test_a_cross_encoder_that_fails_in_an_unexpected_way_does_so_too(
     cited = cite(lecture)
     assert cited.window.outcome == WindowOutcome.CITED
     assert cited.window.note == (
-        "Ordered by similarity, not re-ranked: Something unexpected went wrong."
+        "Ordered by the judge, not re-ranked: Something unexpected went wrong."
         " Try again; the server's log has the details."
     )
 
@@ -994,8 +994,8 @@ def test_real_speech_finds_the_passage_that_means_the_same(
     embed(make_document(collection, passages))
     session = sessions.start(scope, None, language="en")
     said = (
-        "If you leave things alone they get messier and messier. Heat spreads out, and you never"
-        " see it gather again by itself in one corner of the room."
+        "To make the error smaller we take little steps downhill, against the direction in which"
+        " it grows, until the loss does not fall any more."
     )
     cited = cite(session, said)
-    assert quotes(cited)[0] == passages[0]
+    assert quotes(cited)[0] == passages[2]

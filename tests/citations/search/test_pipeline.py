@@ -1,5 +1,6 @@
 """Searching the library: from a question to passages."""
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -122,7 +123,7 @@ def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
     assert found.passages[0].text == TEXTS[3]
 
 
-def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
+def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up_the_score(
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
@@ -134,42 +135,12 @@ def test_a_hybrid_search_fuses_both_by_reciprocal_rank(
         assert how.rrf == pytest.approx(
             sum(1 / (60 + rank) for rank in (how.lexical_rank, how.vector_rank) if rank)
         )
-        weighed = how.rrf_lexical * how.lexical_weight + how.rrf_vector * how.vector_weight
-        assert how.fused == pytest.approx((weighed + how.neighbours) / 1.4)
-        assert passage.score == pytest.approx(how.fused / (2 / 61))
-        said = (
-            how.formula.removeprefix(f"{passage.score:.4f} = ")
-            .removesuffix(" (the maximum)")
-            .replace(" from its neighbours", "")
-        )
-        assert eval(said) == pytest.approx(passage.score, abs=0.001)  # what is said adds up
-        assert f"{passage.score:.4f}" in how.formula
+        total = how.base + sum(sign.share for sign in how.signs)
+        assert passage.score == pytest.approx(1 / (1 + math.exp(-total)))
+        assert how.formula == f"{passage.score:.4f} = 1 / (1 + exp(−{total:.4f}))"
     assert [passage.score for passage in found.passages] == sorted(
         (passage.score for passage in found.passages), reverse=True
     )
-
-
-def test_the_first_in_both_branches_counts_fully_and_the_others_by_how_close_they_come(
-    scope: Scope, collection: Collection
-) -> None:
-    embed(
-        *(
-            make_document(collection, [text])
-            for text in ("entropy", "entropy and heat", "entropy, heat, and a cat on a mat")
-        )
-    )
-    best, second, last = (
-        one.explanation for one in search_pipeline.search(scope, "entropy", explain=True).passages
-    )
-    assert best is not None
-    assert second is not None
-    assert last is not None
-    assert (best.lexical_weight, best.vector_weight) == (1, 1)
-    assert best.fused == pytest.approx(2 / 61)
-    assert (last.lexical_weight, last.vector_weight) == (0.25, 0.25)
-    assert (last.rrf_lexical, last.rrf_vector) == pytest.approx((1 / 63, 1 / 63))
-    assert last.fused == pytest.approx(2 * 0.25 / 63)
-    assert 0.25 < second.vector_weight < 1
 
 
 def test_a_passage_between_answers_is_lifted_above_one_that_stands_alone(
@@ -212,11 +183,6 @@ def test_without_explain_nothing_is_explained(scope: Scope, collection: Collecti
         passage.explanation is None
         for passage in search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
     )
-
-
-def test_first_in_both_branches_is_a_score_of_one(scope: Scope, collection: Collection) -> None:
-    embed(*(make_document(collection, [text]) for text in ("entropy", "something else altogether")))
-    assert search_pipeline.search(scope, "entropy").passages[0].score == pytest.approx(1)
 
 
 def test_the_same_search_gives_the_same_order_also_of_equals(
@@ -273,6 +239,40 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(
         texts(search_pipeline.search(scope, "who violated contracts", mode=SearchMode.LEXICAL))
         == []
     )
+
+
+def test_what_is_not_in_the_library_is_said_not_to_be_there(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    embed(
+        make_document(
+            collection,
+            [
+                "The slope of the tangent line tells how fast the function changes at a point.",
+                "An integral is the area under the curve of a function between two points.",
+                "The chain rule gives the derivative of a function of a function.",
+            ],
+        )
+    )
+    known = search_pipeline.search(scope, "What does the slope of the tangent line tell?")
+    assert not known.nothing_relevant
+    assert known.passages[0].is_likely
+    for query in ("asdkjhqwekjh zzzxq", "How long do I roast a chicken in the oven?"):
+        found = search_pipeline.search(scope, query)
+        assert found.nothing_relevant
+        assert not any(passage.is_likely for passage in found.passages)
+        assert all(0 <= (passage.relevance or 0) < 0.5 for passage in found.passages)
+
+
+def test_nothing_is_called_irrelevant_where_the_embedding_model_is_not_known_to_the_judge(
+    scope: Scope, collection: Collection
+) -> None:
+    embed(make_document(collection, TEXTS))
+    found = search_pipeline.search(scope, "asdkjhqwekjh zzzxq")
+    assert not found.nothing_relevant
+    assert [passage.relevance for passage in found.passages] == [None] * len(TEXTS)
 
 
 # What is shown of it
@@ -779,6 +779,7 @@ def test_every_stage_is_timed(
         "vector",
         "fuse",
         "fetch",
+        "judge",
         "rerank",
         "deduplicate",
         "enrich",

@@ -1,0 +1,119 @@
+"""Chunks with their sources, as a search fetches them."""
+
+import json
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from citations.models import path_to, visible_sources_sql
+from citations.passages import Locator, PassageSource
+from transcripts.scope import Scope
+from transcripts.timecodes import watch_url
+
+
+class Candidate(NamedTuple):
+    """A chunk with its source: one row of one query."""
+
+    position: int
+    chunk: int
+    ordinal: int
+    text: str
+    context: str
+    heading: str
+    span_start: int
+    span_end: int
+    start: int | None
+    end: int | None
+    page: int | None
+    last_page: int | None
+    source: int
+    chunks: int  # of the source
+    digest: str  # of the source's text that the span counts in
+    uuid: UUID
+    kind: str
+    title: str
+    author: str
+    url: str
+    language: str
+    tags: list[str]
+    collection: str
+    video: int | None
+    key: str | None
+    youtube_id: str | None
+
+    @property
+    def indexed_text(self) -> str:
+        """The text that was embedded and indexed, as ``Chunk.indexed_text``."""
+        return f"{self.context}\n\n{self.text}" if self.context else self.text
+
+    @property
+    def locator(self) -> Locator:
+        return Locator(
+            span=(self.span_start, self.span_end),
+            start=self.start,
+            end=self.end,
+            page=self.page,
+            last_page=self.last_page,
+        )
+
+    @property
+    def origin(self) -> PassageSource:
+        return PassageSource(
+            id=self.uuid,
+            kind=self.kind,
+            title=self.title,
+            author=self.author,
+            url=self.url,
+            language=self.language,
+            collection=self.collection,
+            tags=tuple(self.tags),
+            key=self.key or "",
+            video_pk=self.video,
+        )
+
+    @property
+    def link(self) -> str:
+        """The path of the page here that opens at the position."""
+        start = (self.start or 0) // 1000 * 1000
+        locator = Locator(span=(self.span_start, self.span_end), start=start, page=self.page)
+        return path_to(self.uuid, self.video, locator, language=self.language)
+
+    @property
+    def timestamp_link(self) -> str:
+        """The address on YouTube at that second; for other sources the page here."""
+        if self.youtube_id:
+            return watch_url(self.youtube_id, at_ms=self.start or 0)
+        return self.link
+
+
+# Raw SQL, because every search runs it and the ORM would take longer than the database. The chunks
+# are materialized first: the planner would otherwise scan every visible source.
+_FETCH = """
+    WITH chunk AS MATERIALIZED (SELECT * FROM citations_chunk WHERE position = ANY(%(positions)s))
+    SELECT chunk.position, chunk.id, chunk.ordinal, chunk.text, chunk.context, chunk.heading,
+        chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
+        source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
+        source.author, source.url, source.language, source.tags, collection.slug, video.id,
+        video.key, video.youtube_id
+    FROM chunk
+    JOIN citations_source source ON source.id = chunk.source_id
+    JOIN transcripts_collection collection ON collection.id = source.collection_id
+    LEFT JOIN transcripts_video video ON video.id = source.video_id
+    WHERE source.id IN ({visible})
+"""
+
+
+def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
+    """Return the chunks at these positions, in one query, without those outside the scope."""
+    visible, values = visible_sources_sql(scope)
+    with connection.cursor() as cursor:
+        cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
+        return {
+            row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
+            for row in cursor.fetchall()
+        }
+
+
+_TAGS: Final = Candidate._fields.index("tags")

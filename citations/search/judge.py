@@ -1,0 +1,146 @@
+"""The judge of relevance: orders candidates, and tells whether any is on the query's subject.
+
+Two heads read the signs of ``signs``. The order is a listwise ranker of gradient-boosted trees
+(LambdaMART: Burges, "From RankNet to LambdaRank to LambdaMART", 2010). The likelihood that a
+passage is on the subject is a logistic regression over signs that do not depend on how a library
+is cut into sources; it holds for the embedding model that it was trained with. Both are in
+``judge.json``, written by ``bench/train_judge.py``. Pure.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations.passages import SignShare
+from citations.search import signs
+from citations.search.signs import SIGNS, CandidateTable
+from citations.search.trees import TreeEnsemble
+
+TRAINED: Final = Path(__file__).with_name("judge.json")
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relevance:
+    """What the judge says of a candidate: ``order`` (0–1, for comparing the candidates of one
+    query), ``likelihood`` (0–1; None if it is not known for the embedding model), and the signs.
+
+    ``is_likely`` is also true where the likelihood is not known.
+    """
+
+    order: float
+    likelihood: float | None
+    is_likely: bool
+    base: float
+    shares: tuple[SignShare, ...]
+
+    @property
+    def sum(self) -> float:
+        """The sum whose logistic function is ``order``."""
+        return self.base + sum(sign.share for sign in self.shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LikelihoodModel:
+    """A logistic regression over some of the signs."""
+
+    columns: NDArray[np.int64]
+    weights: Numbers
+    bias: float
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(
+            columns=np.array([SIGNS.index(name) for name in stored["signs"]]),
+            weights=np.array(stored["weights"], np.float64),
+            bias=float(stored["bias"]),
+        )
+
+    def predict(self, rows: Numbers) -> Numbers:
+        return _logistic(rows[:, self.columns] @ self.weights + self.bias)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RelevanceHead:
+    """The judge of one kind of query. One whose candidates are all below ``floor`` has none that
+    is relevant.
+    """
+
+    order: TreeEnsemble
+    likelihood: LikelihoodModel
+    floor: float
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(
+            order=_trees(stored["order"]),
+            likelihood=LikelihoodModel.from_json(stored["likelihood"]),
+            floor=float(stored["floor"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """The judge of questions, and the one of windows of speech, without signs of the source."""
+
+    model: str  # whose cosines the likelihood was trained with
+    search: RelevanceHead
+    live: RelevanceHead
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(
+            model=str(stored["model"]),
+            search=RelevanceHead.from_json(stored["search"]),
+            live=RelevanceHead.from_json(stored["live"]),
+        )
+
+    def judge(self, table: CandidateTable, *, model: str, is_live: bool = False) -> list[Relevance]:
+        """Judge the candidates of a query or window; ``model`` made the cosines."""
+        rows, head = signs.compute(table), self.live if is_live else self.search
+        shares, used = head.order.shares(rows), np.unique(head.order.sign)
+        orders = _logistic(head.order.base + shares.sum(axis=1))
+        known = head.likelihood.predict(rows).tolist() if model == self.model else []
+        return [
+            Relevance(
+                order=float(order),
+                likelihood=likelihood,
+                is_likely=likelihood is None or likelihood >= head.floor,
+                base=head.order.base,
+                shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
+            )
+            for order, likelihood, row, share in zip(
+                orders, known or [None] * len(rows), rows.tolist(), shares.tolist(), strict=True
+            )
+        ]
+
+
+@lru_cache(maxsize=1)
+def trained() -> Judge:
+    """Return the judge that is shipped."""
+    return Judge.from_json(json.loads(TRAINED.read_text(encoding="utf-8")))
+
+
+def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:
+    """Read trees; their signs are numbered by the file's own list of names."""
+    columns = np.array([SIGNS.index(name) for name in stored["signs"]], np.int32)
+    trees = TreeEnsemble.from_json(stored)
+    return TreeEnsemble(
+        roots=trees.roots,
+        sign=columns[trees.sign],
+        threshold=trees.threshold,
+        left=trees.left,
+        right=trees.right,
+        value=trees.value,
+        depth=trees.depth,
+    )
+
+
+def _logistic(sums: Numbers) -> Numbers:
+    return np.asarray(1 / (1 + np.exp(-np.clip(sums, -50, 50))))

@@ -1,0 +1,93 @@
+"""What the judge needs to know of candidates, from the lexicon and the embedding space."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from citations.lexical import index as lexical_index
+from citations.library.filters import ResolvedFilter
+from citations.models import EmbeddingSpace
+from citations.search import judge
+from citations.search.chunk_rows import Candidate
+from citations.search.judge import Relevance
+from citations.search.signs import CandidateTable
+from citations.vectors import search as vector_search
+from transcripts.stemming import stems
+from transcripts.tokenizer import query_counts, tokenize
+
+Vector = NDArray[np.float32]
+Numbers = NDArray[np.float64]
+
+
+def judge_candidates(
+    words: str,
+    candidates: Sequence[Candidate],
+    *,
+    vector: Vector,
+    space: EmbeddingSpace,
+    resolved: ResolvedFilter,
+    is_live: bool = False,
+) -> list[Relevance]:
+    """Judge the candidates of a query that is these words and this vector, in their order.
+
+    Candidates without a vector in the space count as unrelated in meaning.
+    """
+    table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
+    return judge.trained().judge(table, model=space.model, is_live=is_live)
+
+
+def describe(
+    words: str,
+    candidates: Sequence[Candidate],
+    *,
+    vector: Vector,
+    space: EmbeddingSpace,
+    resolved: ResolvedFilter,
+) -> CandidateTable:
+    """Look up the words and vectors of candidates and of the chunks beside them."""
+    own = [row.position for row in candidates]
+    before = [row.position - 1 if row.ordinal > 0 else -1 for row in candidates]
+    after = [row.position + 1 if row.ordinal + 1 < row.chunks else -1 for row in candidates]
+    positions = sorted({*own, *before, *after} - {-1})
+    cosines = vector_search.cosines_at(vector, positions, space=space)
+    found = lexical_index.word_table(words, positions, resolved=resolved)
+    rows = {position: row for row, position in enumerate(positions)}
+    places, earlier, later = (
+        np.array([rows.get(position, -1) for position in column], np.int64)
+        for column in (own, before, after)
+    )
+    has_word = found.frequencies > 0
+    near = np.array([cosines.get(position, 0.0) for position in positions])
+    return CandidateTable(
+        weights=found.weights,
+        has_word=has_word[places],
+        near_word=_at(has_word, earlier, False) | _at(has_word, later, False),
+        title_word=_mentioned(words, [(row.title, row.language) for row in candidates]),
+        heading_word=_mentioned(words, [(row.heading, row.language) for row in candidates]),
+        bm25=found.scores[places],
+        cosine=near[places],
+        neighbour_bm25=_beside(found.scores, earlier, later),
+        neighbour_cosine=_beside(near, earlier, later),
+        length=found.lengths[places],
+        source=np.array([row.source for row in candidates], np.int64),
+    )
+
+
+def _at(values: NDArray[np.bool_], rows: NDArray[np.int64], default: bool) -> NDArray[np.bool_]:
+    return np.where((rows >= 0)[:, None], values[rows], default)
+
+
+def _beside(scores: Numbers, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> Numbers:
+    """Return the scores of both neighbours, NaN where there is none, shape (n, 2)."""
+    return np.column_stack([np.where(rows >= 0, scores[rows], np.nan) for rows in (earlier, later)])
+
+
+def _mentioned(words: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
+    """Tell which words of a query are in texts with their languages, shape (texts, words)."""
+    counted = list(query_counts(words))
+    known: dict[tuple[str, str], list[bool]] = {}
+    for text, language in dict.fromkeys(texts):
+        own = set(stems(tokenize(text), language))
+        known[text, language] = [stem in own for stem in stems(counted, language)]
+    return np.array([known[key] for key in texts], bool).reshape(len(texts), len(counted))
