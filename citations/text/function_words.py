@@ -17,6 +17,7 @@ class FunctionWords:
     verbal: frozenset[str] = frozenset()  # stand before a verb
     about: frozenset[str] = frozenset()  # name a subject
     joins: frozenset[str] = frozenset()  # stand within a noun phrase
+    light: frozenset[str] = frozenset()  # nouns that name nothing by themselves
     pointing: frozenset[str] = frozenset()  # point back at what was said
     linking: frozenset[str] = frozenset()  # begin a sentence that continues another one
     leading: frozenset[str] = frozenset()  # may be cut off at the beginning of a sentence

@@ -198,7 +198,7 @@ def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
 def _currency(sentence: Sentence, words: Words) -> float:
     """Rate a sentence by how often the whole has its words."""
     often = sum(math.log(words[word] or 1) for word in sentence.words)
-    return sentence.fitness * often / max(FEW_WORDS, len(sentence.words))
+    return sentence.fitness * often / math.sqrt(max(FEW_WORDS, len(sentence.words)))
 
 
 def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) -> float:

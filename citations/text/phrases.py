@@ -65,8 +65,14 @@ class Wording:
     ) -> None:
         self._texts = texts
         self._grammar = function_words
-        self._empty = (
-            stops | function_words.nominal | function_words.verbal | function_words.pointing
+        self._empty = stops.union(
+            function_words.nominal,
+            function_words.verbal,
+            function_words.light,
+            function_words.pointing,
+            function_words.linking,
+            function_words.leading,
+            function_words.own,
         )
         self._spread: Counter[str] = Counter()
         self._nominal: Counter[str] = Counter()

@@ -20,10 +20,10 @@ SHORTEST: Final = 40  # characters of a sentence that tells something
 SAMPLE: Final = 50  # passages by which a text is judged
 
 SPEAKER: Final = re.compile(
-    r"(?:^|(?<=[.?!…—\-\]\"”]\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,2}:(?=\s)"
+    r"(?:^|(?<=\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,2}:(?=\s)"
 )  # “PhD D:”, before what is said
 _BULLETS: Final = " \n\r\t-–—…•>"
-_OTHER_SPEAKER: Final = re.compile(r"\s[^\W\d_a-z]\w*(?:\s[^\W\d_a-z]\w*)?:\s|>>")
+_LATER_SPEAKER: Final = re.compile(rf"(?!^)(?:{SPEAKER.pattern}|>>)")
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -66,7 +66,7 @@ def standing(sentence: str, *, function_words: FunctionWords, fillers: frozenset
     repeated = sum(word == other for word, other in pairwise(words))
     hesitation = (repeated + sum(word in fillers for word in words)) / len(words)
     rating: float = 1 - HESITATING * hesitation
-    rating -= POINTING * sum(_pronouns(words, function_words))
+    rating -= POINTING * sum(_pointing(words, function_words))
     if function_words.own.intersection(words):
         rating *= SELF if words[0] in function_words.own else PERSONAL
     return max(DEPENDENT, rating)
@@ -78,25 +78,20 @@ def introduces(sentence: str, function_words: FunctionWords) -> bool:
     return not words.isdisjoint(function_words.itself | function_words.about)
 
 
-def _pronouns(words: Sequence[str], function_words: FunctionWords) -> Iterator[bool]:
-    """Yield for each word whether it stands for something said elsewhere."""
+def _pointing(words: Sequence[str], function_words: FunctionWords) -> Iterator[bool]:
+    """Yield for each word whether it points at something said elsewhere."""
     for word, after in zip(words, [*words[1:], ""], strict=True):
-        begins = after in function_words.nominal or after in function_words.verbal
-        yield word in function_words.pointing and (
-            "'" in word or word not in function_words.nominal or not (begins or len(after) > 2)
-        )
+        yield word in function_words.pointing and after not in function_words.itself
 
 
 def _is_aside(sentence: str) -> bool:
     """Tell whether a sentence asks, announces, describes a sound, or has several speakers."""
     is_sound = sentence.startswith(("(", "[", "♪"))
     is_open = asks(sentence) or sentence.endswith((":", "…", "...", "--", "—"))
-    return is_sound or is_open or len(sentence) < SHORTEST or bool(_OTHER_SPEAKER.search(sentence))
+    return is_sound or is_open or len(sentence) < SHORTEST or bool(_LATER_SPEAKER.search(sentence))
 
 
 def _continues(words: Sequence[str], function_words: FunctionWords) -> bool:
     """Tell whether the beginning of a sentence points back at the one before it."""
-    return words[0] in function_words.linking or any(
-        word in function_words.pointing and after not in function_words.itself
-        for word, after in pairwise(words[: LEADING + 1])
-    )
+    beginning = list(_pointing(words, function_words))[:LEADING]
+    return words[0] in function_words.linking or any(beginning)

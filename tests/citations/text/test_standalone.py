@@ -67,6 +67,12 @@ def test_hesitation_and_talk_of_oneself_count_against_a_sentence() -> None:
     assert rated("The window highlights every view that I like on my screen.") < plain
 
 
+def test_what_points_elsewhere_counts_against_a_sentence_and_more_than_once() -> None:
+    plain = rated("The window highlights every active view on the screen.")
+    once = rated("The window highlights every view of this kind on the screen.")
+    assert rated("The window highlights every view of this kind on these screens.") < once < plain
+
+
 def test_speakers_and_connectives_are_cut_off() -> None:
     said = "the common denominator is x."
     assert without_lead(f"PhD D: Well, so {said}", ENGLISH.leading) == said
