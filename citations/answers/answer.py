@@ -18,6 +18,7 @@ class AnswerOutcome(StrEnum):
     ANSWERED = "answered"
     PARTIAL = "partial"
     REFUSED = "refused"
+    HELP = "help"  # nothing was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +161,9 @@ class AnswerTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer. A refusal has no claims, but a ``note`` and the ``nearest`` passages."""
+    """An answer. A refusal has no claims, but a ``note`` and the ``nearest`` passages; help only a
+    ``note``.
+    """
 
     question: str
     full_question: str  # the question as it was looked up

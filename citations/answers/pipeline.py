@@ -8,7 +8,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import writers
+from citations.answers import library_notes, writers
 from citations.answers.answer import (
     AnswerOutcome,
     AnswerTrace,
@@ -119,6 +119,11 @@ def _checked(question: str) -> str:
 def _events(request: AnswerRequest) -> Iterator[Event]:
     started = perf_counter()
     yield Progress(stage=ROUTE)
+    if library_notes.needs_help(
+        request.scope, request.filter, request.question, is_first=not request.history
+    ):
+        yield FinalEvent(reply=_help(request, started))
+        return
     understanding = understand(
         request.scope,
         request.question,
@@ -230,6 +235,17 @@ def _stage(name: str, milliseconds: float, *, count: int = 0) -> Stage:
 # The reply
 
 
+def _help(request: AnswerRequest, started: float) -> Reply:
+    return Reply(
+        question=request.question,
+        full_question=request.question,
+        outcome=AnswerOutcome.HELP,
+        trace=AnswerTrace(route=Route(parts=())),
+        note=library_notes.help_note(request.scope, request.filter),
+        milliseconds=(perf_counter() - started) * 1000,
+    )
+
+
 def _reply(
     request: AnswerRequest, understanding: Understanding, attempt: _Attempt, started: float
 ) -> Reply:
@@ -258,15 +274,16 @@ def _reply(
         claims=() if is_refused else draft.claims,
         quotes=() if is_refused else tuple(attempt.proof.quotes),
         nearest=tuple(nearest),
-        note=_note(understanding.full_question, attempt),
+        note=_note(request, understanding.full_question, attempt),
         confidence=None if is_refused else draft.confidence,
         model=draft.model,
         milliseconds=(perf_counter() - started) * 1000,
     )
 
 
-def _note(full_question: str, attempt: _Attempt) -> str:
+def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
     draft = attempt.draft
+    gap = "" if attempt.is_supported else library_notes.gap_note(request.scope, request.filter)
     is_whole = len(draft.missing) < len(attempt.route.parts)
     missing = draft.missing if attempt.is_supported or not is_whole else [full_question]
     what = "more information" if draft.repeats else "information"
@@ -274,4 +291,4 @@ def _note(full_question: str, attempt: _Attempt) -> str:
         f"I cannot find {what} about {named(part)} in the sources."
         for part in dict.fromkeys(missing)
     )
-    return " ".join((*refusals, *draft.remarks))
+    return " ".join(filter(None, (*refusals, gap, *draft.remarks)))

@@ -19,6 +19,7 @@ class AnswerState(models.TextChoices):
     ANSWERED = "answered", "answered"
     PARTIAL = "partial", "answered in part"
     REFUSED = "refused", "not in the sources"
+    HELP = "help", "help"
     FAILED = "failed", "failed"
 
 

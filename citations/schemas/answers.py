@@ -159,7 +159,7 @@ class ReplyOut(Shape):
     conversation_id: UUID | None = Field(None, validation_alias="conversation")
     question: str
     full_question: str = Field(description="The question by itself, if it follows on another.")
-    state: Literal["running", "answered", "partial", "refused", "failed"] = Field(
+    state: Literal["running", "answered", "partial", "refused", "help", "failed"] = Field(
         validation_alias=AliasChoices("state", "outcome")
     )
     claims: list[ClaimOut]

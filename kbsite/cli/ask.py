@@ -110,6 +110,9 @@ def _print_claim(claim: Claim) -> None:
 
 
 def _print_citations(reply: Reply) -> None:
+    if reply.outcome is AnswerOutcome.HELP:
+        say(reply.note)
+        return
     is_refused = reply.outcome is AnswerOutcome.REFUSED
     if reply.note:
         say(reply.note, "yellow" if is_refused else "dim")

@@ -47,7 +47,7 @@ LONGEST: Final = {  # characters of these fields
     "term": NAME,
     "name": 200,
     "message": 300,
-    "note": 300,
+    "note": 700,
     "full_question": 300,
     "error": 500,
     "hint": 300,

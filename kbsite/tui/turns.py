@@ -193,7 +193,7 @@ def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> 
     citations = f"{count} citation{'' if count == 1 else 's'}" if count else "no citations"
     confidence = "" if footer.confidence is None else f"confidence {footer.confidence:.0%}"
     writer = printable(footer.model) or "the sources’ own words"
-    facts = [citations, writer, confidence, seconds]
+    facts = [citations, writer, confidence, seconds] if turn.claims else [seconds]
     if footer.is_refusal:
         facts = ["no citations", "nothing was made up", seconds]
     parts = []

@@ -131,6 +131,11 @@ def _by_rules(questions: Sequence[str], embed: Embed | None) -> Route:
 # Breadth
 
 
+def is_overview(question: str) -> bool:
+    """Tell whether a question asks for an overview by its wording."""
+    return _by_wording(question) == Breadth.BROAD
+
+
 def _by_wording(question: str) -> Breadth | None:
     """Return how broad a question is by its wording, or None where the wording does not tell.
 

@@ -65,6 +65,7 @@ _MORE: Final = re.compile(
     rf"\W*(?:(?:please|and|but|so|ok(?:ay)?|can\s+you|could\s+you)\W+)*{any_of('more')}(?!\w)",
     re.IGNORECASE,
 )
+_GREETING: Final = re.compile(rf"\W*(?:{any_of('greetings')}(?!\w)\W*)+", re.IGNORECASE)
 _LEAD: Final = re.compile(
     r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
     (?: (?:can|could|would|will)\s+you\s+ (?:please\s+)? )?
@@ -133,6 +134,11 @@ def refers_back(question: str) -> bool:
         return True
     is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _SHORT
     return is_short and not is_question(question.rstrip(f"{QUESTION_MARKS} "))
+
+
+def is_greeting(message: str) -> bool:
+    """Tell whether a message only greets, thanks or asks for help."""
+    return _GREETING.fullmatch(message) is not None
 
 
 def asks_for_more(question: str) -> bool:

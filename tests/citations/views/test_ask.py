@@ -331,6 +331,14 @@ def test_a_refusal_shows_what_comes_nearest(
     assert "Save as note" not in found
 
 
+def test_help_is_no_refusal_and_is_not_rated(page: Client, conversation: Conversation) -> None:
+    make_answer(conversation, state=AnswerState.HELP, note="Ask about what is said in “Bees”.")
+    found = text_of(page.get(path(conversation)))
+    assert "Ask about what is said in “Bees”." in found
+    assert "What comes nearest" not in found
+    assert "feedback" not in found
+
+
 def test_an_answer_that_is_being_made_asks_for_itself_again(
     page: Client, conversation: Conversation
 ) -> None:

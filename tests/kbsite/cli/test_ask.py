@@ -36,6 +36,14 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
 
 
+def test_a_greeting_gets_help(kb: Kb, library: Collection) -> None:
+    make_document(library, ["The governor keeps the speed even."], title="Turbines")
+    helped = kb("ask", "hello")
+    assert "Ask about what is said in 1 document: “Turbines”." in helped.out
+    assert "made up" not in helped.err
+    assert kb("ask", "Thanks!", "--json").json["state"] == "help"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [(["  "], 2), ([QUESTION, "--in", "nowhere"], 3), ([QUESTION, "--follow-up"], 3)],

@@ -131,6 +131,12 @@ def test_what_the_sources_of_the_caller_do_not_say_is_refused(
     assert "citations" not in found or not found["citations"]
 
 
+def test_a_greeting_gets_help(endpoint: Endpoint, shelf: Shelf, talk: Source) -> None:
+    result = endpoint.call(shelf.reading, "ask_knowledge_base", question="What can you do?")
+    assert data(result)["state"] == "help"
+    assert f"“What is “{talk.title}” about?”" in text(result)
+
+
 def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> None:
     talk, book = (
         PassageSource(id=UUID(int=n), kind=kind, title=title)
