@@ -45,6 +45,7 @@ from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
 from transcripts.scope import Scope
+from transcripts.work.heartbeat import keep_alive
 
 logger = logging.getLogger(__name__)
 
@@ -82,14 +83,15 @@ def cite(
     form: WindowQueryForm = FORM,
     describing: Callable[[Sequence[WindowRun]], None] = describe,
 ) -> list[StoredWindow]:
-    """Cite waiting windows together; return their results in order. Raises nothing.
+    """Cite waiting windows of one lease together; return their results in order. Raises nothing.
 
     A window that is already finished is left as it is, and its citations are returned. Unless
     the query needs keywords, ``describing`` receives the windows that lack them, once these are
     stored.
     """
     runs = [WindowRun(window, perf_counter()) for window in windows]
-    with _tolerating_outages(runs):
+    waiting = Window.objects.waiting().filter(pk__in=[window.pk for window in windows])
+    with _tolerating_outages(runs), keep_alive(waiting, windows[0].holder):
         _resolve(runs)
         window_analysis.embed_speech(runs)
         window_analysis.drop_off_topic(runs)

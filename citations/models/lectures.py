@@ -83,7 +83,7 @@ class WindowQuerySet(LeasedWorkQuerySet["Window"]):
 class Window(LeasedWork):
     """Two or three sentences that are looked up together, and the result."""
 
-    LEASE = timedelta(seconds=90)
+    LEASE = timedelta(seconds=30)
 
     session = models.ForeignKey(LectureSession, models.CASCADE, related_name="windows")
     index = models.PositiveIntegerField()

@@ -17,13 +17,14 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def keep_alive(work: "LeasedWorkQuerySet[Any]", holder: UUID) -> Iterator[None]:
+def keep_alive(work: "LeasedWorkQuerySet[Any]", holder: UUID | None) -> Iterator[None]:
     """Renew the lease of this work in a thread during the block, or until it is lost.
 
     The thread dies with its process, so the work of a killed one is soon free.
     """
     ended = Event()
-    Thread(target=_renew, args=(work, holder, ended), name="lease", daemon=True).start()
+    if holder is not None:
+        Thread(target=_renew, args=(work, holder, ended), name="lease", daemon=True).start()
     try:
         yield
     finally:
