@@ -37,6 +37,7 @@ from citations.outline import storage as outline_storage
 from citations.outline import tree as outline_tree
 from citations.providers import clustering, registry
 from citations.providers.languages import stop_words
+from citations.text.function_words import function_words
 from transcripts import storage
 from transcripts.models import Collection
 
@@ -103,10 +104,10 @@ def grow(size: int) -> Grown:
     dice = np.random.default_rng(1)
     vectors = wander(dice, size)
     pieces = [piece(n, text, vectors[n]) for n, text in enumerate(islice(speech(), size))]
-    stops = stop_words("en")
-    outline_tree.build(pieces[:500], stops=stops)
+    build = partial(outline_tree.build, stops=stop_words("en"), function_words=function_words("en"))
+    build(pieces[:500])
     before, started = memory("VmRSS"), time.process_time()
-    outline_tree.build(pieces, stops=stops)
+    build(pieces)
     return Grown(
         chunks=size, seconds=time.process_time() - started, memory=memory("VmHWM") - before
     )

@@ -74,6 +74,7 @@ class Wording:
             function_words.leading,
             function_words.own,
         )
+        self._known: dict[str, tuple[str, bool]] = {}  # folded words by their forms
         self._spread: Counter[str] = Counter()
         self._nominal: Counter[str] = Counter()
         self._verbal: Counter[str] = Counter()
@@ -142,8 +143,8 @@ class Wording:
             words = tuple(token.word for token in tokens[first:last])
             phrase = phrases.setdefault(words, _Phrase(words=words, first=first / len(tokens)))
             phrase.forms[_flat(text[tokens[first].start : tokens[last - 1].stop])] += 1
-            around = tokens[max(0, first - 1) : first] + tokens[last : last + 1]
-            phrase.free += not any(token.is_content for token in around)
+            follows = first > 0 and tokens[first - 1].is_content
+            phrase.free += not follows and not (last < len(tokens) and tokens[last].is_content)
             phrase.announced += self._is_announced(tokens, first)
         return phrases.values()
 
@@ -169,12 +170,13 @@ class Wording:
         return bool(before) and before[-1] in self._grammar.about
 
     def _tokens(self, text: str) -> Iterator[_Token]:
-        labels = [match.span() for match in SPEAKER.finditer(text)]
-        for match in _TOKEN.finditer(text):
-            word = _GENITIVE.sub("", match[0].casefold())
-            is_label = any(start <= match.start() < stop for start, stop in labels)
-            is_content = not is_label and self._is_content(word, match[0])
-            yield _Token(word, match.start(), match.end(), is_content)
+        without_speakers = SPEAKER.sub(lambda match: ":".rjust(len(match[0])), text)
+        for match in _TOKEN.finditer(without_speakers):
+            form = match[0]
+            if form not in self._known:
+                word = _GENITIVE.sub("", form.casefold())
+                self._known[form] = word, self._is_content(word, form)
+            yield _Token(self._known[form][0], *match.span(), self._known[form][1])
 
     def _is_content(self, word: str, form: str) -> bool:
         return (
