@@ -105,6 +105,26 @@ def live_off_topic() -> float:
     return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)
 
 
+def search_numbers() -> dict[str, str]:
+    """Return the numbers in the formulas of a search, by the names of their settings."""
+    names = ("BM25_K1", "BM25_B", "SEARCH_CANDIDATES", "RRF_K", "DUPLICATE_SIMILARITY")
+    return {name.lower(): str(getattr(settings, name)) for name in names}
+
+
+def search_candidates() -> int:
+    """Return the candidates of each branch of a search for up to ten passages."""
+    return int(settings.SEARCH_CANDIDATES)
+
+
+def rrf_k() -> int:
+    return int(settings.RRF_K)
+
+
+def duplicate_similarity() -> float:
+    """Return the Jaccard similarity from which passages are near-duplicates."""
+    return float(settings.DUPLICATE_SIMILARITY)
+
+
 def rerank_candidates() -> int:
     return int(settings.RERANK_CANDIDATES)
 

@@ -69,7 +69,7 @@ class SignShare(NamedTuple):
 class Explanation:
     """How a score came about. Ranks count from 1; None in a branch that did not find the passage.
 
-    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (60 + rank); ``bm25`` is the
+    ``rrf`` is the sum of ``rrf_lexical`` and ``rrf_vector``, each 1 / (K + rank); ``bm25`` is the
     sum of its terms. The score comes from ``rerank_score`` where a cross-encoder ran, else from the
     judge, whose sum is ``base`` and the shares of its ``signs``, and with one branch from ``rrf``;
     ``formula`` has the numbers.

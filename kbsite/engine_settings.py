@@ -23,6 +23,38 @@ SEARCH_SEGMENT_SECONDS = option(
     most=86_400,
 )
 
+# Search
+
+BM25_K1 = option(
+    "BM25_K1",
+    1.5,
+    "Search by words: how much the second and later occurrences of a word add.",
+    most=2,  # more would overflow the packed scores of ``transcripts.bm25``
+)
+BM25_B = option(
+    "BM25_B", 0.75, "Search by words: how much a long passage is marked down; 0: not.", most=1
+)
+SEARCH_CANDIDATES = option(
+    "SEARCH_CANDIDATES",
+    50,
+    "Candidates by words and by meaning for ten results; in proportion for more.",
+    least=10,
+    most=500,
+)
+RRF_K = option(
+    "RRF_K",
+    60,
+    "K of reciprocal rank fusion, 1 / (K + rank): a small one favours the first ranks.",
+    least=1,
+    most=10_000,
+)
+DUPLICATE_SIMILARITY = option(
+    "DUPLICATE_SIMILARITY",
+    0.9,
+    "Share of common words (Jaccard) from which passages are folded as near-duplicates.",
+    most=1,
+)
+
 # Embeddings and re-ranking
 
 EMBEDDING_PROVIDER = option(

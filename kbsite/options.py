@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,54 @@ environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A setting: its name in the environment, its purpose, and whether its value is a secret."""
+    """A setting: its name in the environment, its purpose, and whether its value is a secret.
+
+    Numbers lie between ``least`` and ``most``.
+    """
 
     name: str
     default: Any
     meaning: str
     secret: bool = False
+    least: int = 0
+    most: float = math.inf
+    among: Sequence[str] = ()
 
     @property
     def is_set(self) -> bool:
         """Whether the environment gives a value."""
         return self.name in env.ENVIRON
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text gives the setting. Raises ImproperlyConfigured."""
+        return self._checked(lambda: env.parse_value(text, type(self.default)), text)
+
+    def read(self) -> Any:
+        """Return the value in the environment, or the default. Raises ImproperlyConfigured."""
+        reader = _READERS.get(type(self.default), env.str)
+        return self._checked(lambda: reader(self.name, default=self.default))
+
+    def _checked(self, read: Callable[[], Any], text: str | None = None) -> Any:
+        kind, (least, most) = type(self.default), (self.least, self.most)
+        try:
+            value = read()
+        except ValueError as error:
+            given = env.str(self.name) if text is None else text
+            raise self.refusal(repr(given), _EXPECTED[kind]) from error
+        if kind in (int, float) and not least <= value <= most:
+            raise self.refusal(
+                value, f"{least} " + ("or more" if most == math.inf else f"to {most}")
+            )
+        if self.among and value not in self.among:
+            expected = f"{', '.join(self.among[:-1])} or {self.among[-1]}"
+            raise self.refusal(repr(value), expected)
+        return value
+
+    def refusal(self, value: object, expected: str) -> ImproperlyConfigured:
+        """Return the error of a value that cannot be used."""
+        return ImproperlyConfigured(
+            f"{self.name} cannot be {value}: {expected} is expected ({self.meaning})"
+        )
 
 
 OPTIONS: dict[str, Option] = {}
@@ -47,22 +84,8 @@ def option(
     most: float = math.inf,
     among: Sequence[str] = (),
 ) -> Any:
-    """Declare a setting and return its value, of its default's type.
-
-    Numbers lie between ``least`` and ``most``. Raises ImproperlyConfigured.
+    """Declare a setting and return its value, of its default's type. Raises
+    ImproperlyConfigured.
     """
-    OPTIONS[name] = Option(name=name, default=default, meaning=meaning, secret=secret)
-    try:
-        value = _READERS.get(type(default), env.str)(name, default=default)
-    except ValueError as error:
-        raise _refusal(name, repr(env.str(name)), _EXPECTED[type(default)]) from error
-    if type(default) in (int, float) and not least <= value <= most:
-        raise _refusal(name, value, f"{least} " + ("or more" if most == math.inf else f"to {most}"))
-    if among and value not in among:
-        raise _refusal(name, repr(value), f"{', '.join(among[:-1])} or {among[-1]}")
-    return value
-
-
-def _refusal(name: str, value: object, expected: str) -> ImproperlyConfigured:
-    meaning = OPTIONS[name].meaning
-    return ImproperlyConfigured(f"{name} cannot be {value}: {expected} is expected ({meaning})")
+    OPTIONS[name] = Option(name, default, meaning, secret, least, most, among)
+    return OPTIONS[name].read()

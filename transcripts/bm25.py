@@ -29,8 +29,20 @@ from transcripts.tokenizer import (
     units,
 )
 
-K1 = 1.5
-B = 0.75
+LEAST_NORM = 1e-9  # keeps the formula defined where k1 is 0, or b is 1 and a segment has no words
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The constants of BM25: how slowly repetitions saturate (``k1``, 0 to 2), and how much the
+    length counts (``b``, 0 to 1).
+    """
+
+    k1: float = 1.5
+    b: float = 0.75
+
+
+DEFAULT = Parameters()
 
 
 # Formulas
@@ -46,22 +58,23 @@ def idf(segments: int, containing: int) -> float:
     return math.log1p((segments - containing + 0.5) / (containing + 0.5))
 
 
-def length_norm(length: int, average: float) -> float:
+def length_norm(length: int, average: float, by: Parameters = DEFAULT) -> float:
     """Weight a segment's length (tokens): k1 · (1 − b + b · length / average).
 
     k1 · (1 − b) if the average is 0. Robertson and Zaragoza, "The Probabilistic Relevance
     Framework: BM25 and Beyond" (2009).
     """
-    return K1 * (1 - B + B * length / average) if average else K1 * (1 - B)
+    norm = by.k1 * (1 - by.b + by.b * length / average) if average else by.k1 * (1 - by.b)
+    return max(norm, LEAST_NORM)
 
 
-def score_formula(frequency: int, norm: float, weight: float) -> float:
+def score_formula(frequency: int, norm: float, weight: float, by: Parameters = DEFAULT) -> float:
     """Score one term in one segment: idf · tf · (k1 + 1) / (tf + norm).
 
     ``norm`` is ``length_norm``, ``weight`` the idf. Robertson and Zaragoza (2009). The score of a
     segment is the sum over the query's tokens, so that a repeated word counts again.
     """
-    return weight * frequency * (K1 + 1) / (frequency + norm)
+    return weight * frequency * (by.k1 + 1) / (frequency + norm)
 
 
 # Index
@@ -99,6 +112,7 @@ class Index:
         "_lengths",
         "_norms",
         "_ones",
+        "_parameters",
         "_positions",
         "_starts",
         "_terms",
@@ -114,8 +128,10 @@ class Index:
         frequencies: "array[int]",
         lengths: "array[int]",
         language: str,
+        parameters: Parameters,
     ) -> None:
         self._language = language
+        self._parameters = parameters
         self._terms = terms
         self._starts = starts
         self._positions = positions
@@ -123,14 +139,18 @@ class Index:
         self._lengths = lengths
         self.size = len(lengths)
         self.average_length: float = sum(lengths) / len(lengths) if lengths else 0.0
-        table = {length: length_norm(length, self.average_length) for length in set(lengths)}
+        table = {
+            length: length_norm(length, self.average_length, parameters) for length in set(lengths)
+        }
         self._norms: list[float] = [table[length] for length in lengths]
         self._ones = int.from_bytes(array("I", [1]) * len(lengths), sys.byteorder)
         self._highest = self._ones * _HIGHEST
         self._kept: dict[str, _Term] = {}
 
     @classmethod
-    def build(cls, texts: Sequence[str], language: str = "") -> Self:
+    def build(
+        cls, texts: Sequence[str], language: str = "", parameters: Parameters = DEFAULT
+    ) -> Self:
         """Index segments in a language ("": English). The position of a hit is the index in
         ``texts``.
         """
@@ -146,7 +166,7 @@ class Index:
         counts = [len(postings[term]) // 2 for term in terms]
         starts = array("I", accumulate(counts, initial=0))
         positions, frequencies = _narrowest(flat[::2]), _narrowest(flat[1::2])
-        return cls(terms, starts, positions, frequencies, _narrowest(lengths), language)
+        return cls(terms, starts, positions, frequencies, _narrowest(lengths), language, parameters)
 
     def rank(self, query: str, *, limit: int) -> list[Hit]:
         """Return the ``limit`` best segments, best first; ties in the transcript's order.
@@ -178,7 +198,7 @@ class Index:
         return _HEADER.pack(_MAGIC, TOKENIZER_VERSION, *widths, *sizes, zlib.crc32(body)) + body
 
     @classmethod
-    def from_bytes(cls, data: bytes, language: str = "") -> Self:
+    def from_bytes(cls, data: bytes, language: str = "", parameters: Parameters = DEFAULT) -> Self:
         """Read a blob written by ``to_bytes`` for a transcript in this language.
 
         Raises ``ValueError`` if it is damaged, no index, or written with another tokenizer: then
@@ -191,7 +211,7 @@ class Index:
             or max(positions, default=-1) >= len(lengths)
         ):
             raise ValueError("the search index contradicts itself")
-        return cls(terms, starts, positions, frequencies, lengths, language)
+        return cls(terms, starts, positions, frequencies, lengths, language, parameters)
 
     def _score(self, position: int, query: "_QueryTerms") -> float:
         """Sum the scores of all terms in one segment."""
@@ -199,7 +219,9 @@ class Index:
         for (positions, frequencies, weight, _), repetitions in query:
             place = bisect_left(positions, position)
             if place < len(positions) and positions[place] == position:
-                score += repetitions * score_formula(frequencies[place], norm, weight)
+                score += repetitions * score_formula(
+                    frequencies[place], norm, weight, self._parameters
+                )
         return score
 
     def _candidates(self, query: "_QueryTerms", limit: int) -> Iterator[int]:
@@ -248,10 +270,10 @@ class Index:
 
         Adding two such integers, one fast loop inside the interpreter, adds the scores of all
         segments. ``MAX_QUERY_WORDS`` words cannot overflow a lane: each adds less than
-        2.5 · ln(2³⁰) · 2¹⁶.
+        (k1 + 1) · ln(2³⁰) · 2¹⁶, and k1 is at most 2.
         """
         lanes = array("I", bytes(_LANE * self.size))
-        factor, norms = weight * (K1 + 1) * _SCALE, self._norms
+        factor, norms = weight * (self._parameters.k1 + 1) * _SCALE, self._norms
         for position, frequency in zip(positions, frequencies, strict=True):
             lanes[position] = int(factor * frequency / (frequency + norms[position])) + 1
         return int.from_bytes(lanes, sys.byteorder)

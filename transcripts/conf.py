@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from transcripts.bm25 import Parameters
 from transcripts.reading import ReadingLimits
 from transcripts.youtube import Options
 
@@ -13,6 +14,10 @@ def limits() -> ReadingLimits:
         max_full_transcript_length=settings.MAX_FULL_TRANSCRIPT_LENGTH,
         search_segment_seconds=settings.SEARCH_SEGMENT_SECONDS,
     )
+
+
+def bm25() -> Parameters:
+    return Parameters(k1=settings.BM25_K1, b=settings.BM25_B)
 
 
 def youtube_options(*, allow_translated: bool = False) -> Options:

@@ -212,7 +212,7 @@ def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> V
     transcript = find_transcript(video, language=language)
     seconds = conf.limits().search_segment_seconds
     segments = _segments(transcript.pk, transcript.digest, seconds)
-    index = _index(transcript.pk, transcript.digest, seconds, transcript.language)
+    index = _index(transcript.pk, transcript.digest, seconds, transcript.language, conf.bm25())
     hits = tuple(
         SegmentHit(
             text=segment.text,
@@ -289,11 +289,13 @@ def _segments(pk: int, digest: str, seconds: int) -> list[CueGroup]:
 
 
 @lru_cache(maxsize=128)
-def _index(pk: int, digest: str, seconds: int, language: str) -> bm25.Index:
+def _index(
+    pk: int, digest: str, seconds: int, language: str, parameters: bm25.Parameters
+) -> bm25.Index:
     version = tokenizer.TOKENIZER_VERSION
     rows = TranscriptIndex.objects.filter(transcript=pk, digest=digest, segment_seconds=seconds)
     if stored := rows.filter(tokenizer_version=version).first():
         with suppress(ValueError):  # damaged, or of another version
-            return bm25.Index.from_bytes(bytes(stored.data), language)
+            return bm25.Index.from_bytes(bytes(stored.data), language, parameters)
     texts = [segment.text for segment in _segments(pk, digest, seconds)]
-    return bm25.Index.build(texts, language)
+    return bm25.Index.build(texts, language, parameters)

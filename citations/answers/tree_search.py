@@ -6,6 +6,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Final, NamedTuple
 
+from citations import conf
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, resolve
@@ -164,6 +165,7 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
     A node's support is the sum of the squared scores of the chunks below it: one that fits counts
     for more than several that hardly do.
     """
+    k = conf.rrf_k()
     levels: defaultdict[int, list[Summary]] = defaultdict(list)
     for node in nodes:
         levels[node.level].append(node)
@@ -175,8 +177,8 @@ def _scores(nodes: Iterable[Summary], chunks: Sequence[ChunkEvidence]) -> dict[i
             for node in own
         }
         branches = [ranking for ranking in map(_ranking, (near, support)) if ranking]
-        most = len(branches) / (fusion.RRF_K + 1)
-        fused = fusion.rrf([list(ranking) for ranking in branches])
+        most = len(branches) / (k + 1)
+        fused = fusion.rrf([list(ranking) for ranking in branches], k=k)
         weighted = fusion.min_max_weighted(fused, branches)
         scores |= {node: score / most for node, score in weighted.items()}
     return scores

@@ -23,6 +23,7 @@ from citations.lexical.terms import terms_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
 from citations.passages import TermScore
+from transcripts import conf
 from transcripts.stemming import stem
 from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
 
@@ -85,7 +86,7 @@ def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkS
     for _ in range(_ATTEMPTS):
         state = snapshot.read({word: terms_of(word) for word in words}, resolved)
         if not query.phrases and not query.excluded:
-            hits = scoring.rank(state, counts, limit=limit, terms=terms)
+            hits = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
             return [ChunkScore(*hit) for hit in hits]
         verified, is_gone = _search_verified(query, state, terms, limit)
         if not is_gone:
@@ -103,7 +104,7 @@ def explain(
     """
     counts = query_counts(query.words)
     state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
-    explained = scoring.explain(state, counts, places)
+    explained = scoring.explain(state, counts, places, by=conf.bm25())
     rows = Chunk.objects.filter(position__in=explained).order_by()
     languages = dict(rows.values_list("position", "source__language"))
     return {
@@ -120,7 +121,7 @@ def word_table(
     """Describe the chunks at ascending positions by the words of a query."""
     counts = query_counts(words)
     state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
-    return scoring.table(state, counts, positions)
+    return scoring.table(state, counts, positions, by=conf.bm25())
 
 
 def rebuild(*, all_sources: bool = False) -> int:
@@ -170,14 +171,15 @@ def _search_verified(
 ) -> tuple[list[ChunkScore], bool]:
     """Search by text where stems are too coarse; tell whether a chunk was gone meanwhile."""
     counts, needed = query_counts(query.words), replace(terms, excluded=())
+    by = conf.bm25()
     for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
-        hits = scoring.rank(state, counts, limit=breadth, terms=needed)
+        hits = scoring.rank(state, counts, limit=breadth, terms=needed, by=by)
         verified, is_gone = _verified(query, hits, limit)
         if len(verified) == limit or len(hits) < breadth:
             return verified, is_gone
     if not terms.excluded:
         return verified, is_gone
-    hits = scoring.rank(state, counts, limit=breadth, terms=terms)
+    hits = scoring.rank(state, counts, limit=breadth, terms=terms, by=by)
     others, more_gone = _verified(query, hits, limit)
     best = sorted({*verified, *others}, key=lambda hit: (-hit.score, hit.position))
     return best[:limit], is_gone or more_gone

@@ -20,7 +20,7 @@ from citations.lexical.postings import Postings
 from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
 from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
-from transcripts.bm25 import K1, B, idf, length_norm, score_formula
+from transcripts.bm25 import LEAST_NORM, Parameters, idf, length_norm, score_formula
 
 Floats = NDArray[np.float64]
 ApproximateScores = NDArray[np.float32]
@@ -36,17 +36,27 @@ class QueryTerm(NamedTuple):
     word: str
     repetitions: int
     weight: float
+    by: Parameters
+
+    @property
+    def most(self) -> float:
+        """The score that no chunk quite reaches."""
+        return self.repetitions * self.weight * (self.by.k1 + 1)
 
     def score(self, frequency: int, norm: float) -> float:
-        return self.repetitions * score_formula(frequency, norm, self.weight)
+        return self.repetitions * score_formula(frequency, norm, self.weight, self.by)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """The average length and the query's terms, in their order."""
+    """The average length, the query's terms in their order, and the constants of the formula."""
 
     average: float
     terms: tuple[QueryTerm, ...]
+    by: Parameters
+
+    def norm(self, length: int) -> float:
+        return length_norm(length, self.average, self.by)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,25 +78,25 @@ class Term(NamedTuple):
 
 
 def statistics(
-    snapshot: Snapshot, within: Sequence[LexicalSegment], counts: Mapping[str, int]
+    snapshot: Snapshot, within: Sequence[LexicalSegment], counts: Mapping[str, int], by: Parameters
 ) -> CorpusStatistics:
     """Return the statistics of a query's words, without those that are in no chunk."""
     spread = {word: sum(segment.containing(word) for segment in within) for word in counts}
     terms = tuple(
-        QueryTerm(word, repetitions, idf(snapshot.chunks, spread[word]))
+        QueryTerm(word, repetitions, idf(snapshot.chunks, spread[word]), by)
         for word, repetitions in counts.items()
         if spread[word] > 0
     )
     average = snapshot.tokens / snapshot.chunks if snapshot.chunks else 0.0
-    return CorpusStatistics(average=average, terms=terms)
+    return CorpusStatistics(average=average, terms=terms, by=by)
 
 
 def rank(
-    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter
+    snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter, by: Parameters
 ) -> list[tuple[int, float]]:
     """Return the ``limit`` best positions with their scores, best first, ties by position."""
     searched = segments(snapshot)
-    corpus, best = statistics(snapshot, searched, counts), TopHits(limit)
+    corpus, best = statistics(snapshot, searched, counts, by), TopHits(limit)
     bounded = [(segment, _terms(segment, corpus)) for segment in searched]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
         if own and sum(term.bound for term in own) >= best.least * (1 - _ROUNDING):
@@ -95,11 +105,11 @@ def rank(
 
 
 def explain(
-    snapshot: Snapshot, counts: Mapping[str, int], positions: Iterable[int]
+    snapshot: Snapshot, counts: Mapping[str, int], positions: Iterable[int], *, by: Parameters
 ) -> dict[int, tuple[TermScore, ...]]:
     """Return what each term adds to the score of each position, in the order of addition."""
     searched, requested = segments(snapshot), np.array(sorted(set(positions)), np.int64)
-    corpus = statistics(snapshot, searched, counts)
+    corpus = statistics(snapshot, searched, counts, by)
     explained: dict[int, tuple[TermScore, ...]] = {}
     for segment in searched:
         mask, slots = segment.counted, segment.inside(requested)
@@ -109,10 +119,12 @@ def explain(
     return explained
 
 
-def table(snapshot: Snapshot, counts: Mapping[str, int], positions: Sequence[int]) -> WordTable:
+def table(
+    snapshot: Snapshot, counts: Mapping[str, int], positions: Sequence[int], *, by: Parameters
+) -> WordTable:
     """Describe the chunks at ascending positions by a query's words."""
     searched, requested = segments(snapshot), np.array(positions, np.int64)
-    corpus = statistics(snapshot, searched, counts)
+    corpus = statistics(snapshot, searched, counts, by)
     columns = {word: column for column, word in enumerate(counts)}
     known = {term.word: term.weight for term in corpus.terms}
     absent = idf(snapshot.chunks, 0)
@@ -136,7 +148,7 @@ def table(snapshot: Snapshot, counts: Mapping[str, int], positions: Sequence[int
 def _term_scores(
     segment: LexicalSegment, corpus: CorpusStatistics, slot: int
 ) -> tuple[TermScore, ...]:
-    norm = length_norm(int(segment.lengths[slot]), corpus.average)
+    norm = corpus.norm(int(segment.lengths[slot]))
     return tuple(
         TermScore(
             term=term.word, frequency=frequency, idf=term.weight, score=term.score(frequency, norm)
@@ -182,7 +194,7 @@ class TopHits:
 def _terms(segment: LexicalSegment, corpus: CorpusStatistics) -> list[Term]:
     """Return a segment's terms, those with the highest bound first."""
     terms = [
-        Term(query_term, postings, _bound(segment, postings, query_term, corpus.average))
+        Term(query_term, postings, _bound(segment, postings, query_term, corpus))
         for query_term in corpus.terms
         if (postings := segment.postings.get(query_term.word)) is not None
     ]
@@ -190,19 +202,24 @@ def _terms(segment: LexicalSegment, corpus: CorpusStatistics) -> list[Term]:
 
 
 def _bound(
-    segment: LexicalSegment, postings: Postings, query_term: QueryTerm, average: float
+    segment: LexicalSegment, postings: Postings, query_term: QueryTerm, corpus: CorpusStatistics
 ) -> float:
     skyline = segment.skylines.get(query_term.word)
     if not skyline:
         slots, frequencies = postings.pairs()
-        norm = length_norm(int(segment.lengths[slots].min()), average)
+        norm = corpus.norm(int(segment.lengths[slots].min()))
         return query_term.score(int(frequencies.max()), norm)
-    base, slope = length_norm(0, average), K1 * B / average if average else 0.0
+    base, slope = corpus.norm(0), _slope(corpus)
     most: float = max(
         frequency / (frequency + base + slope * length)
         for frequency, length in _PAIR.iter_unpack(skyline)
     )
-    return query_term.repetitions * query_term.weight * (K1 + 1) * most
+    return query_term.most * most
+
+
+def _slope(corpus: CorpusStatistics) -> float:
+    """Return what each word of a chunk adds to its length norm."""
+    return corpus.by.k1 * corpus.by.b / corpus.average if corpus.average else 0.0
 
 
 def _search(
@@ -217,7 +234,7 @@ def _search(
         chosen = np.flatnonzero(mask)
         if len(chosen) * 16 < segment.size or len(chosen) <= FEW:
             return _score_exactly(segment, corpus, best, chosen)
-    norms = _norms(segment, corpus.average)
+    norms = _norms(segment, corpus)
     if not best.least:
         best.floor = _floor(segment, terms, corpus, norms, best.limit, mask)
     least = best.least * (1 - _ROUNDING * (len(terms) + 4))
@@ -298,7 +315,7 @@ def _leading_candidates(
 
 def _fewest(query_term: QueryTerm, least: float, norms: ApproximateScores) -> int:
     """Return how often the shortest chunk must have a term for it to add at least ``least``."""
-    most, norm = query_term.repetitions * query_term.weight * (K1 + 1), K1 * (1 - B)
+    most, norm = query_term.most, query_term.by.k1 * (1 - query_term.by.b)
     if least <= 0:
         return 1
     if least >= most:
@@ -311,36 +328,36 @@ def _fewest(query_term: QueryTerm, least: float, norms: ApproximateScores) -> in
 
 def _scores(segment: LexicalSegment, corpus: CorpusStatistics, slots: Slots) -> Floats:
     """Score chunks as ``transcripts.bm25``, operation by operation, for identical bits."""
-    norms = _exact_norms(segment.lengths[slots], corpus.average)
+    norms = _exact_norms(segment.lengths[slots], corpus)
     scores = np.zeros(len(slots))
     for query_term in corpus.terms:
         if query_term.word in segment.postings:
             frequencies = segment.postings[query_term.word].at(slots).astype(np.float64)
-            score = query_term.weight * frequencies * (K1 + 1) / (frequencies + norms)
+            score = query_term.weight * frequencies * (corpus.by.k1 + 1) / (frequencies + norms)
             scores += query_term.repetitions * score
     return scores
 
 
-def _exact_norms(lengths: NDArray[Any], average: float) -> Floats:
-    if not average:
-        return np.full(len(lengths), K1 * (1 - B))
-    return K1 * (1 - B + B * lengths.astype(np.float64) / average)
+def _exact_norms(lengths: NDArray[Any], corpus: CorpusStatistics) -> Floats:
+    if not corpus.average:
+        return np.full(len(lengths), corpus.norm(0))
+    k1, b = corpus.by.k1, corpus.by.b
+    norms = k1 * (1 - b + b * lengths.astype(np.float64) / corpus.average)
+    return np.maximum(norms, LEAST_NORM)
 
 
 def _approximate_scores(
     query_term: QueryTerm, frequencies: NDArray[Any], norms: ApproximateScores
 ) -> ApproximateScores:
     counted = frequencies.astype(np.float32)
-    scores: ApproximateScores = counted * np.float32(
-        query_term.repetitions * query_term.weight * (K1 + 1)
-    )
+    scores: ApproximateScores = counted * np.float32(query_term.most)
     counted += norms
     scores /= counted
     return scores
 
 
-def _norms(segment: LexicalSegment, average: float) -> ApproximateScores:
+def _norms(segment: LexicalSegment, corpus: CorpusStatistics) -> ApproximateScores:
     """Return the rough length norms of a segment's chunks."""
-    norms: ApproximateScores = segment.lengths * np.float32(K1 * B / average if average else 0.0)
-    norms += np.float32(K1 * (1 - B))
+    norms: ApproximateScores = segment.lengths * np.float32(_slope(corpus))
+    norms += np.float32(corpus.norm(0))
     return norms

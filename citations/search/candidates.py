@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
 
+from citations import conf
 from citations.errors import InvalidProvider, ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
@@ -26,7 +27,6 @@ from transcripts.locks import release_connection
 from transcripts.scope import Scope
 from transcripts.stages import finish
 
-CANDIDATES, FEWEST_CANDIDATES = 5, 50  # of each branch: times the limit, and at least so many
 VERIFIED = 4  # times as many by vector, where phrases and exclusions will leave few
 LEXICAL, VECTOR, FUSE, FETCH = "lexical", "vector", "fuse", "fetch"  # names of stages
 JUDGE = "judge"
@@ -59,8 +59,8 @@ class SearchRequest:
 
     @property
     def breadth(self) -> int:
-        """The number of candidates of each branch."""
-        return max(FEWEST_CANDIDATES, CANDIDATES * self.limit)
+        """The number of candidates of each branch: more for more than ten results."""
+        return conf.search_candidates() * max(10, self.limit) // 10
 
     @property
     def is_strict(self) -> bool:
@@ -176,9 +176,12 @@ def _look_up(
     if embedding is not None and vector is not None:
         space = embedding.space
         cosines = log.timed(VECTOR, lambda: _by_vector(request, resolved, vector, space))
-    fused = log.timed(FUSE, lambda: fusion.rrf([list(scores), list(cosines)])[: request.breadth])
+    k = conf.rrf_k()
+    fused = log.timed(
+        FUSE, lambda: fusion.rrf([list(scores), list(cosines)], k=k)[: request.breadth]
+    )
     rows = log.timed(FETCH, lambda: fetch(request.scope, [hit.key for hit in fused]))
-    most = (request.uses_words + (vector is not None)) / (fusion.RRF_K + 1)
+    most = (request.uses_words + (vector is not None)) / (k + 1)
     hits = [
         CandidateHit(rows[hit.key], hit, scores.get(hit.key), cosines.get(hit.key), most)
         for hit in fused

@@ -6,9 +6,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from transcripts.tokenizer import tokenize
 
-RRF_K = 60
-DUPLICATE = 0.9
-
 LEAST = 0.25  # weight of the last hit of a ranking
 
 K = TypeVar("K", bound=Hashable)
@@ -23,7 +20,7 @@ class FusedHit(NamedTuple, Generic[K]):
     parts: tuple[float, ...]
 
 
-def rrf(rankings: Sequence[Sequence[K]], *, k: int = RRF_K) -> list[FusedHit[K]]:
+def rrf(rankings: Sequence[Sequence[K]], *, k: int = 60) -> list[FusedHit[K]]:
     """Fuse rankings (best first) by reciprocal rank: the score of a key is the sum of 1 / (k +
     rank).
 
@@ -85,7 +82,7 @@ class UniqueText(NamedTuple):
     duplicates: list[tuple[int, float]]
 
 
-def deduplicate(texts: Sequence[str], threshold: float = DUPLICATE) -> list[UniqueText]:
+def deduplicate(texts: Sequence[str], threshold: float = 0.9) -> list[UniqueText]:
     """Keep the texts (in rank order) without near-duplicates; list each of these under the most
     similar kept text.
 

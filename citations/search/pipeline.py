@@ -185,9 +185,10 @@ class _Group(NamedTuple):
 
 def _deduplicate(ranked: Sequence[RankedHit], limit: int) -> list[_Group]:
     rows = [hit.hit.candidate for hit in ranked]
+    texts = [row.text for row in rows]
     return [
         _Group(ranked[index], [(rows[dropped], similarity) for dropped, similarity in duplicates])
-        for index, duplicates in fusion.deduplicate([row.text for row in rows])[:limit]
+        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())[:limit]
     ]
 
 
@@ -259,5 +260,6 @@ def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation
 
 def _sum(hit: CandidateHit) -> str:
     """Write the fused score as a sum."""
-    terms = [f"1/({fusion.RRF_K} + {rank})" for rank in hit.fused.ranks if rank is not None]
+    k = conf.rrf_k()
+    terms = [f"1/({k} + {rank})" for rank in hit.fused.ranks if rank is not None]
     return f"({' + '.join(terms)})"

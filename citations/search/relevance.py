@@ -13,6 +13,7 @@ from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.signs import CandidateTable
 from citations.vectors import search as vector_search
+from transcripts import conf
 from transcripts.stemming import stems
 from transcripts.tokenizer import query_counts, tokenize
 
@@ -71,6 +72,7 @@ def describe(
         neighbour_cosine=_beside(near, earlier, later),
         length=found.lengths[places],
         source=np.array([row.source for row in candidates], np.int64),
+        k1=conf.bm25().k1,
     )
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from transcripts.bm25 import K1
+from transcripts.bm25 import DEFAULT
 
 Numbers = NDArray[np.float64]
 
-RRF_K: Final = 60
+RRF_K: Final = 60  # as trained, whatever K candidates are fused with
 NEAR: Final = 0.35  # weight of each neighbour beside a passage
 LEAST_SPREAD: Final = 0.1  # of cosines; less tells nothing, and is usual among few candidates
 FIRST: Final = 20  # candidates of which a source has a share
@@ -63,6 +63,7 @@ class CandidateTable:
     neighbour_cosine: Numbers  # (n, 2)
     length: Numbers  # (n,): words, relative to the library's average
     source: NDArray[np.int64]  # (n,)
+    k1: float = DEFAULT.k1  # of BM25
 
 
 def compute(table: CandidateTable) -> Numbers:
@@ -71,7 +72,7 @@ def compute(table: CandidateTable) -> Numbers:
     if not n:
         return np.zeros((0, len(SIGNS)))
     total = max(float(table.weights.sum()), 1e-9)
-    share, most = table.weights / total, total * (K1 + 1)
+    share, most = table.weights / total, total * (table.k1 + 1)
     near_cosine = _smoothed(table.cosine, table.neighbour_cosine)
     near_bm25 = _smoothed(table.bm25, table.neighbour_bm25)
     by_meaning, by_words = _ranks(table.cosine), _ranks(table.bm25)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from citations.errors import InvalidGold
 from citations.evaluation import answer_quality, search_quality
@@ -29,6 +30,7 @@ MAX_LISTED = 20  # lines of a gold file that cannot be used
 # Settings that a search reads when it runs. An embedding model has a guarded migration instead.
 VARIABLE_SETTINGS = ["RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE"]
 VARIABLE_SETTINGS += ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"]
+VARIABLE_SETTINGS += ["BM25_K1", "BM25_B", "SEARCH_CANDIDATES", "RRF_K", "DUPLICATE_SIMILARITY"]
 COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "ms")
 
 
@@ -231,14 +233,10 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
     if not sign or name not in VARIABLE_SETTINGS:
         names = ", ".join(VARIABLE_SETTINGS)
         raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {names}.")
-    kind = type(OPTIONS[name].default)
-    if kind is bool:
-        return name, text.casefold() in ("true", "1", "yes", "on")
-    if kind is int:
-        if not text.isdecimal() or not 1 <= int(text) <= 200:
-            raise InvalidInput(f"{name} cannot be {text!r}: expected 1 to 200.")
-        return name, int(text)
-    return name, text
+    try:
+        return name, OPTIONS[name].parse(text)
+    except ImproperlyConfigured as error:
+        raise InvalidInput(str(error)) from None
 
 
 def _print(

@@ -17,7 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from transcripts import bm25
-from transcripts.bm25 import K1, B, Hit, Index, idf, length_norm, score_formula
+from transcripts.bm25 import DEFAULT, Hit, Index, Parameters, idf, length_norm, score_formula
 from transcripts.cues import Cue, group_by_time
 from transcripts.stemming import stems
 from transcripts.tokenizer import MAX_QUERY_WORDS, matched_spans, tokenize
@@ -225,9 +225,37 @@ def test_a_word_of_every_segment_still_counts() -> None:
 
 def test_the_parts_of_the_formula() -> None:
     assert idf(10, 3) == pytest.approx(math.log(7.5 / 3.5 + 1))
-    assert length_norm(20, 10.0) == pytest.approx(K1 * (1 - B + B * 2))
-    assert length_norm(0, 0.0) == K1 * (1 - B)
+    assert Parameters(k1=1.5, b=0.75) == DEFAULT
+    assert length_norm(20, 10.0) == pytest.approx(1.5 * (0.25 + 0.75 * 2))
+    assert length_norm(0, 0.0) == 1.5 * 0.25
     assert score_formula(2, 1.5, 3.0) == pytest.approx(3.0 * 2 * 2.5 / 3.5)
+
+
+def test_the_constants_decide_whether_repetition_and_length_count() -> None:
+    texts = ["pie and more of it", "pie", "pie pie pie and so on for long"]
+
+    def scores(parameters: Parameters) -> list[float]:
+        index = Index.from_bytes(Index.build(texts).to_bytes(), parameters=parameters)
+        assert index.rank("pie", limit=3) == Index.build(texts, "", parameters).rank("pie", limit=3)
+        return [
+            hit.score for hit in sorted(index.rank("pie", limit=3), key=lambda hit: hit.position)
+        ]
+
+    same = scores(Parameters(k1=0.0, b=1.0))
+    assert same == pytest.approx([same[0]] * 3)
+    long, short, often = scores(Parameters(k1=1.5, b=0.0))
+    assert long == short < often
+    long, short, often = scores(Parameters(k1=1.5, b=1.0))
+    assert long < short
+
+
+def test_the_longest_query_of_the_rarest_words_does_not_overflow_with_the_greatest_k1() -> None:
+    words = [f"w{number}" for number in range(MAX_QUERY_WORDS)]
+    index = Index.build([" ".join(words), "other"], "", Parameters(k1=2.0, b=0.0))
+    (hit,) = index.rank(" ".join(words), limit=1)
+    assert hit.position == 0
+    rarest = (2.0 + 1) * math.log(2**30) * 2**16
+    assert MAX_QUERY_WORDS * rarest + MAX_QUERY_WORDS + 1 < 2**31
 
 
 def agrees_with_bm25s(texts: list[str], queries: list[str], language: str = "en") -> None:
@@ -238,7 +266,7 @@ def agrees_with_bm25s(texts: list[str], queries: list[str], language: str = "en"
     other.index([stems(tokenize(text), language) for text in texts], show_progress=False)
     index = Index.build(texts, language)
     for query in queries:
-        expected = other.get_scores(stems(tokenize(query), language)) * (K1 + 1)
+        expected = other.get_scores(stems(tokenize(query), language)) * (DEFAULT.k1 + 1)
         hits = index.rank(query, limit=len(texts))
         scores = numpy.zeros(len(texts))
         scores[[hit.position for hit in hits]] = [hit.score for hit in hits]

@@ -5,6 +5,7 @@ stored, replaced, deleted and merged before.
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ from citations.lexical.query import Query, parse
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexBlock, LexEntry, LexPack, Source
 from tests.makers import SENTENCES, make_document, replace_chunks
-from transcripts.bm25 import Index, length_norm, score_formula
+from transcripts import conf
+from transcripts.bm25 import Index, Parameters, length_norm, score_formula
 from transcripts.models import Collection
 
 EVERYWHERE = ResolvedFilter(sources=None, chunks=1)
@@ -51,7 +53,9 @@ def expected(text: str, *, limit: int) -> list[ChunkScore]:
     rows = list(Chunk.objects.order_by("position").values_list("position", "text"))
     return [
         ChunkScore(rows[hit.position][0], hit.score)
-        for hit in Index.build([text for _, text in rows]).rank(parse(text).words, limit=limit)
+        for hit in Index.build([text for _, text in rows], "", conf.bm25()).rank(
+            parse(text).words, limit=limit
+        )
     ]
 
 
@@ -85,6 +89,26 @@ def test_chunks_are_ranked_as_one_index_over_all_of_them_would(collection: Colle
         make_document(collection, numbered(SENTENCES[n:], 20 + n))
     assert_as_expected(QUERIES)
     assert_as_expected(QUERIES, limit=100)
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.0, 0.75), (0.6, 0.0), (1.2, 1.0), (2.0, 0.3)])
+def test_other_constants_rank_by_them_at_once_from_the_same_index(
+    collection: Collection, settings: Any, k1: float, b: float
+) -> None:
+    for n in range(3):
+        make_document(collection, ["the error", *numbered(SENTENCES[n:], 80 + n), "?!"])
+        merging.merge(spare=0) if n == 1 else None
+    before = search("the error", limit=20)
+    settings.BM25_K1, settings.BM25_B = k1, b
+    assert_as_expected(QUERIES, limit=20)
+    found = search("the error", limit=20)
+    assert [hit.score for hit in found] != [hit.score for hit in before]
+    terms = lexical_index.explain(
+        parse("the error"), [hit.position for hit in found], resolved=EVERYWHERE
+    )
+    assert [sum(term.score for term in terms[hit.position]) for hit in found] == [
+        hit.score for hit in found
+    ]
 
 
 def test_a_source_that_is_replaced_or_deleted_is_forgotten_at_once(collection: Collection) -> None:
@@ -368,19 +392,24 @@ def test_a_merge_in_the_middle_of_a_search_is_noticed(
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 300), st.integers(1, 400)), min_size=1), st.floats(0.5, 500)
+    st.lists(st.tuples(st.integers(1, 300), st.integers(1, 400)), min_size=1),
+    st.floats(0.5, 500),
+    st.builds(Parameters, k1=st.floats(0, 2), b=st.floats(0, 1)),
 )
 def test_no_posting_scores_more_than_the_best_of_its_blocks_skyline(
-    postings: list[tuple[int, int]], average: float
+    postings: list[tuple[int, int]], average: float, by: Parameters
 ) -> None:
     frequencies, lengths = np.array(postings).T.astype(np.uint32)
     pairs = np.frombuffer(skyline(frequencies, lengths), "<u4").reshape(-1, 2).tolist()
     assert {(times, length) for times, length in pairs} <= set(postings)
     scores = [
-        max(score_formula(times, length_norm(length, average), 1.0) for times, length in some)
+        max(
+            score_formula(times, length_norm(length, average, by), 1.0, by)
+            for times, length in some
+        )
         for some in (pairs, postings)
     ]
-    assert scores[0] == scores[1]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-12)
 
 
 @pytest.mark.django_db(transaction=True)

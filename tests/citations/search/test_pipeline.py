@@ -724,6 +724,31 @@ def test_a_cross_encoder_orders_the_candidates_by_context_and_text_against_the_q
     assert search_pipeline.search(scope, "entropy", rerank=False).reranked is False
 
 
+def test_the_numbers_of_the_search_take_effect_at_once(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
+    others = [f"Entropy is disorder {number}." for number in range(12)]
+    embed(make_document(collection, [*TEXTS, *others]))
+    first = search_pipeline.search(scope, "entropy disorder", explain=True)
+    assert "1/(60 + 1)" in str(
+        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+        .passages[0]
+        .explanation
+    )
+    settings.DUPLICATE_SIMILARITY, settings.RRF_K, settings.SEARCH_CANDIDATES = 0.7, 5, 10
+    found = search_pipeline.search(scope, "entropy disorder", explain=True)
+    assert len(found.passages) < len(first.passages)
+    assert found.passages[0].duplicates
+    how = found.passages[0].explanation
+    assert how is not None
+    assert how.lexical_rank is not None
+    assert how.rrf_lexical == pytest.approx(1 / (5 + how.lexical_rank))
+    counts = {stage.name: stage.count for stage in found.stages}
+    assert (counts["lexical"], counts["vector"], counts["fuse"]) == (10, 10, 10)
+    lexical = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+    assert "1/(5 + 1)" in str(lexical.passages[0].explanation)
+
+
 def test_only_the_first_candidates_are_re_ranked_and_the_others_follow(
     scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from citations.lexical import index as lexical_index
 from citations.models import Chunk
 from citations.providers import registry
 from citations.search import judgments
@@ -140,6 +141,20 @@ def test_a_setting_that_loses_the_marked_hits_is_refused(
     assert settings.RERANKER == "none"
 
 
+def test_a_number_of_the_search_is_tried_before_it_is_set(
+    kb: Kb, gold: Path, settings: Any
+) -> None:
+    text = "entropy " * 3 + "and many other words " * 3
+    Chunk.objects.filter(ordinal=1).update(text=text.strip())
+    make_source(make_video(Collection.objects.get(), key="other"), texts=["entropy"])
+    lexical_index.rebuild(all_sources=True)
+    tried = kb("eval", gold, "--with", "bm25_b=1", "--with", "BM25_K1=0", "--json")
+    before, after = tried.json["reports"]
+    assert (before["rows"][0]["scores"]["hit1"], after["rows"][0]["scores"]["hit1"]) == (0.0, 1.0)
+    assert (before["settings"]["bm25_k1"], after["settings"]["bm25_k1"]) == ("1.5", "0.0")
+    assert (settings.BM25_K1, settings.BM25_B) == (1.5, 0.75)
+
+
 @pytest.mark.parametrize(
     "setting",
     [
@@ -148,6 +163,11 @@ def test_a_setting_that_loses_the_marked_hits_is_refused(
         "RERANKER",
         "RERANK_CANDIDATES=many",
         "RERANK_CANDIDATES=0",
+        "BM25_B=1.5",
+        "BM25_K1=-1",
+        "BM25_K1=nan",
+        "RRF_K=often",
+        "DUPLICATE_SIMILARITY=2",
         "=",
         "",
     ],
