@@ -1,12 +1,13 @@
-"""Measure what windows of real lectures cite: whether the right page is among it, and what is cited
-while nobody speaks about the subject.
+"""Measure what windows of real lectures cite, as Cuebase is installed: how many cards are right,
+whether the first is, and what is cited while nobody speaks about the subject.
 
 Run ``python bench/lectures.py`` from the repository. Three pairs of lectures and what was written
 for them: MIT calculus and the pages of two textbooks (PDF), NYU deep learning and its notes, the
 Hugging Face course and its pages. Everything goes through the project's own reading, cutting,
-embedding and citing; vectors are kept in ``build/vectors``. All documents lie in one library. There
-is no real cross-encoder on this machine, so passages are in the order of their similarity. The data
-come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+embedding and citing; vectors are kept in ``build/vectors``. All documents lie in one library.
+*Nearest* are the passages by similarity alone, with the distance of the settings. There is no real
+cross-encoder on this machine. The data come from ``CUEBASE_DATA`` (default: ``../shared/data``
+beside the repository).
 """
 
 import argparse
@@ -15,17 +16,15 @@ import platform
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any, Final
+from unittest import mock
 
 from environment import DATA, boot
 
-boot(
-    LIVE_RERANKER="none",
-    LIVE_DISTANCE_THRESHOLD="4",  # nothing is left out: what would be is counted afterwards
-    LIVE_OFF_TOPIC_CONFIDENCE="1",
-)
+boot(LIVE_RERANKER="none")
 
 from bm25 import write
 from kept import kept_vectors
@@ -33,10 +32,10 @@ from kept import kept_vectors
 from citations.documents import storage as document_storage
 from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
-from citations.lectures import calibration, sessions
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures.pipeline import WindowQueryForm
+from citations.lectures import sessions
 from citations.models import Chunk, Citation, LectureSession, Source, State, Window
+from citations.search.judge import Relevance
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -47,33 +46,50 @@ WINDOWS: Final = {
     "nyudl": "nyudl/windows",
     "hfcourse": "hfcourse/windows",
 }
-SURE: Final = 0.8  # as the setting's default
-FAR: Final = 1.5  # as the setting's default
-WANTED: Final = 5.0  # false citations in 100 off-topic windows that is calibrated for
+OFF_TOPIC: Final = "off-topic"
 AT_ONCE: Final = 8
 Right = Callable[[Citation], bool]
 
 
 def main() -> None:
     """Measure, print, and replace this benchmark's section of the results."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--windows", type=int, default=150, help="of each set, at most")
+    most = parser.parse_args().windows
     collection = Collection.objects.create(name="Bench", slug="bench")
     with kept_vectors():
         fill(collection)
-        limits = {"as set": FAR, "calibrated": calibrated()}
-        asked = {name: list(questions(path)) for name, path in WINDOWS.items()}
-        off_topic = [
-            (row["text"], row["kind"])
+        sets = {name: drawn(list(questions(path)), most) for name, path in WINDOWS.items()}
+        sets[OFF_TOPIC] = [
+            Asked(row["text"], None)
             for row in rows("dev/classifier/in_lecture.jsonl")
             if row["label"] == "off_topic"
         ]
-        runs = {
-            form: measure(collection, form, asked, [text for text, _ in off_topic])
-            for form in WindowQueryForm
-        }
-    report = "\n".join(section(runs, limits, len(off_topic)))
+        judged = measure(collection, sets)
+        with by_nearness():
+            nearest = measure(collection, sets)
+    report = "\n".join(section({"nearest": nearest, "judge": judged}))
     print(report)
     write(report)
+
+
+def drawn(windows: Sequence["Asked"], most: int) -> Sequence["Asked"]:
+    """Return at most so many windows, evenly drawn."""
+    return windows[:: -(-len(windows) // most)]
+
+
+@contextmanager
+def by_nearness() -> Iterator[None]:
+    """Leave passages in the order of their similarity, and hold all for likely."""
+
+    def unjudged(_: str, near: Sequence[Any], **__: Any) -> list[Relevance]:
+        return [
+            Relevance(order=-number, likelihood=None, is_likely=True, base=0.0, shares=())
+            for number in range(len(near))
+        ]
+
+    with mock.patch.object(lecture_pipeline, "judge_candidates", unjudged):
+        yield
 
 
 # The library
@@ -105,13 +121,6 @@ def added(collection: Collection, title: str, text: str) -> None:
     document_storage.add(collection, BytesIO(text.encode()), name="section.md", title=title)
 
 
-def calibrated() -> float:
-    """Return the distance that the calibration finds for this rate."""
-    (found,) = calibration.calibrate(false_citations=WANTED).values()
-    calibration.forget()
-    return found.max_distance
-
-
 # The windows
 
 
@@ -123,14 +132,7 @@ class Asked:
     right: Right | None
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a window cites, with the distance of each citation and whether it is right, and how sure
-    the gate was that it is off-topic.
-    """
-
-    cited: tuple[tuple[float, bool], ...]
-    off_topic: float
+Cards = Sequence[bool]  # whether each citation of a window is right, the first first
 
 
 def questions(path: str) -> Iterator[Asked]:
@@ -165,44 +167,29 @@ def _titled(titles: set[str]) -> Right:
     return lambda one: one.source.title in titles
 
 
-def measure(
-    collection: Collection,
-    form: WindowQueryForm,
-    asked: Mapping[str, Sequence[Asked]],
-    off_topic: Sequence[str],
-) -> dict[str, list[Result]]:
+def measure(collection: Collection, sets: Mapping[str, Sequence[Asked]]) -> dict[str, list[Cards]]:
     """Cite all windows, a session a set."""
     scope = Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))
-    sets: dict[str, Sequence[Asked]] = {
-        **asked,
-        "off-topic": [Asked(text, None) for text in off_topic],
-    }
-    found = {}
+    cited = {}
     for name, windows in sets.items():
-        note(f"{form}: {name}, {len(windows)} windows")
+        note(f"{name}, {len(windows)} windows")
         session = sessions.start(scope, None, title=name, collection=collection)
-        found[name] = [
-            one
+        cited[name] = [
+            cards
             for first in range(0, len(windows), AT_ONCE)
-            for one in cite(session, form, first, windows[first : first + AT_ONCE])
+            for cards in cite(session, first, windows[first : first + AT_ONCE])
         ]
-    return found
+    return cited
 
 
-def cite(
-    session: LectureSession, form: WindowQueryForm, first: int, windows: Sequence[Asked]
-) -> Iterator[Result]:
+def cite(session: LectureSession, first: int, windows: Sequence[Asked]) -> Iterator[Cards]:
     """Cite some windows together."""
     made = [
         Window.objects.create(session=session, index=first + place, text=one.text)
         for place, one in enumerate(windows)
     ]
-    for one, done in zip(windows, lecture_pipeline.cite(made, form=form), strict=True):
-        cited = tuple(
-            (2 - 2 * (citation.relevance_score or 0), bool(one.right and one.right(citation)))
-            for citation in done.citations
-        )
-        yield Result(cited, done.window.off_topic or 0.0)
+    for one, done in zip(windows, lecture_pipeline.cite(made), strict=True):
+        yield [bool(one.right and one.right(citation)) for citation in done.citations]
 
 
 def rows(path: str) -> list[dict[str, Any]]:
@@ -218,121 +205,51 @@ def note(text: str) -> None:
 # Results
 
 
-def section(
-    runs: Mapping[WindowQueryForm, Mapping[str, Sequence[Result]]],
-    limits: Mapping[str, float],
-    off_topic: int,
-) -> Iterator[str]:
+def section(runs: Mapping[str, Mapping[str, Sequence[Cards]]]) -> Iterator[str]:
     """Write the section of the results."""
     yield "## Live lectures: quality"
     yield ""
     yield (
-        f"`python {shlex.join(['bench/lectures.py', *sys.argv[1:]])}`: windows of real"
-        f" lectures in one library of {Source.objects.count()} documents,"
+        f"`python {shlex.join(['bench/lectures.py', *sys.argv[1:]])}`: windows of real lectures in"
+        f" one library of {Source.objects.count()} documents, {Chunk.objects.count():,} chunks, by"
     )
     yield (
-        f"{Chunk.objects.count():,} chunks. Python {platform.python_version()},"
-        f" all-MiniLM-L6-v2 (384), no cross-encoder, 3 citations a window at most."
+        f"the nearest passages alone and by the judge. Python {platform.python_version()},"
+        f" all-MiniLM-L6-v2 (384), no cross-encoder, {lecture_pipeline.CITED} cards a window."
     )
     yield ""
     yield (
-        "Share of windows with a right page among what they cite, with neither gate nor"
-        " distance. Calculus: a page of a section that the lecture, or in"
+        "*First*: windows whose first card is right; *any*: with a right card. *Cards*: share of"
+        " the shown cards that are right. *Silent*: windows without a card. Right for calculus: a"
     )
     yield (
-        "the second row the window, is about; nyudl: its section of the notes; hfcourse: its"
-        " page. *Plain*: looked for by the window's own vector;"
+        "page of a section that the lecture, or in the second row the window, is about; nyudl: its"
+        " section of the notes; hfcourse: its page."
     )
-    yield "*enriched*: by that of “text keywords”."
     yield ""
-    yield (
-        "| | windows | "
-        + " | ".join(f"{form}: first" + f" | {form}: any of three" for form in runs)
-        + " |"
-    )
-    yield "|---|" + "---:|" * (1 + 2 * len(runs))
+    yield "| | windows | " + " | ".join(f"{name}: {LABELS}" for name in runs) + " |"
+    yield "|---|---:|" + "---|" * len(runs)
     for name in WINDOWS:
-        yield (
-            f"| {name} | {len(labelled(next(iter(runs.values())), name))} | "
-            + " | ".join(_hits(each, name) for each in runs.values())
-            + " |"
-        )
+        counts = [run[name] for run in runs.values()]
+        yield f"| {name} | {len(counts[0])} | {' | '.join(map(shares, counts))} |"
     yield ""
-    yield from leaving_out(runs, limits, off_topic)
-
-
-def labelled(run: Mapping[str, Sequence[Result]], name: str) -> list[Result]:
-    """Return the results of a set."""
-    return list(run[name])
-
-
-def _hits(run: Mapping[str, Sequence[Result]], name: str) -> str:
-    results = labelled(run, name)
-    first = sum(bool(one.cited) and one.cited[0][1] for one in results)
-    return (
-        f"{first / len(results):.3f} |"
-        f" {sum(any(right for _, right in one.cited) for one in results) / len(results):.3f}"
-    )
-
-
-def leaving_out(
-    runs: Mapping[WindowQueryForm, Mapping[str, Sequence[Result]]],
-    limits: Mapping[str, float],
-    off_topic: int,
-) -> Iterator[str]:
-    """Write what gate and distance leave out: of off-topic windows, which is wanted, and of others,
-    which is not.
-    """
-    yield (
-        f"What is left out. *False*: of 100 windows of real lectures that are off-topic"
-        f" ({off_topic}: organisation, tangents, fillers), how many cite"
-    )
-    yield (
-        "something. *Right*: the share of the windows above that cite a right page. *Gate*:"
-        " above 0.8 it leaves a window out. *Distance*: the default,"
-    )
-    yield (
-        f"and the one that `kb calibrate` finds for {WANTED:g} false citations in 100"
-        f" off-topic windows of its own, which are none of these."
-    )
+    for name, run in runs.items():
+        silent = sum(not cards for cards in run[OFF_TOPIC])
+        total = len(run[OFF_TOPIC])
+        yield f"- {name}: of {total} off-topic windows of real lectures, {total - silent} cite."
     yield ""
-    yield (
-        "| | gate | distance | false of 100 | "
-        + " | ".join(f"right: {name}" for name in WINDOWS)
-        + " |"
-    )
-    yield "|---|---|---|---:|" + "---:|" * len(WINDOWS)
-    for form, run in runs.items():
-        for gate in (False, True):
-            for label, limit in {"none": 4.0, **limits}.items():
-                false = (
-                    sum(passes(one, gate, limit) for one in run["off-topic"])
-                    / len(run["off-topic"])
-                    * 100
-                )
-                right = [share(run[name], gate, limit) for name in WINDOWS]
-                shown = "" if label == "none" else f" ({limit:.2f})"
-                yield (
-                    f"| {form} | {'on' if gate else 'off'} | {label}{shown} | {false:.0f} | "
-                    + " | ".join(f"{one:.3f}" for one in right)
-                    + " |"
-                )
 
 
-def passes(one: Result, gate: bool, limit: float) -> bool:
-    """Say whether a window cites anything."""
-    return not (gate and one.off_topic > SURE) and any(
-        distance <= limit for distance, _ in one.cited
-    )
+LABELS: Final = "first · any · cards · silent"
 
 
-def share(results: Sequence[Result], gate: bool, limit: float) -> float:
-    """Return the share of windows that cite a right page."""
-    return sum(
-        not (gate and one.off_topic > SURE)
-        and any(right and distance <= limit for distance, right in one.cited)
-        for one in results
-    ) / len(results)
+def shares(windows: Sequence[Cards]) -> str:
+    cards = [is_right for window in windows for is_right in window]
+    first = sum(window[0] for window in windows if window) / len(windows)
+    any_right = sum(any(window) for window in windows) / len(windows)
+    silent = sum(not window for window in windows) / len(windows)
+    right = sum(cards) / max(1, len(cards))
+    return f"{first:.3f} · {any_right:.3f} · {right:.3f} · {silent:.3f}"
 
 
 if __name__ == "__main__":

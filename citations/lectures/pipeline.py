@@ -51,6 +51,7 @@ logger = logging.getLogger(__name__)
 
 CANDIDATES: Final = 10  # passages per window
 CITED: Final = 3  # of them, at most
+RUNNER_UP: Final = 0.8  # of the best passage's order, that another cited one needs
 MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
 
@@ -277,7 +278,9 @@ def _choose(run: WindowRun, limit: float) -> None:
     if scores is None:
         near = [passage for passage in run.candidates if distance_of(passage.cosine) <= limit]
         likely = [passage for passage in near if passage.relevance.is_likely]
-        ranked = sorted(likely, key=lambda passage: -passage.relevance.order)
+        best = max((passage.relevance.order for passage in likely), default=0.0)
+        close = [passage for passage in likely if passage.relevance.order >= RUNNER_UP * best]
+        ranked = sorted(close, key=lambda passage: -passage.relevance.order)
         matches = [CitationMatch(passage.candidate, passage.score) for passage in ranked]
     else:
         relevant = [
