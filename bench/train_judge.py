@@ -61,7 +61,7 @@ OTHERS: Final = 60  # foreign questions, and gibberish, of each set
 LIMIT: Final = 10
 BREADTH: Final = 50
 LOST: Final = 0.05  # share of own questions with nothing above the floor
-FALSE: Final = 0.03  # share of windows about something else with a passage above the floor
+FALSE: Final = 0.02  # share of windows about something else with a passage above the floor
 TREES: Final = 100
 RANKER: Final = {
     "objective": "lambdarank",
