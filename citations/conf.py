@@ -29,6 +29,18 @@ class LlmChoice:
     context_tokens: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """What sources are split by, see ``text.chunking.chunk``; as text, what each remembers."""
+
+    target: int = 500
+    overlap: int = 150
+    percentile: float = 80
+
+    def __str__(self) -> str:
+        return f"{self.target}/{self.overlap}/{self.percentile:g}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Remote:
     """A model server: its address, the key (hidden from repr), and the timeout in seconds."""
@@ -103,6 +115,10 @@ def live_relevance() -> float:
 def live_off_topic() -> float:
     """Return the probability above which the gate skips talk as off-topic."""
     return float(settings.LIVE_OFF_TOPIC_CONFIDENCE)
+
+
+def chunk_sizes() -> ChunkSizes:
+    return ChunkSizes(settings.CHUNK_SIZE, settings.CHUNK_OVERLAP, settings.CHUNK_PERCENTILE)
 
 
 def search_numbers() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from django.core.exceptions import ImproperlyConfigured
 
-from kbsite.options import option
+from kbsite.options import OPTIONS, option
 
 # Transcripts
 
@@ -22,6 +22,28 @@ SEARCH_SEGMENT_SECONDS = option(
     least=1,
     most=86_400,
 )
+
+# Chunks
+
+CHUNK_SIZE = option(
+    "CHUNK_SIZE",
+    500,
+    "Usual length of a passage in characters. After a change, `kb db reindex` splits anew.",
+    least=100,
+    most=5_000,
+)
+CHUNK_OVERLAP = option(
+    "CHUNK_OVERLAP", 150, "Characters that a passage shares with the one before it."
+)
+CHUNK_PERCENTILE = option(
+    "CHUNK_PERCENTILE",
+    80.0,
+    "Percentile of the distances between sentences above which the subject changes: "
+    "more cuts at a low one.",
+    most=100,
+)
+if CHUNK_OVERLAP >= CHUNK_SIZE:
+    raise OPTIONS["CHUNK_OVERLAP"].refusal(CHUNK_OVERLAP, f"less than CHUNK_SIZE ({CHUNK_SIZE})")
 
 # Search
 

@@ -7,7 +7,7 @@ attempt continues from what is stored.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -27,6 +27,7 @@ from citations.errors import (
     SourceNotFound,
 )
 from citations.ingest import chunk_storage, contextual, contextual_costs, discovery, lanes
+from citations.library import sources
 from citations.models import (
     Chunk,
     Chunking,
@@ -51,7 +52,7 @@ from transcripts import audit, clock
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
-from transcripts.work.models import error_columns
+from transcripts.work.models import RESTARTED, error_columns
 from transcripts.work.storage_errors import storage_full
 
 logger = logging.getLogger(__name__)
@@ -114,6 +115,16 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
     return Source.objects.filter(run_after__gt=Now()).update(run_after=None)
+
+
+def split_again() -> int:
+    """Queue the sources that were split with other sizes; return how many.
+
+    Each is found as it was until it is replaced.
+    """
+    return sources.split_otherwise(Source.objects.all()).update(
+        state=State.PENDING, digest="", step="", done=0, total=0, **RESTARTED
+    )
 
 
 def remove(source: Source) -> None:
@@ -238,13 +249,15 @@ class _Ingest:
         self._report("")
 
     def _split_and_embed(self) -> None:
-        """Split again if the text or the kind of chunking changed, and embed."""
+        """Split again if the text, the sizes or the kind of chunking changed, and embed."""
         self._report("splitting")
         blocks = source_blocks.read(self.source)
         boundary_model = _boundary_model()
         chunking = Chunking.MEANING if boundary_model else Chunking.SENTENCES
-        if self.source.digest != text_chunking.digest_of(blocks) or (
-            boundary_model and self.source.chunking != chunking
+        if (
+            self.source.digest != text_chunking.digest_of(blocks)
+            or self.source.split_by != str(conf.chunk_sizes())
+            or (boundary_model and self.source.chunking != chunking)
         ):
             self._replace_chunks(blocks, boundary_model, chunking)
         self._embed()
@@ -303,14 +316,19 @@ class _Ingest:
         self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking
     ) -> None:
         digest, text = text_chunking.digest_of(blocks), text_of(blocks)
+        sizes = conf.chunk_sizes()
         drafts = chunk(
-            blocks, embed=self._between_batches(boundary_model) if boundary_model else None
+            blocks,
+            embed=self._between_batches(boundary_model) if boundary_model else None,
+            **asdict(sizes),
         )
         chunk_storage.replace_chunks(
             self.source,
             drafts,
             digest=digest,
             chunking=chunking,
+            split_by=str(sizes),
+            contexts_digest="",  # new chunks have none
             characters=len(text),
             size=len(text),
         )

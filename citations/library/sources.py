@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Count, F, Q
 from django.db.models.functions import Coalesce
 
+from citations import conf
 from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
@@ -81,6 +82,12 @@ def list_sources(
         counts=counts,
         next=offset + limit if len(rows) > limit else None,
     )
+
+
+def split_otherwise(among: SourceQuerySet) -> SourceQuerySet:
+    """Keep the indexed sources that were split with other values of the settings."""
+    indexed = among.filter(chunk_count__gt=0, state__in=(State.READY, State.FAILED))
+    return indexed.exclude(split_by=str(conf.chunk_sizes()))
 
 
 def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ...]]:

@@ -80,6 +80,11 @@ class Source(QueuedWork):
     chunking = models.CharField(
         max_length=10, blank=True, choices=Chunking.choices, help_text="How it was chunked."
     )
+    split_by = models.CharField(
+        max_length=40,
+        default="500/150/80",
+        help_text="Size, overlap and percentile that it was chunked with.",
+    )
     fingerprint = models.CharField(max_length=32, blank=True, help_text="Of its transcript.")
     contexts_digest = models.CharField(
         max_length=64, blank=True, help_text="Of the text whose chunks have contexts."

@@ -38,6 +38,7 @@ def show_sources(request: PageRequest) -> HttpResponse:
     visible = library.collections(request.access)
     context = _list(request, request.access) | {
         "error": vector_space.mismatch(),
+        "split_otherwise": sources.split_otherwise(Source.objects.visible(request.access)).count(),
         "known": facets(request.access),
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),

@@ -10,6 +10,8 @@ from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
 from citations.ingest import lanes
+from citations.ingest import pipeline as ingest_pipeline
+from citations.library import sources
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import space as vector_space
@@ -136,6 +138,33 @@ def migrate_embeddings(
         return
     say(f"The library is now searched with {space}.", "green")
     say("Running processes use it too. The settings need no change.")
+
+
+@app.command()
+def reindex(
+    wait: Annotated[
+        bool, typer.Option("--wait", "-w", help="Do it here, and wait until it is done.")
+    ] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Split and embed again the sources that were split with other settings than now.
+
+    Do it after a change of CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE, once all processes run
+    with the new values. Searches continue meanwhile; citations keep their quotes.
+    """
+    open_library()
+    stale = list(sources.split_otherwise(Source.objects.all()).values_list("pk", flat=True))
+    if stale:
+        confirm(f"Split and embed {len(stale):,} sources again?", yes=yes)
+        ingest_pipeline.split_again()
+    counts = indexing.index((), stale, wait=wait, quiet=as_json)
+    if as_json:
+        print_json({"sources": len(stale), "left": counts.words, "failed": counts.failed})
+        return
+    say(f"{counts.ready:,} of {len(stale):,} sources are split and embedded again.")
+    if counts.words:
+        note("A worker does the others; searches find them as they were until then.")
 
 
 @app.command()

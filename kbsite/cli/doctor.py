@@ -12,6 +12,7 @@ from django.db import connection
 
 from citations import conf
 from citations.library import sources
+from citations.models import Source
 from citations.providers import registry
 from citations.vectors import space as vector_space
 from kbsite import apps, celery, health, settings
@@ -135,6 +136,15 @@ def _sources() -> Result:
     return is_complete or None, detail, "`kb sources` shows their states and problems."
 
 
+def _chunks() -> Result:
+    count = sources.split_otherwise(Source.objects.all()).count()
+    if not count:
+        return True, "all sources are split as the settings say", ""
+    names = "CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE"
+    detail = f"{count} source{'s' * (count > 1)} split with other values of {names}"
+    return None, detail, "`kb db reindex` splits and embeds them again; searches continue."
+
+
 def _queue() -> Result:
     celery.make_queue_folders()
     is_local = str(settings.CELERY_BROKER_URL).startswith("filesystem:")
@@ -184,6 +194,7 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
         "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by similarity"
     ),
     "Sources": _sources,
+    "Chunks": _chunks,
     "Queue": _queue,
     "YouTube": _gate,
 }

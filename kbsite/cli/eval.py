@@ -230,6 +230,12 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
             f"--with cannot change {name}.",
             hint="`kb db migrate-embeddings --to PROVIDER --guarded` compares before it switches.",
         )
+    if name in ("CHUNK_SIZE", "CHUNK_OVERLAP", "CHUNK_PERCENTILE"):
+        raise InvalidInput(
+            f"--with cannot change {name}: sources would have to be split and embedded again.",
+            hint="Measure with --save FILE, set it, run `kb db reindex --wait`, and measure with "
+            "--against FILE.",
+        )
     if not sign or name not in VARIABLE_SETTINGS:
         names = ", ".join(VARIABLE_SETTINGS)
         raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {names}.")

@@ -162,6 +162,13 @@ def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
     assert "kb db migrate-embeddings --to" in sources
 
 
+def test_the_sources_page_says_what_was_split_with_other_sizes(page: Client, settings: Any) -> None:
+    make_source(make_video(Collection.objects.get(slug="lectures")), texts=["One."])
+    assert "kb db reindex" not in text_of(page.get("/sources/"))
+    settings.CHUNK_SIZE = 300
+    assert "1 source of these was split with other values" in text_of(page.get("/sources/"))
+
+
 def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

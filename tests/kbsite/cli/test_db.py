@@ -68,6 +68,22 @@ def test_a_healthy_lock_is_shown_by_config_and_doctor(kb: Kb, embedded: Embeddin
     assert checks["Embeddings"]["ok"]
 
 
+def test_other_chunk_sizes_are_told_and_one_command_splits_again(
+    kb: Kb, embedded: EmbeddingSpace, settings: Any
+) -> None:
+    chunks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}["Chunks"]
+    assert chunks["ok"]
+    settings.CHUNK_SIZE = 250
+    shown = kb("doctor").out
+    assert "Chunks: 1 source split with other values of CHUNK_SIZE" in shown
+    assert "kb db reindex" in shown
+    before = kb("db", "status", "--json").json["chunks"]
+    assert "1 of 1 sources are split" in kb("db", "reindex", "--wait", "--yes").out
+    assert kb("db", "status", "--json").json["chunks"] > before
+    assert kb("db", "reindex", "--json").json == {"sources": 0, "left": 0, "failed": 0}
+    assert "all sources are split as the settings say" in kb("doctor").out
+
+
 def test_the_library_moves_and_the_settings_need_no_change(
     kb: Kb, embedded: EmbeddingSpace
 ) -> None:

@@ -163,6 +163,7 @@ def test_a_number_of_the_search_is_tried_before_it_is_set(
         "RERANKER",
         "RERANK_CANDIDATES=many",
         "RERANK_CANDIDATES=0",
+        "CHUNK_SIZE=-1",
         "BM25_B=1.5",
         "BM25_K1=-1",
         "BM25_K1=nan",
