@@ -143,6 +143,7 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if match and (number := proof.number(match)):
             text = " ".join(pick.text.split())
+            text = extractive.row_text(pick, extract.part.text) if pick.header else text
             claim = Claim(
                 text=text[:1].upper() + text[1:] if is_overview else text,
                 label=_label(draft, number, proof, pick) if is_overview else "",

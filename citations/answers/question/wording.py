@@ -15,6 +15,7 @@ from transcripts.tokenizer import tokenize
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
 MAX_CONTEXT: Final = 400  # characters of earlier questions
 MAX_SUBJECT: Final = 120  # characters of a subject
+_ANY: Final = re.compile(r"\W*(?:any|anything|some|something)\b", re.IGNORECASE)
 _SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
 _OWN: Final = 3  # content words with which “And …” stands by itself
 
@@ -133,6 +134,7 @@ def refers_back(question: str) -> bool:
     if _JOINT.match(question) and len(content_words(_JOINT.sub("", question, count=1))) < _OWN:
         return True
     is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _SHORT
+    is_short = is_short and not (_ANY.match(question) and len(own) >= _OWN)
     return is_short and not is_question(question.rstrip(f"{QUESTION_MARKS} "))
 
 

@@ -29,11 +29,29 @@ _DEPENDENT: Final = re.compile(
 )
 
 
+_ROW: Final = re.compile(r"^[^\n|]*(?: \| ?[^\n|]*)+$", re.MULTILINE)  # as readers write tables
+_EXERCISE: Final = re.compile(
+    r"""\W*(?: (?:exercises?|problems?|checkpoint|homework|quiz|aufgabe|übung|exercice|ejercicio)
+    \s*[\d.]*\d\w?\b | (?:for|in)\s+the\s+following\s+(?:exercises|problems) )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_POINTER: Final = re.compile(
+    r"""\W*(?:(?:please|also|now|to\s+learn\s+more,?)\s+)?
+    (?: watch|see|view|visit|click|go\s+to|refer\s+to|look\s+at|access|open
+    | siehe|vgl\.?|voir|véase ) \s+ (?:[\w’'-]+\s+){0,3}?
+    (?: animations?|videos?|figures?|tables?|links?|(?:web)?sites?|pages?|sections?|chapters?
+    | applets?|simulations?|appendix|abb(?:ildung|\.)|tabelle|kapitel|abschnitt|seite|chapitre
+    | tabla|página )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pick:
     """An excerpt: characters ``span`` of the source's text.
 
     ``words`` is the share of the question's words in it, ``meaning`` its cosine with the question.
+    A row of a table has the table's ``header``.
     """
 
     evidence: Evidence
@@ -42,16 +60,32 @@ class Pick:
     score: float = 0.0
     words: float = 0.0
     meaning: float | None = None
+    header: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """The text, and what the header of a table adds to it."""
+        return " ".join((self.text, *self.header))
 
 
 def sentences(passages: Sequence[Evidence]) -> list[Pick]:
-    """Return the sentences of passages, each once, without headings and tables of contents."""
+    """Return the sentences of passages and the rows of their tables, each once.
+
+    Headings, tables of contents, exercises and pointers (“see figure 3”) are left out.
+    """
     picks: dict[tuple[int, int], Pick] = {}
     for passage in passages:
-        for span, text in _split(passage):
-            pick = Pick(evidence=passage, text=text, span=span)
-            picks.setdefault((passage.source, span[1]), pick)
-    return [pick for pick in picks.values() if len(pick.text) <= LONGEST]
+        for pick in _split(passage):
+            picks.setdefault((passage.source, pick.span[1]), pick)
+    return [pick for pick in picks.values() if len(pick.text) <= LONGEST and _says(pick)]
+
+
+def _says(pick: Pick) -> bool:
+    """Tell a statement from a heading, an exercise and a pointer."""
+    if _EXERCISE.match(pick.text) or _POINTER.match(pick.text):
+        return False
+    heading = pick.evidence.heading.casefold()
+    return ends_with_stop(pick.text) or _flat(pick.text).strip("# ").casefold() not in heading
 
 
 def needs_context(text: str) -> bool:
@@ -107,14 +141,34 @@ def _flat(text: str) -> str:
 # Sentences
 
 
-def _split(passage: Evidence) -> Iterator[tuple[Span, str]]:
+def _split(passage: Evidence) -> Iterator[Pick]:
     offset = 0
     for start, end in passage.spans:
         text = passage.text[offset : offset + end - start]
-        for first, last in _sentences(text):
-            if not (passage.locator.page and is_listing(text[first:last])):
-                yield (start + first, start + last), text[first:last]
+        rows = dict(_rows(text))
+        for first, last in sorted((*_sentences(_without_rows(text)), *rows)):
+            header = rows.get((first, last), ())
+            if header or not (passage.locator.page and is_listing(text[first:last])):
+                span = (start + first, start + last)
+                yield Pick(evidence=passage, text=text[first:last], span=span, header=header)
         offset += end - start + 1
+
+
+def _rows(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
+    """Yield the rows of tables below their first one, which is the header."""
+    header: tuple[str, ...] = ()
+    end = -1
+    for row in _ROW.finditer(text):
+        if row.start() != end + 1:
+            header = tuple(cell.strip() for cell in row[0].split("|"))
+        elif any(header[1:]):
+            yield row.span(), header
+        end = row.end()
+
+
+def _without_rows(text: str) -> str:
+    """Blank out the rows of tables, so that sentences keep their places."""
+    return _ROW.sub(lambda row: "\n" * len(row[0]), text)
 
 
 def _sentences(text: str) -> Iterator[Span]:
@@ -149,6 +203,8 @@ def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _extended(pick: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | None) -> Pick:
+    if pick.header:
+        return pick
     offset, text = read(pick.evidence) if read else _passage(pick)
     first, last = pick.span[0] - offset, pick.span[1] - offset
     if text[first:last] != pick.text:  # the text has changed since
@@ -171,7 +227,8 @@ def _extended(pick: Pick, known: Sequence[Pick], told: Sequence[str], read: Read
         first = span[0]
     end = last
     for span in (span for span in around if span[0] >= last):
-        if span[1] - first > MAX_EXCERPT or not _is_beside(text, end, span[0]) or not is_new(span):
+        most = LONGEST if end > last else MAX_EXCERPT  # after a question, its answer
+        if span[1] - first > most or not _is_beside(text, end, span[0]) or not is_new(span):
             break
         end = span[1]
         last = last if asks(text[slice(*span)]) else end  # a question comes with its answer
@@ -189,5 +246,8 @@ def _passage(pick: Pick) -> tuple[int, str]:
 
 
 def _is_beside(text: str, last: int, first: int) -> bool:
-    """Tell whether two sentences stand side by side in a paragraph."""
-    return text[last:first].isspace() and text.count("\n", last, first) < 2 or last == first
+    """Tell whether two sentences stand side by side in a paragraph, or the second one in a list
+    that the first one announces.
+    """
+    is_near = text.count("\n", last, first) < 2 or text[:last].rstrip().endswith(":")
+    return text[last:first].isspace() and is_near or last == first

@@ -53,6 +53,18 @@ class Extract:
     repeats: bool = False
 
 
+def row_text(pick: Pick, question: str) -> str:
+    """Write a row of a table as “MobileNet-V2 · Latency (ms): 11”: the columns that a question has
+    a word of, or all.
+    """
+    first, *cells = (cell.strip() for cell in pick.text.split("|"))
+    columns = [pair for pair in zip(pick.header[1:], cells, strict=False) if all(pair)]
+    wanted = set(stems(question))
+    asked = [pair for pair in columns if not wanted.isdisjoint(stems(pair[0]))]
+    named = "; ".join(f"{name}: {cell}" for name, cell in asked or columns)
+    return f"{first} · {named}"
+
+
 def extract(
     parts: Sequence[QuestionPart],
     evidence: Sequence[Evidence],

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, TypeAlias
 
-from citations.answers.writing.excerpts import Pick
+from citations.answers.writing.excerpts import FEWEST_WORDS, Pick
 from citations.text.sentences import asks
 from transcripts.tokenizer import tokenize
 
@@ -27,6 +27,7 @@ HEADED: Final = 0.8  # of the words of the sentence and its heading together
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
 FITTING: Final = 0.3  # bonus for having what an answer to such a question has
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
+RESTATED: Final = 0.9  # of the question's words, with which a speaker asks the same
 CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brackets has
 ASKING: Final = 0.5  # what is left of a sentence that asks
 ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as a topic lasts
@@ -64,26 +65,26 @@ class Signs:
 def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
     """Score sentences by their passage, their words, the words before them, and their nearness."""
     wanted = set(stems(question))
-    known = [set(stems(sentence.text)) for sentence in sentences]
+    known = [set(stems(sentence.said)) for sentence in sentences]
     weights = _weights(question, known)
     own = [
         _covered(wanted, words, stems(sentence.evidence.heading), weights)
         for sentence, words in zip(sentences, known, strict=True)
     ]
-    texts = [sentence.text for sentence in sentences]
+    texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
     alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
     own_nearness = rate(alone, texts) if rate and nearness and alone != question else None
     answer = expected(question)
     scored: list[Pick] = []
     for index, sentence in enumerate(sentences):
-        last = sentences[index - 1] if index else None
-        follows = last is not None and last.evidence is sentence.evidence
-        before = own[index - 1] if follows else 0.0
-        replies = last is not None and asks(last.text) and not asks(sentence.text)
+        last = _before(sentences, index)
+        before = 0.0 if last is None else own[last]
+        replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
+        is_answer = replies and before >= RESTATED
         words = max(own[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
-        fits = answer is not None and answer.search(sentence.text) is not None
+        fits = is_answer or (answer is not None and answer.search(sentence.text) is not None)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
         nearest = words if near is None else max(0.0, near)
@@ -91,6 +92,18 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
         scored.append(replace(sentence, score=score, words=own[index], meaning=meaning))
     return scored
+
+
+def _before(sentences: Sequence[Pick], index: int) -> int | None:
+    """Return the index of the sentence before one in its passage, past a “Yes.” or “Sure.”."""
+    evidence = sentences[index].evidence
+    for last in range(index - 1, -1, -1):
+        text = sentences[last].text
+        if sentences[last].evidence is not evidence:
+            return None
+        if asks(text) or len(text.split()) >= FEWEST_WORDS:
+            return last
+    return None
 
 
 def signs(question: str, rated: Sequence[Pick]) -> Signs:
@@ -193,6 +206,15 @@ _NUMBER_ASKED: Final = re.compile(
     | combien | cuánt[oa]s? )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_DURATION_ASKED: Final = re.compile(
+    r"\b(?:how\s+long|wie\s*lange|combien\s+de\s+temps|cuánto\s+tiempo)\b", re.IGNORECASE
+)
+_LIST_ASKED: Final = re.compile(
+    r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
+    (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
+    |risks|examples)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _TIME_ASKED: Final = re.compile(
     r"^\W*(?:since\s+)?(?:when|what\s+(?:year|date|day|month|time)|wann|quand|cuándo)\b",
     re.IGNORECASE,
@@ -208,14 +230,13 @@ _MEANING_ASKED: Final = re.compile(
     (?:\([^()]*\))?$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(
-    r"""\d|[½¼¾%]|\b(?: zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen
-    |twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?
-    |trillions?|half|twice|double|dozen|once|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert
-    |tausend|millionen|deux|trois|quatre|cinq|dix|cent|mille|dos|tres|cuatro|cinco|diez|cien|mil
-    )\b""",
-    re.VERBOSE | re.IGNORECASE,
+_NUMBER_WORDS: Final = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+    "|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?"
+    "|half|twice|double|dozen|once|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert|tausend"
+    "|millionen|deux|trois|quatre|cinq|dix|cent|mille|dos|tres|cuatro|cinco|diez|cien|mil"
 )
+_NUMBER: Final = re.compile(rf"\d|[½¼¾%]|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
 _TIME: Final = re.compile(
     r"""\d|\b(?: january|february|march|april|may|june|july|august|september|october|november
     |december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter
@@ -225,11 +246,34 @@ _TIME: Final = re.compile(
     |siglo )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_DURATION: Final = re.compile(
+    rf"""(?: \d | (?:{_NUMBER_WORDS}|an?|few|several|couple\s+of)\b ) [\s\w.,–-]{{0,12}}?
+    (?<![^\W\d_]) (?: (?:milli|micro|nano)?seconds? | minutes? | hours? | days? | weeks?
+    | months? | years? | decades? | sekunden? | minuten? | stunden? | tagen? | wochen? | monaten?
+    | jahren? | secondes? | heures? | jours? | mois | ans | horas? | días? | meses | años?
+    | m?s | min | h )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LIST: Final = re.compile(
+    r"(?:,[^,.;]{2,60}){2,}|:\s*$|\b(?:first(?:ly)?|second(?:ly)?|thirdly|another\s+one)\b",
+    re.IGNORECASE,
+)
 _NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
-_ANSWERS: Final = ((_NUMBER_ASKED, _NUMBER), (_TIME_ASKED, _TIME), (_NAME_ASKED, _NAME))
+_ANSWERS: Final = (
+    (_DURATION_ASKED, _DURATION),
+    (_NUMBER_ASKED, _NUMBER),
+    (_TIME_ASKED, _TIME),
+    (_NAME_ASKED, _NAME),
+    (_LIST_ASKED, _LIST),
+)
 _DEFINES: Final = (
     r"(?:is|are|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?|consists?\s+of"
     r"|ist|sind|heißt|bedeutet|est|sont|es|son)"
+)
+# Before a term where it is no part of a longer one.
+_ITSELF: Final = (
+    r"(?:(?:^|[^\w\s-]\s*|\b(?:an?|the|so|and|but|or|that|then|what|now|because|well|like|where|if"
+    r"|der|die|das|ein|eine|und|aber|l[ea]s?|une?|el|los|las|et|mais|y|pero)\s+))"
 )
 _CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
 _ASIDE: Final = (
@@ -249,5 +293,5 @@ def expected(question: str) -> re.Pattern[str] | None:
         return None
     term = r"\W+".join(re.escape(word) for word in meaning["term"].split())
     return re.compile(
-        rf"\b{term}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{term}\b", re.IGNORECASE
+        rf"{_ITSELF}{term}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{term}\b", re.IGNORECASE
     )

@@ -229,6 +229,14 @@ TURNS = (
     ("¿Qué es la entropía?", "¿Y por qué?", "¿Qué es la entropía, y por qué?"),
     ("¿Qué es la entropía?", "¿Quién la descubrió?", "¿Quién la descubrió? (la entropía)"),
     (
+        "What is an eclipse attack?",
+        "Any ways to prevent that?",
+        "Ways to prevent an eclipse attack?",
+    ),
+    ("What is an eclipse attack?", "Any downsides?", "Any downsides of an eclipse attack?"),
+    ("What is a mutex?", "Any benefits of the chain rule?", "Any benefits of the chain rule?"),
+    ("What is entropy?", "Anything on max pooling layers?", "Anything on max pooling layers?"),
+    (
         "What is a qubit?",
         "In the talk “Qubits”, how is it measured?",
         "In the talk “Qubits”, how is a qubit measured?",

@@ -75,3 +75,10 @@ def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(
         for pick in found(passage(own, start=start), read=lambda _: (0, text)).picks:
             assert text[slice(*pick.span)] == pick.text
             assert len(pick.text) <= MAX_EXCERPT or own.find(pick.text) >= 0
+
+
+def test_a_question_behind_an_excerpt_comes_with_its_long_answer() -> None:
+    answer = f"It means {'that one sends it again, ' * 14}and pays more."
+    text = f"This thing is called entropy. What does it mean? What is entropy? {answer}"
+    (first, *_) = told(passage(text), question="What is entropy?")
+    assert first.endswith("and pays more.")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.answers.answer import Breadth, QuestionPart
-from citations.answers.writing.extractive import extract
+from citations.answers.writing.extractive import extract, row_text
 from tests.citations.answers.writing.conftest import found, passage, told
 
 
@@ -46,6 +46,54 @@ def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
             "opened the window then."
         )
     )[0].startswith("How much")
+
+
+def test_an_answer_to_the_same_question_in_a_talk_comes_before_what_has_its_words() -> None:
+    said = passage(
+        "What is Replace By Fee? Yes. It means you send it again and pay the miners more. Opt-in"
+        " Replace By Fee is a flag that Replace By Fee needs."
+    )
+    (first, *_) = told(said, question="What is Replace By Fee?")
+    assert "It means you send it again" in first.partition("Opt-in")[0]
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "Watch an animation of how entropy is measured.",
+        "See figure 3 on what entropy does measure.",
+        "Exercise 4: What does entropy measure in a gas?",
+        "Problem 2.1 Show what entropy does measure.",
+        "Visit this website to see what entropy does measure.",
+    ],
+)
+def test_a_pointer_and_an_exercise_are_no_answers(pointer: str) -> None:
+    assert told(passage(f"{pointer} Entropy is large there.")) == ["Entropy is large there."]
+
+
+def test_the_heading_of_a_passage_is_no_answer() -> None:
+    assert told(passage("What entropy does measure", heading="2 What entropy does measure")) == []
+
+
+TABLE = (
+    "We measured on one phone.\n\nModel | Latency (ms) | Size (MB)\nMobileNet-V2 | 11 | 14\n"
+    "ResNet-50 | 48 | 98\n\nLatency is the time for one image."
+)
+
+
+def test_a_row_of_a_table_answers_with_the_header_of_the_columns_that_are_asked_for() -> None:
+    question = "What is the latency of ResNet-50?"
+    (row, *_) = found(passage(TABLE), question=question).picks
+    assert row.text == TABLE[slice(*row.span)] == "ResNet-50 | 48 | 98"
+    assert row_text(row, question) == "ResNet-50 · Latency (ms): 48"
+    assert row_text(row, "ResNet-50") == "ResNet-50 · Latency (ms): 48; Size (MB): 98"
+
+
+def test_a_list_follows_the_sentence_that_announces_it() -> None:
+    text = "The steps to calibrate a scale are:\n\n1. Level the scale.\n2. Tare it.\n\nThen rest."
+    (steps, *_) = told(passage(text), question="List the steps to calibrate the scale.")
+    assert steps.startswith("The steps to calibrate a scale are:")
+    assert "2. Tare it." in steps
 
 
 def test_what_was_said_is_not_said_again() -> None:
