@@ -84,8 +84,7 @@ def by_nearness() -> Iterator[None]:
 
     def unjudged(_: str, near: Sequence[Any], **__: Any) -> list[Relevance]:
         return [
-            Relevance(order=-number, likelihood=None, is_likely=True, base=0.0, shares=())
-            for number in range(len(near))
+            Relevance(order=1.0, likelihood=None, is_likely=True, base=0.0, shares=()) for _ in near
         ]
 
     with mock.patch.object(lecture_pipeline, "judge_candidates", unjudged):
