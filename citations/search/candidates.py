@@ -188,8 +188,8 @@ def _look_up(
         if hit.key in rows
     ]
     if request.uses_words and embedding is not None and vector is not None:
-        space = embedding.space
-        hits = log.timed(JUDGE, lambda: _judged(request, hits, vector, space, resolved))
+        judge = partial(_judged, request, hits, vector, embedding, resolved)
+        hits = log.timed(JUDGE, judge)
     return hits, len(hits) == len(fused)
 
 
@@ -197,7 +197,7 @@ def _judged(
     request: SearchRequest,
     hits: list[CandidateHit],
     vector: Vector,
-    space: EmbeddingSpace,
+    embedding: QueryEmbedding,
     resolved: ResolvedFilter,
 ) -> list[CandidateHit]:
     """Order candidates by the judge; ties keep the order of the fused ranks."""
@@ -205,8 +205,9 @@ def _judged(
         request.query.words,
         [hit.candidate for hit in hits],
         vector=vector,
-        space=space,
+        space=embedding.space,
         resolved=resolved,
+        is_hypothetical=bool(embedding.hypothesis),
     )
     pairs = zip(hits, relevances, strict=True)
     return sorted(

@@ -29,13 +29,16 @@ def judge_candidates(
     space: EmbeddingSpace,
     resolved: ResolvedFilter,
     is_live: bool = False,
+    is_hypothetical: bool = False,
 ) -> list[Relevance]:
     """Judge the candidates of a query that is these words and this vector, in their order.
 
-    Candidates without a vector in the space count as unrelated in meaning.
+    Candidates without a vector in the space count as unrelated in meaning. The likelihood is not
+    known where the vector ``is_hypothetical``, that of an answer: it is near to any passage.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
-    return judge.trained().judge(table, model=space.model, is_live=is_live)
+    model = "" if is_hypothetical else space.model
+    return judge.trained().judge(table, model=model, is_live=is_live)
 
 
 def describe(
