@@ -187,6 +187,7 @@ def settings_in_use(space: EmbeddingSpace | None = None) -> dict[str, str]:
         "embedding": str(searched) if searched else "",
         "reranker": conf.reranker(),
         "hyde": conf.llm().provider if conf.uses_hyde() else conf.NO_LLM,
+        "chunks": str(conf.chunk_sizes()),
         **conf.search_numbers(),
     }
 

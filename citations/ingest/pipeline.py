@@ -127,6 +127,13 @@ def split_again() -> int:
     )
 
 
+def split_and_embed(source: Source) -> None:
+    """Split an indexed source if the settings say otherwise than it was split, and embed it if the
+    library is embedded.
+    """
+    _Ingest(source).split(embeds=vector_space.active() is not None)
+
+
 def remove(source: Source) -> None:
     """Delete a source with all that came from it."""
     with transaction.atomic():
@@ -240,7 +247,7 @@ class _Ingest:
     def find_by_meaning(self) -> None:
         """Split where the subject changes, embed, and build the outline."""
         try:
-            self._split_and_embed()
+            self.split()
         except (*SETTINGS_ERRORS, ModelError):
             outline_storage.refresh(self.source)
             raise
@@ -248,7 +255,7 @@ class _Ingest:
         self.source.reach(State.READY)
         self._report("")
 
-    def _split_and_embed(self) -> None:
+    def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
         self._report("splitting")
         blocks = source_blocks.read(self.source)
@@ -260,7 +267,8 @@ class _Ingest:
             or (boundary_model and self.source.chunking != chunking)
         ):
             self._replace_chunks(blocks, boundary_model, chunking)
-        self._embed()
+        if embeds:
+            self._embed()
 
     def add_contexts(self) -> None:
         """Write a context for each chunk and store it at once; searches continue."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from citations.errors import InvalidGold
-from citations.evaluation import answer_quality, search_quality
+from citations.evaluation import answer_quality, search_quality, trial_chunks
 from citations.evaluation import questions as gold_questions
 from citations.evaluation.questions import Question
 from citations.evaluation.search_quality import Approach, ApproachChange, QualityReport
@@ -31,6 +31,8 @@ MAX_LISTED = 20  # lines of a gold file that cannot be used
 VARIABLE_SETTINGS = ["RERANKER", "RERANK_CANDIDATES", "DISABLE_HYDE"]
 VARIABLE_SETTINGS += ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"]
 VARIABLE_SETTINGS += ["BM25_K1", "BM25_B", "SEARCH_CANDIDATES", "RRF_K", "DUPLICATE_SIMILARITY"]
+# Settings that sources are split by: those of the questions are split anew for the measurement.
+CHUNK_SETTINGS = ["CHUNK_SIZE", "CHUNK_OVERLAP", "CHUNK_PERCENTILE"]
 COLUMNS = ("", "nDCG@10", "hit@1", "hit@5", "recall@5", "recall@10", "MRR@10", "ms")
 
 
@@ -171,10 +173,18 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
         else None
     )
     changed = dict(_setting(*text.partition("=")) for text in options.changed)
+    splitting: AbstractContextManager[None] = nullcontext()
+    if not changed.keys().isdisjoint(CHUNK_SETTINGS):
+        _check_overlap(changed)
+        keys = trial_chunks.sources_of(scope, questions, options.filter)
+        options = replace(options, filter=replace(options.filter, keys=keys))
+        splitting = trial_chunks.split_for_trial(keys)
+        note(f"Only the sources of the questions are searched ({len(keys)}). They are split and")
+        note("embedded again for this measurement, without contexts; the library stays as it is.")
     reports = [_search_report(scope, questions, options, "Searching")]
     if changed:
         label = " ".join(options.changed)
-        with _changed_settings(changed):
+        with _changed_settings(changed), splitting:
             reports.append(_search_report(scope, questions, options, f"Searching, {label}"))
     pairs = [(saved, reports[0])] if saved else []
     pairs += [(reports[0], reports[1])] if changed else []
@@ -206,6 +216,14 @@ def _search_report(
         )
 
 
+def _check_overlap(changed: dict[str, Any]) -> None:
+    size, overlap = (
+        changed.get(name, getattr(settings, name)) for name in ("CHUNK_SIZE", "CHUNK_OVERLAP")
+    )
+    if overlap >= size:
+        raise InvalidInput(f"CHUNK_OVERLAP ({overlap}) must be less than CHUNK_SIZE ({size}).")
+
+
 @contextmanager
 def _changed_settings(changed: dict[str, Any]) -> Iterator[None]:
     """Change settings of this process for the duration of the block."""
@@ -230,14 +248,8 @@ def _setting(name: str, sign: str, text: str) -> tuple[str, Any]:
             f"--with cannot change {name}.",
             hint="`kb db migrate-embeddings --to PROVIDER --guarded` compares before it switches.",
         )
-    if name in ("CHUNK_SIZE", "CHUNK_OVERLAP", "CHUNK_PERCENTILE"):
-        raise InvalidInput(
-            f"--with cannot change {name}: sources would have to be split and embedded again.",
-            hint="Measure with --save FILE, set it, run `kb db reindex --wait`, and measure with "
-            "--against FILE.",
-        )
-    if not sign or name not in VARIABLE_SETTINGS:
-        names = ", ".join(VARIABLE_SETTINGS)
+    if not sign or name not in VARIABLE_SETTINGS + CHUNK_SETTINGS:
+        names = ", ".join(VARIABLE_SETTINGS + CHUNK_SETTINGS)
         raise InvalidInput(f"--with takes NAME=VALUE, where NAME is one of {names}.")
     try:
         return name, OPTIONS[name].parse(text)

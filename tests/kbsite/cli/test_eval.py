@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
-from citations.models import Chunk
+from citations.models import Chunk, Embedding, Source
 from citations.providers import registry
 from citations.search import judgments
 from tests.kbsite.cli.conftest import Kb
@@ -153,6 +155,35 @@ def test_a_number_of_the_search_is_tried_before_it_is_set(
     assert (before["rows"][0]["scores"]["hit1"], after["rows"][0]["scores"]["hit1"]) == (0.0, 1.0)
     assert (before["settings"]["bm25_k1"], after["settings"]["bm25_k1"]) == ("1.5", "0.0")
     assert (settings.BM25_K1, settings.BM25_B) == (1.5, 0.75)
+
+
+def test_other_chunk_sizes_are_tried_without_changing_the_library(
+    kb: Kb, library: Collection, tmp_path: Path, settings: Any
+) -> None:
+    for key in ("lec", "other"):
+        make_video(library, key=key)
+    for source in discovery.adopt():
+        ingest_pipeline.ingest(source.pk)
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"query": "convolution", "video": "lec", "gold": [[20, 40]]}))
+    before = list(Chunk.objects.order_by("pk").values_list("pk", "position", "text"))
+    vectors = list(Embedding.objects.order_by("pk").values_list("pk", "digest"))
+    ran = kb(
+        "eval", gold, "--with", "CHUNK_SIZE=150", "--with", "CHUNK_OVERLAP=0", "--json", code=5
+    )
+    usual, tried = ran.json["reports"]
+    assert (usual["settings"]["chunks"], tried["settings"]["chunks"]) == ("500/150/80", "150/0/80")
+    approaches = ["lexical", "vector", "hybrid"]
+    for report in (usual, tried):
+        assert [row["approach"] for row in report["rows"]] == approaches
+    assert usual["rows"][0]["scores"] != tried["rows"][0]["scores"]
+    assert "Only the sources of the questions are searched (1)" in ran.err
+    assert list(Chunk.objects.order_by("pk").values_list("pk", "position", "text")) == before
+    assert list(Embedding.objects.order_by("pk").values_list("pk", "digest")) == vectors
+    assert settings.CHUNK_SIZE == 500
+    assert {*Source.objects.values_list("split_by", "state")} == {("500/150/80", "ready")}
+    refused = kb("eval", gold, "--with", "CHUNK_SIZE=120", code=2)
+    assert "CHUNK_OVERLAP (150) must be less than CHUNK_SIZE (120)" in refused.err
 
 
 @pytest.mark.parametrize(
