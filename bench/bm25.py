@@ -18,6 +18,7 @@ import re
 import shlex
 import statistics
 import sys
+import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -356,9 +357,21 @@ def installed(package: str) -> str:
         return "absent"
 
 
+def wrapped(report: str) -> str:
+    """Wrap paragraphs at 100 columns; leave headings, tables and lists."""
+    return "\n\n".join(
+        part
+        if part.lstrip()[:1] in ("#", "|", "-", "")
+        else textwrap.fill(
+            " ".join(part.split()), 100, break_long_words=False, break_on_hyphens=False
+        )
+        for part in report.split("\n\n")
+    )
+
+
 def write(report: str) -> None:
-    """Replace this section in the results, or append it."""
-    heading = report.splitlines()[0]
+    """Replace this section in the results, or append it; wrap its paragraphs."""
+    heading, report = report.splitlines()[0], wrapped(report)
     before = (
         RESULTS.read_text()
         if RESULTS.exists()
