@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, Evidence, QuestionPart
-from citations.answers.tree_search import ChunkEvidence, TreeQuery
+from citations.answers.tree_search import ChunkEvidence, TreeQuery, is_within
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
@@ -98,9 +98,12 @@ def find(
             return _set(evidence, (stage,), (note,) if note else ())
     support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
     count = limit if strategy == Strategy.FLAT else support
+    count = search_pipeline.MAX_LIMIT if filter.span else count
     results, notes = _search(scope, question, filter=filter, limit=count, user=user)
     chunks = chunk_evidence(results.passages)
-    if strategy == Strategy.FLAT:
+    if span := filter.span:
+        chunks = [chunk for chunk in chunks if is_within(chunk.evidence.locator.span, span)]
+    if strategy == Strategy.FLAT or filter.span:
         return _set([chunk.evidence for chunk in chunks[:limit]], results.stages, notes)
     if strategy == Strategy.TREE_TRAVERSAL:
         evidence, stage = tree_search.search_top_down(

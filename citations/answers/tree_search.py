@@ -55,12 +55,23 @@ class ChunkEvidence(NamedTuple):
     ordinal: int
 
 
+def is_within(span: tuple[int, int], section: tuple[int, int]) -> bool:
+    """Tell whether most of a span lies in a section."""
+    shared = min(span[1], section[1]) - max(span[0], section[0])
+    return 2 * shared >= span[1] - span[0]
+
+
 def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     """Return evidence for what the sources are about, and a note on how it was chosen."""
     started = perf_counter()
-    whole = outline_search.overview(
-        query.scope, resolve(query.scope, query.filter), query.question, limit=query.limit
-    )
+    resolved = resolve(query.scope, query.filter)
+    if span := query.filter.span:
+        of_sections = NodeFilter(query.scope, resolved, (Level.SECTION,))
+        sections = outline_search.largest(of_sections, limit=outline_search.MOST_SECTIONS)
+        inside = [node for node in sections if is_within(node.passage.locator.span, span)]
+        evidence = _node_evidence([(node, 1.0) for node in inside])
+        return evidence, _stage(evidence, started), ""
+    whole = outline_search.overview(query.scope, resolved, query.question, limit=query.limit)
     evidence = _node_evidence(whole.nodes)
     return evidence, _stage(evidence, started), whole.note
 

@@ -10,13 +10,19 @@ from django.db.models import Q
 
 from citations.answers.answer import Route
 from citations.answers.question import named_sources, router
+from citations.answers.question.named_sections import (
+    NUMBERED,
+    Heading,
+    find_named_section,
+    section_span,
+)
 from citations.answers.question.wording import content_words, in_context, refers_back, separated
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, matching
-from citations.models import SourceKind
+from citations.models import Chunk, SourceKind
 from citations.passages import Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
@@ -33,16 +39,21 @@ QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
 MAX_TURNS: Final = 20  # of a conversation, that are looked at
 KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its own that are known
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
+MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
 _SHOWN: Final = 120  # characters of a title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectedSources:
-    """Named sources, by primary key, the question without their names, and their titles."""
+    """Named sources, by primary key, the question without their names, and their titles.
+
+    ``span`` are the characters of a named section of the only source.
+    """
 
     keys: frozenset[int]
     question: str
     titles: str
+    span: tuple[int, int] | None = None
 
     @property
     def note(self) -> str:
@@ -110,7 +121,7 @@ def understand(
     return Understanding(
         full_question=full_question,
         route=models.route(selected.question if selected else full_question),
-        filter=replace(filter, keys=selected.keys) if selected else filter,
+        filter=replace(filter, keys=selected.keys, span=selected.span) if selected else filter,
         selected=selected,
         models=models,
         notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
@@ -185,9 +196,19 @@ def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
 
 
 def _select_sources(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    """Return the sources that a question names; None without any, or with a filter by source."""
+    """Return the sources that a question names, or the section; None without any.
+
+    With a filter by source, only a section is looked for.
+    """
     if filter.sources or filter.keys is not None:
-        return None
+        return _select_section(scope, filter, question)
+    selected = _select_titles(scope, filter, question)
+    within = replace(filter, keys=selected.keys) if selected else filter
+    section = _select_section(scope, within, selected.question if selected else question)
+    return section or selected
+
+
+def _select_titles(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
     titles = _titles(scope, filter, named_sources.title_words(question))
     named = named_sources.find_named_sources(question, titles)
     if not named.keys:
@@ -219,6 +240,30 @@ def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | 
     if len(works) != 1 or not sources.exclude(pk__in=candidates).exists():
         return None
     return _selected(list(candidates.order_by("pk").values_list("pk", "title")), question)
+
+
+def _select_section(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
+    """Return the section that a question names, if exactly one source has it."""
+    named = find_named_section(question)
+    if named is None:
+        return None
+    numbered = matching(scope, filter).filter(chunks__heading__regex=NUMBERED).distinct()
+    sources = list(numbered.order_by("pk").values_list("pk", "title")[: MAX_NUMBERED + 1])
+    found = []
+    for key, title in sources if len(sources) <= MAX_NUMBERED else ():
+        rows = Chunk.objects.filter(source=key).order_by("ordinal")
+        headings = rows.values_list("heading", "span_start", "span_end")
+        if span := section_span(named.number, [Heading(*row) for row in headings]):
+            found.append((key, title, span))
+    if len(found) != 1:
+        return None
+    ((key, title, span),) = found
+    return SelectedSources(
+        keys=frozenset({key}),
+        question=named.question,
+        titles=f"{named.name} of “{title[:_SHOWN]}”",
+        span=span,
+    )
 
 
 def _selected(titles: Sequence[tuple[int, str]], question: str) -> SelectedSources:

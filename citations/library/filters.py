@@ -34,7 +34,8 @@ class Filter:
     Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
     videos and YouTube addresses. ``languages`` takes "en" for "en-GB" too. ``since`` and ``until``
     are days of publication, both included. ``start`` and ``end`` are milliseconds in recordings;
-    overlapping passages match. ``keys`` are primary keys of sources (None: all).
+    overlapping passages match. ``keys`` are primary keys of sources (None: all). ``span`` is a
+    section of the only source, as characters; only evidence for answers heeds it.
     """
 
     collections: tuple[str, ...] = ()
@@ -48,6 +49,7 @@ class Filter:
     start: int | None = None
     end: int | None = None
     keys: frozenset[int] | None = None
+    span: tuple[int, int] | None = None
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:

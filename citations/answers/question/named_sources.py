@@ -53,6 +53,15 @@ _NUMBERED: Final = re.compile(
     rf"(?!\w|\s+(?:of|from|in)\b){_END}",
     re.IGNORECASE,
 )
+_PART: Final = (
+    rf"{_IN}(?:(?P<the>{_THE})\s+)?(?<!\w)(?P<title>{any_of('numbered_parts')}\s+\d{{1,3}}"
+)
+_NAMED_PART: Final = re.compile(rf"{_PART}\s+(?P<kind>\w+))(?!\w)", re.IGNORECASE)
+_WHOLE_PART: Final = re.compile(rf"{_PART})(?!\w)", re.IGNORECASE)
+_WORK: Final = re.compile(
+    rf"{_IN}(?<!\w)(?P<the>{_THE})\s+(?P<title>(?P<kind>{any_of('works')}))(?!\w)", re.IGNORECASE
+)
+_WORDS: Final = (_NUMBERED, _NAMED_PART, _WHOLE_PART, _WORK)  # name by words within a title
 _PLACED: Final = re.compile(
     rf"(?<!\w)(?P<place>{any_of('places')})\s+(?:the\s+)?(?P<rest>\w.*)", re.IGNORECASE | re.DOTALL
 )
@@ -85,7 +94,7 @@ class _Mention(NamedTuple):
     article: str = ""
     is_placed: bool = False  # “in” or “according to” stands before it
     is_quoted: bool = False
-    is_number: bool = False  # “lecture 4”
+    is_words: bool = False  # “lecture 4”, “week 1”, “the handbook”
 
 
 class _Match(NamedTuple):
@@ -108,7 +117,7 @@ def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedS
         ]
         best = max((match[:2] for match, _, _ in matches), default=None)
         chosen = [(match, key, title) for match, key, title in matches if match[:2] == best]
-        most = MAX_NAMED if mention.kind and not mention.is_number else 1
+        most = MAX_NAMED if bool(mention.kind) != mention.is_words else 1
         if chosen and len({title for _, _, title in chosen}) <= most:
             keys = frozenset(key for _, key, _ in chosen)
             return NamedSource(keys=keys, question=_without(question, mention, chosen[0][0].end))
@@ -126,7 +135,7 @@ def title_words(question: str) -> list[str]:
     words: dict[str, None] = {}
     for mention in _mentions(question):
         text = mention.title or mention.rest
-        own = [text] if mention.is_number else filter(_is_distinctive, text.split())
+        own = [text] if mention.is_words else filter(_is_distinctive, text.split())
         words |= dict.fromkeys(word.strip('"“”„«».,;:?!()') for word in own)
     return [word for word in words if word]
 
@@ -137,7 +146,7 @@ def title_words(question: str) -> list[str]:
 def _mentions(question: str) -> list[_Mention]:
     """Return the stretches that may name a source, the surest form first."""
     text = question[:MAX_QUESTION]
-    forms = (_QUOTED, _TITLE_AFTER_KIND, _TITLE_BEFORE_KIND, _NUMBERED, _PLACED)
+    forms = (_QUOTED, _TITLE_AFTER_KIND, _TITLE_BEFORE_KIND, *_WORDS, _PLACED)
     return [
         mention
         for form in forms
@@ -169,7 +178,7 @@ def _mention(match: re.Match[str]) -> _Mention | None:
         article=groups.get("the") or "",
         is_placed=bool(groups["place"]),
         is_quoted=bool(quoted),
-        is_number=match.re is _NUMBERED,
+        is_words=match.re in _WORDS,
     )
 
 
@@ -179,7 +188,7 @@ def _mention(match: re.Match[str]) -> _Mention | None:
 def _match(mention: _Mention, title: str) -> _Match | None:
     """Return how a title matches a mention; None where it does not, or may do so by chance."""
     wanted = title.casefold()
-    if mention.is_number:
+    if mention.is_words:
         is_there = re.search(rf"\b{re.escape(mention.title.casefold())}\b", wanted)
         return _Match(len(mention.title), is_whole=False, end=mention.end) if is_there else None
     if mention.rest and (end := _whole(mention, title)):

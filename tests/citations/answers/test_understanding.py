@@ -295,6 +295,30 @@ def test_the_only_document_or_recording_need_not_be_called_by_its_title(
     assert len(looked_in(answer(scope, "What does the book say about pendulum clocks?"))) > 1
 
 
+def test_a_named_chapter_is_looked_for_alone_and_that_is_told(
+    library: dict[str, int], collection: Collection, scope: Scope
+) -> None:
+    said = "Pendulum clocks are made of {} in this part of the book, which says no more on that. "
+    text = "".join(
+        f"# {number} On {metal}\n\n{said.format(metal) * 9}\n\n"
+        for number, metal in enumerate(("brass", "steel", "silver"), 1)
+    )
+    added = document_storage.add(
+        collection, BytesIO(text.encode()), name="clocks.md", title="On clocks"
+    )
+    ingest_pipeline.ingest(added.source.pk)
+    reply = answer(scope, "What are pendulum clocks made of in chapter 2?")
+    assert looked_in(reply) == {added.source.pk}
+    assert all("steel" in passage.text for passage in reply.trace.evidence)
+    assert reply.trace.notes[0] == (
+        "Looked only in chapter 2 of “On clocks”, which the question names."
+    )
+    told = answer(scope, "Summarise chapter 3 of the book")
+    assert {claim.text for claim in told.claims}
+    assert all("steel" not in claim.text for claim in told.claims)
+    assert len(looked_in(answer(scope, "What are pendulum clocks made of in chapter 7?"))) > 1
+
+
 def test_sources_that_were_chosen_stay_chosen_whatever_is_named(
     library: dict[str, int], scope: Scope
 ) -> None:

@@ -26,6 +26,10 @@ TITLES = [
     (14, "General Relativity"),
     (15, "Deep Learning Part 1: Neural networks"),
     (16, "Deep Learning Part 2: Convolution"),
+    (17, "NYU course, week 1 lecture"),
+    (18, "NYU course, week 1 practicum"),
+    (19, "NYU course, week 11 lecture"),
+    (20, "Staff handbook"),
 ]
 
 NAMED = {
@@ -70,6 +74,11 @@ NAMED = {
         {15, 16},
         "What did it say about depth?",
     ),
+    "What is the week 1 lecture about?": ({17}, "What is it about?"),
+    "In week 1, what is said on gradients?": ({17, 18}, "What is said on gradients?"),
+    "What does the week 1 practicum say about tensors?": ({18}, "What does it say about tensors?"),
+    "What does the handbook say about holidays?": ({20}, "What does it say about holidays?"),
+    "According to the handbook, who is ill?": ({20}, "Who is ill?"),
     "Was sagt die Vorlesung „Einführung in die Thermodynamik“ über Wärme?": (
         {12},
         "Was sagt es über Wärme?",
@@ -99,6 +108,9 @@ NOT_NAMED = """
     In the talk, how is backpropagation explained?
     What does the lecture on momentum say?
     What is the war in Ukraine?
+    What is a handbook?
+    What happens in week 7?
+    What does the manual say about holidays?
     Who wrote the book?
     In the budget, what is left?
     In the meeting, what was said about the budget?
