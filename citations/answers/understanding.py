@@ -40,6 +40,7 @@ MAX_TURNS: Final = 20  # of a conversation, that are looked at
 KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its own that are known
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
+FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet
 _SHOWN: Final = 120  # characters of a title
 
 
@@ -243,7 +244,7 @@ def _only_one(scope: Scope, filter: Filter, question: str) -> SelectedSources | 
 
 
 def _select_section(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    """Return the section that a question names, if exactly one source has it."""
+    """Return the section that a question names, if one source has it, or by far the longest."""
     named = find_named_section(question)
     if named is None:
         return None
@@ -255,9 +256,11 @@ def _select_section(scope: Scope, filter: Filter, question: str) -> SelectedSour
         headings = rows.values_list("heading", "span_start", "span_end")
         if span := section_span(named.number, [Heading(*row) for row in headings]):
             found.append((key, title, span))
-    if len(found) != 1:
+    found.sort(key=lambda section: section[2][0] - section[2][1])
+    lengths = [last - first for _, _, (first, last) in found]
+    if not found or (len(found) > 1 and lengths[0] < FAR_LONGER * lengths[1]):
         return None
-    ((key, title, span),) = found
+    key, title, span = found[0]
     return SelectedSources(
         keys=frozenset({key}),
         question=named.question,
