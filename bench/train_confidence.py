@@ -43,7 +43,7 @@ KINDS: Final = {
 }
 LOST: Final = 0.04  # share of right answers that may be refused
 STRENGTH: Final = 1.0  # inverse regularisation, of signs with equal variance
-WHERE: Final = ("lead", "share")  # signs of the right location, not of an answer
+WHERE: Final = ("score", "margin", "lead", "share")  # signs of the best location, not of an answer
 
 Numbers = NDArray[np.float64]
 

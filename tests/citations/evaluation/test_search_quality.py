@@ -295,13 +295,15 @@ def test_a_space_that_finds_marked_hits_worse_loses(scope: Scope, lecture: Sourc
         provider="fake", model="other", dimensions=64, state=SpaceState.BUILDING
     )
     assert search_quality.loses(wrong) == []  # nothing is marked
-    judgments.mark(
-        scope, make_user(), "entropy", Chunk.objects.get(source=lecture, ordinal=1).pk, right=True
-    )
+    warm = Chunk.objects.get(source=lecture, ordinal=4)  # is found by its vector alone
+    judgments.mark(scope, make_user(), "warmth", warm.pk, right=True)
     fill(wrong)
+    for space in EmbeddingSpace.objects.all():
+        near = vector_space.embedder_of(space).embed_query("warmth")
+        warm.embeddings.filter(space=space).update(vector=near)
     assert search_quality.loses(wrong) == []  # as good as the active one
-    worst = vector_space.embedder_of(wrong).embed_query("entropy")
-    wrong.embeddings.filter(chunk__ordinal=1).update(vector=-worst)
-    wrong.embeddings.filter(chunk__ordinal=3).update(vector=worst)
+    worst = vector_space.embedder_of(wrong).embed_query("warmth")
+    wrong.embeddings.exclude(chunk=warm).update(vector=worst)
+    wrong.embeddings.filter(chunk=warm).update(vector=-worst)
     (change,) = search_quality.loses(wrong)
     assert change.loses
