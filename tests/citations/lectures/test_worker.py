@@ -994,8 +994,8 @@ def test_real_speech_finds_the_passage_that_means_the_same(
     embed(make_document(collection, passages))
     session = sessions.start(scope, None, language="en")
     said = (
-        "To make the error smaller we take little steps downhill, against the direction in which"
-        " it grows, until the loss does not fall any more."
+        "To make the loss smaller we take little steps downhill, against its slope, so we descend"
+        " along the gradient until it does not fall any more."
     )
     cited = cite(session, said)
     assert quotes(cited)[0] == passages[2]
