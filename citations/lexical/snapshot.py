@@ -267,7 +267,8 @@ def _block_data(
 
 
 _PACK_DATA = "SELECT pack, version, data FROM citations_lexpack WHERE pack = ANY(%s)"
-_ENTRY_DATA = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s)"
+# The words of an entry that was merged meanwhile are in the packs.
+_ENTRY_DATA = "SELECT id, data FROM citations_lexentry WHERE id = ANY(%s) AND NOT merged"
 _BLOCK_DATA = """
     SELECT term, pack, version, data
     FROM unnest(%s::text[], %s::bigint[]) AS requested (term, pack)

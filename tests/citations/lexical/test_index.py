@@ -412,6 +412,24 @@ def test_no_posting_scores_more_than_the_best_of_its_blocks_skyline(
     assert scores[0] == pytest.approx(scores[1], rel=1e-12)
 
 
+def test_a_source_that_is_merged_between_two_statements_is_found_in_the_packs(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_document(collection, ["a passing dolphin"])
+    read = snapshot.fetch
+    statements: list[str] = []
+
+    def fetch(sql: str, parameters: Any) -> list[tuple[Any, ...]]:
+        if len(statements) == 1:
+            merging.merge(spare=0)
+        statements.append(sql)
+        return read(sql, parameters)
+
+    monkeypatch.setattr(snapshot, "fetch", fetch)
+    assert texts_found("dolphin") == ["a passing dolphin"]
+    assert len(statements) > 2, "the second statement found its source merged"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merged(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
