@@ -19,7 +19,7 @@ from citations.models import Source, SourceKind
 from citations.passages import Passage, PassageSource, Results, SearchMode
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.search_form import LISTS, MOST, MarkForm, SearchForm, SubmittedSearch
+from citations.views.search_form import LISTS, MOST, PAGE, MarkForm, SearchForm, SubmittedSearch
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
@@ -202,11 +202,13 @@ def _search_context(
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, problem = _search(request, criteria, is_first=is_first)
     likely, unlikely = (_ranked(results, is_likely=is_likely) for is_likely in (True, False))
+    # Who asks for more passages reads on in all of them.
+    most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
     return {
         "results": results,
         "shown": len(likely),
-        "groups": _grouped(likely, names),
-        "unlikely": _grouped(unlikely, names),
+        "groups": _grouped(likely, names, most=most),
+        "unlikely": _grouped(unlikely, names, most=most),
         "unlikely_count": len(unlikely),
         "problem": problem,
         "is_partial": criteria.mode != SearchMode.LEXICAL
@@ -251,11 +253,14 @@ def _ranked(results: Results, *, is_likely: bool) -> list[RankedPassage]:
     return ranked[:NEAREST] if results.nothing_relevant else ranked
 
 
-def _grouped(ranked: Sequence[RankedPassage], names: dict[str, str]) -> list[SourceHits]:
+def _grouped(
+    ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
+) -> list[SourceHits]:
+    """Group passages by source; beside others, fold away those of a source beyond ``most``."""
     groups: dict[UUID, list[RankedPassage]] = {}
     for hit in ranked:
         groups.setdefault(hit.passage.origin.id, []).append(hit)
-    shown = OF_SOURCE if len(groups) > 1 else len(ranked)
+    shown = most if len(groups) > 1 else len(ranked)
     return [
         SourceHits(
             origin=origin,
