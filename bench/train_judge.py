@@ -46,6 +46,7 @@ from citations.models import Chunk, SourceKind
 from citations.passages import SearchMode
 from citations.providers import weights
 from citations.search import candidates, chunk_rows, judge, signs
+from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.relevance import describe
 from citations.search.signs import OF_SOURCE, ORDER, SIGNS, CandidateTable
@@ -215,11 +216,22 @@ def with_nearest(
     rows = chunk_rows.fetch(own.scope, [hit.position for hit in near])
     hits = [rows[hit.position] for hit in near]
     table = describe(text, hits, vector=vector, space=space, resolved=resolved)
+    yield judged_query(own, kind, table, hits, question, relevance)
+
+
+def judged_query(
+    own: JudgedSet,
+    kind: str,
+    table: CandidateTable,
+    hits: Sequence[Candidate],
+    question: Question | None,
+    relevance: RelevanceJudge | None,
+) -> JudgedQuery:
     relevant = [
         relevance.is_answer(question, hit.uuid, hit.locator) if question and relevance else False
         for hit in hits
     ]
-    yield JudgedQuery(
+    return JudgedQuery(
         set=own.name,
         kind=kind,
         rows=signs.compute(table),
@@ -243,26 +255,14 @@ def with_candidates(
     question: Question | None = None,
     relevance: RelevanceJudge | None = None,
 ) -> Iterator[JudgedQuery]:
-    total = relevance.count(question) if question and relevance else 0
-    if kind == OWN and not total:
+    if question and relevance and not relevance.count(question):
         return
     with recording() as recorder:
         _, hits = candidates.find(request(own.scope, text), candidates.StageLog())
     if recorder.table is None or not hits:
         return
-    relevant = [
-        relevance.is_answer(question, hit.candidate.uuid, hit.candidate.locator)
-        if question and relevance
-        else False
-        for hit in hits
-    ]
-    yield JudgedQuery(
-        set=own.name,
-        kind=kind,
-        rows=signs.compute(recorder.table),
-        relevant=np.array(relevant),
-        total=total,
-    )
+    rows = [hit.candidate for hit in hits]
+    yield judged_query(own, kind, recorder.table, rows, question, relevance)
 
 
 def request(scope: Scope, text: str) -> candidates.SearchRequest:

@@ -66,7 +66,7 @@ def describe(
     return CandidateTable(
         weights=found.weights,
         has_word=has_word[places],
-        near_word=_at(has_word, earlier, False) | _at(has_word, later, False),
+        near_word=_at(has_word, earlier) | _at(has_word, later),
         title_word=_mentioned(words, [(row.title, row.language) for row in candidates]),
         heading_word=_mentioned(words, [(row.heading, row.language) for row in candidates]),
         bm25=found.scores[places],
@@ -79,8 +79,9 @@ def describe(
     )
 
 
-def _at(values: NDArray[np.bool_], rows: NDArray[np.int64], default: bool) -> NDArray[np.bool_]:
-    return np.where((rows >= 0)[:, None], values[rows], default)
+def _at(values: NDArray[np.bool_], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return these rows of values, False where there is none (−1)."""
+    return np.where((rows >= 0)[:, None], values[rows], False)
 
 
 def _beside(scores: Numbers, earlier: NDArray[np.int64], later: NDArray[np.int64]) -> Numbers:

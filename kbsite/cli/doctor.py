@@ -191,7 +191,7 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
         "RERANKER", conf.reranker, registry.reranker, "passages keep the order of words and meaning"
     ),
     "Cross-encoder of lectures": lambda: _reranker(
-        "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by similarity"
+        "LIVE_RERANKER", conf.live_reranker, registry.live_reranker, "lectures cite by the judge"
     ),
     "Sources": _sources,
     "Chunks": _chunks,
