@@ -118,9 +118,6 @@ def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) ->
 def delete(session: LectureSession) -> None:
     """Delete a session with its speech and citations. Its sources stay."""
     with transaction.atomic():
-        LectureSession.objects.select_for_update().filter(
-            pk=session.pk
-        ).first()  # waits for citations being stored
         audit.record(Action.DELETE, "lecture", session.uuid, collection=session.collection)
         LectureSession.objects.filter(pk=session.pk).delete()
 

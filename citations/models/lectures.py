@@ -2,10 +2,13 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+from django.db.models.signals import pre_delete
+from django.dispatch import receiver
 
 from citations.models.sources import Source
 from transcripts.models import Collection, Transcript, VisibleQuerySet
@@ -54,6 +57,12 @@ class LectureSession(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+
+@receiver(pre_delete, sender=LectureSession)
+def _lock_lecture(instance: LectureSession, **_: Any) -> None:
+    """Lock a lecture before its windows are deleted, in the order of those who store citations."""
+    LectureSession.objects.select_for_update().filter(pk=instance.pk).first()
 
 
 class Segment(models.Model):

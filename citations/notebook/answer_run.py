@@ -76,6 +76,7 @@ class AnswerLease:
 
     def _store(self, reply: Reply, quotes: Sequence[Quote]) -> None:
         with transaction.atomic():
+            self.answer.conversation.touch()  # locked before its answers, as deletion does
             columns = _columns(reply, _collections(reply.quotes))
             if not self._mine().update(**columns):
                 raise AnswerNotFound("This question was deleted, or another process answers it.")
@@ -83,7 +84,6 @@ class AnswerLease:
                 Note.objects.filter(answer=self.answer).update(answer=None)
             Citation.objects.filter(answer=self.answer).delete()
             Citation.objects.bulk_create([_citation(self.answer, quote) for quote in quotes])
-            self.answer.conversation.touch()
 
     def _with_ids(self, quotes: Sequence[Quote]) -> tuple[Quote, ...]:
         return tuple(replace(quote, id=self._id(quote)) for quote in quotes)

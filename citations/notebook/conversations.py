@@ -6,7 +6,6 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count
 
 from citations.errors import ConversationNotFound, InvalidFilter
@@ -103,11 +102,7 @@ def rename(conversation: Conversation, title: str) -> None:
 
 def delete(conversation: Conversation) -> None:
     """Delete a conversation with its answers and citations. Sources and notes stay."""
-    with transaction.atomic():
-        Conversation.objects.select_for_update(of=("self",)).filter(
-            pk=conversation.pk
-        ).first()  # waits for an answer being stored
-        Conversation.objects.filter(pk=conversation.pk).delete()
+    Conversation.objects.filter(pk=conversation.pk).delete()
 
 
 def _find_sources(scope: Scope, target: Collection | None, references: Sequence[str]) -> list[str]:

@@ -38,8 +38,10 @@ print(json.dumps({"lecture": str(loaded.lecture.uuid), "textbook": loaded.textbo
 """
 REMOVE_SAMPLES = """
 from citations.ingest import pipeline
-from citations.models import LectureSession, Source
-LectureSession.objects.filter(uuid="{lecture}").delete()
+from citations.lectures import sessions
+from citations.models import Source
+from kbsite.auth import everything
+sessions.delete(sessions.find_session(everything(), "{lecture}"))
 pipeline.remove(Source.objects.get(title="{textbook}"))
 """
 

@@ -28,7 +28,9 @@ from citations.models import (
     Window,
     WindowOutcome,
 )
+from tests.contention import run_against
 from tests.makers import make_cues, make_document, make_user, make_video
+from transcripts import collections
 from transcripts.cues import Cue
 from transcripts.errors import (
     CollectionNotFound,
@@ -170,6 +172,25 @@ def test_deleting_a_lecture_deletes_all_that_was_said_and_nothing_else(
 
 
 # What is said
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("target", ["lecture", "collection"])
+def test_a_deletion_waits_for_citations_that_are_being_stored(
+    lecture: LectureSession, target: str
+) -> None:
+    speech.push(lecture, spoken(12))
+    window = lecture.windows.earliest("pk")
+    deletions = {
+        "lecture": lambda: lecture_sessions.delete(lecture),
+        "collection": lambda: collections.delete(lecture.collection),
+    }
+    run_against(
+        deletions[target],
+        lock=lambda: LectureSession.objects.select_for_update().get(pk=lecture.pk),
+        write=lambda: Window.objects.filter(pk=window.pk).update(note="Stored."),
+    )
+    assert not LectureSession.objects.exists()
 
 
 def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) -> None:

@@ -9,6 +9,7 @@ from citations.errors import AnswerNotFound, ConversationNotFound, SourceNotFoun
 from citations.models import Citation, Conversation, Source
 from citations.notebook import answers, conversations
 from tests.citations.talks import QUESTION, again, ask, asked, talk_in
+from tests.contention import run_against
 from tests.makers import make_user
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
@@ -110,3 +111,18 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
         list(events)
     assert not Citation.objects.exists()
     assert Source.objects.get() == talk
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("target", ["conversation", "owner"])
+def test_a_deletion_waits_for_an_answer_that_is_being_stored(
+    scope: Scope, owner: User, conversation: Conversation, talk: Source, target: str
+) -> None:
+    answer = asked(scope, owner, conversation, QUESTION)
+    deletions = {"conversation": lambda: conversations.delete(conversation), "owner": owner.delete}
+    run_against(
+        deletions[target],
+        lock=conversation.touch,
+        write=lambda: Citation.objects.filter(answer=answer).delete(),
+    )
+    assert not Conversation.objects.exists()
