@@ -1,5 +1,5 @@
-"""Time searches of a large library: hybrid ones from end to end, and the nearest neighbours of a
-vector by the index and by looking at all.
+"""Time searches of a large library: hybrid ones from end to end, over the socket of `kb serve` and
+inside a process, and the nearest neighbours of a vector by the index and by looking at all.
 
 Run ``python bench/search.py 10000 100000`` (numbers of chunks, ascending) from the repository;
 ``--questions N`` for more. It prints tables and writes them into ``bench/RESULTS.md``. The library
@@ -16,17 +16,22 @@ import random
 import shlex
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import quote, urlsplit
 
-from environment import DATA, boot
+from environment import DATA, HOME, boot
 
-boot(RERANKER="none")
+boot(RERANKER="none", API_CALLS_PER_MINUTE="0")
 
 import numpy as np
 from bm25 import percentile, timed, write
 from django.db import connection, transaction
+from doors import LINK, Door, new_token, started, wait_for
 from kept import KeptEmbedder, Vectors
 from pgvector import HalfVector
 
@@ -52,7 +57,8 @@ OF_A_SOURCE = 100  # chunks
 LIMIT, BREADTH = 10, 50
 JITTER = 0.3  # length of the random part of a made-up vector of length 1
 WARM = 5  # queries that are not counted
-ALLOWED = 0.30
+GOAL = (45, 90)  # ms, median and 95th percentile of what is served at 100,000 chunks
+SERVE = ("-m", "kbsite.cli", "serve", "--no-worker", "--port", "0")
 
 
 def main() -> None:
@@ -69,7 +75,8 @@ def main() -> None:
     results = []
     for turn, size in enumerate(sorted(options.sizes)):
         library.grow(size)
-        results.append(measure(library, asked[turn * each : (turn + 1) * each]))
+        with serving() as ask:
+            results.append(measure(library, asked[turn * each : (turn + 1) * each], ask))
     report = section(library, results, options.questions)
     print(report)
     write(report)
@@ -224,7 +231,22 @@ class Results:
         return statistics.median(self.times[name])
 
 
-def measure(library: Library, asked: Sequence[str]) -> Results:
+@contextmanager
+def serving() -> Iterator[Callable[[str], float]]:
+    """Run `kb serve` on the library; yield a function that searches it over a connection that is
+    kept open, and returns milliseconds.
+    """
+    log = Path(HOME) / "serve.log"
+    with log.open("w") as output, started(SERVE, output) as process:
+        link = wait_for(lambda: LINK.findall(log.read_text()), process)[-1]
+        wait_for(lambda: "Ctrl-C" in log.read_text(), process)
+        headers = {"Authorization": f"Bearer {new_token()}"}
+        client = HTTPConnection("127.0.0.1", urlsplit(link).port or 0, timeout=60)
+        yield lambda query: Door("GET", f"/api/v1/search?q={quote(query)}", headers).ask(client)
+        client.close()
+
+
+def measure(library: Library, asked: Sequence[str], ask: Callable[[str], float]) -> Results:
     """Ask everything in turn, question by question."""
     note(f"asking at {library.size:,}")
     results = Results(library.size, library.built)
@@ -236,6 +258,7 @@ def measure(library: Library, asked: Sequence[str]) -> Results:
         steps = [
             partial(alone, results, library, query, resolved),
             partial(whole, results, library, query),
+            partial(over_rest, results, ask, query),
         ]
         random.Random(number).shuffle(steps)
         for step in steps:
@@ -269,6 +292,11 @@ def whole(results: Results, library: Library, query: str) -> None:
     for stage in found.stages:
         results.add(stage.name, stage.milliseconds)
     results.add("hybrid", found.milliseconds)
+
+
+def over_rest(results: Results, ask: Callable[[str], float], query: str) -> None:
+    """Time a search through the socket of the server."""
+    results.add("served", ask(query))
 
 
 def neighbours(
@@ -332,16 +360,16 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
         "alone: lexical",
         "alone: vector",
         "alone: sum",
+        "served",
         "hybrid",
         *(name for name in search_pipeline.STAGES if name in results[0].times),
     ]
     yield (
-        f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after"
-        f" the other. *hybrid*: a whole search; its stages follow, of which"
-    )
-    yield (
-        "embed and lexical run at the same time. The overhead is what the median search takes"
-        " beyond the median sum."
+        f"*Alone*: embedding the question and the two look-ups ({BREADTH} each), one after the"
+        " other. *served*: a search over REST, through the socket of `kb serve`; the goal at"
+        f" 100,000 chunks is {GOAL[0]} / {GOAL[1]}. *hybrid*: the same inside a process; its stages"
+        " follow, of which embed and lexical run at the same time. The overhead is what the median"
+        " search takes beyond the median sum."
     )
     yield ""
     yield "| chunks | " + " | ".join(names) + " | overhead |"
@@ -349,12 +377,7 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
     for one in results:
         overhead = one.median("hybrid") / one.median("alone: sum") - 1
         cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in names]
-        yield (
-            f"| {one.size:,} | "
-            + " | ".join(cells)
-            + f" | {overhead:+.0%} ({'at most' if overhead <= ALLOWED else 'NOT at most'}"
-            f" {ALLOWED:.0%}) |"
-        )
+        yield (f"| {one.size:,} | " + " | ".join(cells) + f" | {overhead:+.0%} |")
 
 
 def nearest(results: Sequence[Results]) -> Iterator[str]:
