@@ -1,5 +1,6 @@
 """The results of a search: passages, their locations, and how their scores came about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -100,8 +101,23 @@ class NearDuplicate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassagePart:
+    """A neighbouring passage that was joined to a better one."""
+
+    chunk: int
+    locator: Locator
+    text: str
+    link: str
+    timestamp_link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A piece of a source that answers a query; ``spans`` are the query's words in ``text``."""
+    """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
+
+    ``parts`` are neighbouring passages that were found, too, in the order of the source. All else
+    but ``extent`` is about the passage itself, the best of them.
+    """
 
     chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
     origin: PassageSource
@@ -116,8 +132,16 @@ class Passage:
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
     spans: tuple[tuple[int, int], ...] = ()
     duplicates: tuple[NearDuplicate, ...] = ()
+    parts: tuple[PassagePart, ...] = ()
     mark: bool | None = None  # what the caller marked it as, for this query
     explanation: Explanation | None = None
+
+    @property
+    def extent(self) -> Locator | None:
+        """From the first of the parts to the last; None without parts."""
+        if not self.parts:
+            return None
+        return covering([self.locator, *(part.locator for part in self.parts)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +167,27 @@ class Results:
     hypothesis: str = ""  # HyDE's text, where one was made
     nothing_relevant: bool = False  # none of the passages is likely on the subject
     milliseconds: float = field(default=0.0)
+
+
+def covering(locators: Sequence[Locator]) -> Locator:
+    """Return the smallest extent over locators of one source."""
+
+    def known(name: str) -> list[int]:
+        values = (getattr(locator, name) for locator in locators)
+        return [value for value in values if value is not None]
+
+    ends = [*known("end"), *known("start")]
+    pages = [*known("last_page"), *known("page")]
+    return Locator(
+        span=(
+            min(locator.span[0] for locator in locators),
+            max(locator.span[1] for locator in locators),
+        ),
+        start=min(known("start"), default=None),
+        end=max(ends, default=None),
+        page=min(known("page"), default=None),
+        last_page=max(pages, default=None),
+    )
 
 
 class Located(Protocol):

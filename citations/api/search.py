@@ -134,7 +134,12 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
     """
     options = wanted.model_dump(include={"mode", "limit", "explain", "rerank"})
     return search_pipeline.search(
-        request.access, wanted.q, filter=wanted.filter, user=request.caller.user, **options
+        request.access,
+        wanted.q,
+        filter=wanted.filter,
+        user=request.caller.user,
+        joins=True,
+        **options,
     )
 
 

@@ -99,6 +99,19 @@ class DuplicateOut(LocatedOut):
     similarity: Score = Field(description="Jaccard similarity of the words, 0 to 1.")
 
 
+class ExtentOut(LocatedOut):
+    """Where a passage and its parts are together."""
+
+
+class PartOut(LocatedOut):
+    """A neighbouring passage that was found, too, and is not listed by itself."""
+
+    chunk: int
+    text: str
+    timestamp_link: Link
+    link: Link
+
+
 class PassageOut(LocatedOut):
     """A passage that answers a query; ``spans`` are the characters of the query's words."""
 
@@ -121,6 +134,8 @@ class PassageOut(LocatedOut):
     heading: str
     spans: list[tuple[int, int]]
     duplicates: list[DuplicateOut]
+    parts: list[PartOut] = Field([], description="Neighbouring passages, in order.")
+    extent: ExtentOut | None = Field(None, description="With its parts; null: it has none.")
     chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
     mark: bool | None = Field(description="Your mark of it for this query.")
     explanation: ExplanationOut | None

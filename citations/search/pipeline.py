@@ -16,9 +16,17 @@ from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
 from citations.library.filters import Filter, resolve
 from citations.models import EmbeddingSpace
-from citations.passages import Explanation, NearDuplicate, Passage, Results, SearchMode, TermScore
+from citations.passages import (
+    Explanation,
+    NearDuplicate,
+    Passage,
+    PassagePart,
+    Results,
+    SearchMode,
+    TermScore,
+)
 from citations.providers import registry
-from citations.search import candidates, fusion, judgments
+from citations.search import candidates, fusion, judgments, neighbours
 from citations.search.candidates import (
     FETCH,
     FUSE,
@@ -72,6 +80,7 @@ def search(
     rerank: bool = True,
     user: User | None = None,
     quick: bool = False,
+    joins: bool = False,
     space: EmbeddingSpace | None = None,
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
@@ -80,8 +89,9 @@ def search(
     that both branches look for. With a single branch it is Σ 1/(60 + rank) divided by its maximum,
     1/61. ``relevance`` is how likely a passage is on the query's subject, where that is known.
 
-    ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
-    replaces the active one.
+    ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``joins``
+    makes one passage of neighbouring ones, before ``limit`` counts; ``space`` replaces the active
+    one.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless the mode is lexical; what ``filters.resolve``
@@ -106,7 +116,7 @@ def search(
     log = StageLog()
     embedding, hits = candidates.find(request, log)
     ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
-    groups = log.timed(DEDUPLICATE, lambda: _deduplicate(ranked, request.limit))
+    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, limit=limit, joins=joins))
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
     stages = (embedding.stages if embedding else []) + log.stages
     return Results(
@@ -175,21 +185,44 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
     return ranked + [RankedHit(hit, least * hit.score, least=least) for hit in hits[len(first) :]]
 
 
-# Deduplicate and enrich
+# Deduplicate, join and enrich
 
 
 class _Group(NamedTuple):
+    """A hit, its neighbours that were joined to it, and what repeats one of them elsewhere."""
+
     best: RankedHit
+    parts: list[Candidate]
     duplicates: list[tuple[Candidate, float]]
 
 
-def _deduplicate(ranked: Sequence[RankedHit], limit: int) -> list[_Group]:
+def _grouped(ranked: Sequence[RankedHit], *, limit: int, joins: bool) -> list[_Group]:
+    groups = _deduplicate(ranked)
+    return (_join(groups) if joins else groups)[:limit]
+
+
+def _deduplicate(ranked: Sequence[RankedHit]) -> list[_Group]:
     rows = [hit.hit.candidate for hit in ranked]
     texts = [row.text for row in rows]
     return [
-        _Group(ranked[index], [(rows[dropped], similarity) for dropped, similarity in duplicates])
-        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())[:limit]
+        _Group(
+            ranked[index], [], [(rows[dropped], similarity) for dropped, similarity in duplicates]
+        )
+        for index, duplicates in fusion.deduplicate(texts, conf.duplicate_similarity())
     ]
+
+
+def _join(groups: Sequence[_Group]) -> list[_Group]:
+    """Join neighbours, but none that is likely to one that is not."""
+    hits = [group.best.hit for group in groups]
+    places = [((hit.candidate.source, hit.is_likely), hit.candidate.ordinal) for hit in hits]
+    joined: list[_Group] = []
+    for best, *others in neighbours.join(places):
+        rows = [hits[other].candidate for other in others]
+        repeated = [pair for member in (best, *others) for pair in groups[member].duplicates]
+        parts = sorted(rows, key=lambda row: row.ordinal)
+        joined.append(_Group(groups[best].best, parts, repeated))
+    return joined
 
 
 def _enrich(request: SearchRequest, groups: Sequence[_Group]) -> list[Passage]:
@@ -230,6 +263,16 @@ def _passage(
                 origin=other.origin, locator=other.locator, link=other.link, similarity=similarity
             )
             for other, similarity in group.duplicates
+        ),
+        parts=tuple(
+            PassagePart(
+                chunk=part.chunk,
+                locator=part.locator,
+                text=part.text,
+                link=part.link,
+                timestamp_link=part.timestamp_link,
+            )
+            for part in group.parts
         ),
         mark=marks.get(row.chunk),
         explanation=explained,

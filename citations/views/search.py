@@ -234,6 +234,7 @@ def _search(
         filter=criteria.filter,
         explain=True,
         user=request.user,
+        joins=True,
     )
     try:
         return search(mode=criteria.mode, quick=is_first), None

@@ -91,7 +91,14 @@ def search(
         _search_words(video, query, filter, limit=limit, as_json=as_json)
         return
     results = search_pipeline.search(
-        scope, query, mode=mode, limit=limit, filter=filter, explain=explain, rerank=rerank
+        scope,
+        query,
+        mode=mode,
+        limit=limit,
+        filter=filter,
+        explain=explain,
+        rerank=rerank,
+        joins=True,
     )
     if as_json:
         print_json(SearchOut.model_validate(results))
@@ -192,12 +199,7 @@ def _print_results(results: Results, *, explain: bool) -> None:
         title = Text(printable(origin.title), style="bold")
         out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
         for rank, passage in ranked:
-            span = Text(place(passage.locator), style="cyan")
-            _print_text(Text(f"{rank:>2}. ") + span, passage)
-            for duplicate in passage.duplicates:
-                name, location = duplicate.origin.title, place(duplicate.locator)
-                say(f"    also said in “{name}” {location}  {absolute(duplicate.link)}", "dim")
-            say("")
+            _print_passage(rank, passage)
     if explain and results.passages:
         _print_scores(results.passages)
         table(
@@ -208,6 +210,17 @@ def _print_results(results: Results, *, explain: bool) -> None:
             ),
             title=f"Stages, {results.milliseconds:.1f} ms in all",
         )
+
+
+def _print_passage(rank: int, passage: Passage) -> None:
+    span = Text(place(passage.extent or passage.locator), style="cyan")
+    _print_text(Text(f"{rank:>2}. ") + span, passage)
+    for part in passage.parts:
+        say(f"    with {place(part.locator)}  {absolute(part.timestamp_link)}", "dim")
+    for duplicate in passage.duplicates:
+        name, location = duplicate.origin.title, place(duplicate.locator)
+        say(f"    also said in “{name}” {location}  {absolute(duplicate.link)}", "dim")
+    say("")
 
 
 def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:

@@ -76,7 +76,7 @@ def render_sources(page: SourcePage, asked: ListSources) -> tuple[str, SourcesPa
 
 
 def _fit(passage: PassageOut, *, room: int) -> PassageOut:
-    """Fit one passage into the budget: without duplicates and explanation, then with less text."""
+    """Fit one passage into the budget: without what is beside it, then with less text."""
     how = passage.explanation
     if how:
         best = sorted(how.terms, key=lambda term: -term.score)[:TERMS]
@@ -87,7 +87,7 @@ def _fit(passage: PassageOut, *, room: int) -> PassageOut:
         update={"text": "", "duplicates": duplicates, "explanation": how}
     )
     if _cost(row) > room // 2:
-        row = row.model_copy(update={"duplicates": [], "explanation": None})
+        row = row.model_copy(update={"duplicates": [], "parts": [], "explanation": None})
     row.text = shorten(passage.text, room=room - _cost(row))
     return row
 
@@ -98,7 +98,8 @@ def _cost(row: PassageOut) -> int:
 
 def _passage_line(number: int, row: PassageOut) -> str:
     name = f"videoId={row.video_id}" if row.video_id else f"sourceId={row.source_id}"
-    position = f" [{row.place}]" if row.place else ""
+    place = (row.extent or row).place
+    position = f" [{place}]" if place else ""
     lines = [f"{number + 1}. “{row.title}” ({name}){position} {row.text} ({row.timestamp_link})"]
     lines += [
         f"   Also said in {titled(duplicate)} ({duplicate.link})" for duplicate in row.duplicates

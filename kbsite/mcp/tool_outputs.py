@@ -22,6 +22,8 @@ LEFT_OUT: Final[dict[type[BaseModel], frozenset[str]]] = {
     schemas.TranscriptOut: frozenset({"cue_count", "characters"}),
     schemas.VideoDetailsOut: frozenset({"tags", "chapters"}),
     search.DuplicateOut: frozenset({"end", "last_page", "place", "similarity"}),
+    search.ExtentOut: frozenset({"place"}),
+    search.PartOut: frozenset({"chunk", "link", "place", "text"}),
     search.PassageOut: frozenset({"chunk", "context", "link", "mark", "place", "spans"}),
     search.SearchOut: frozenset({"hypothesis", "milliseconds"}),
     search.SourceOut: frozenset({"characters", "percent", "step", "tags", "updated_at", "url"}),

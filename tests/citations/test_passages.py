@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.passages import Locator, place
+from citations.passages import Locator, covering, place
 from transcripts.timecodes import milliseconds, seconds
 
 
@@ -20,6 +20,16 @@ from transcripts.timecodes import milliseconds, seconds
 )
 def test_a_position_is_written_as_times_or_pages(position: dict[str, int], written: str) -> None:
     assert place(Locator(span=(0, 1), **position)) == written
+
+
+def test_an_extent_reaches_over_all_parts() -> None:
+    assert covering(
+        [Locator(span=(40, 90), page=4, last_page=5), Locator(span=(10, 40), page=3)]
+    ) == Locator(span=(10, 90), page=3, last_page=5)
+    assert covering(
+        [Locator(span=(0, 9), start=1_000, end=2_000), Locator(span=(9, 20), start=2_000)]
+    ) == Locator(span=(0, 20), start=1_000, end=2_000)
+    assert covering([Locator(span=(0, 9))]) == Locator(span=(0, 9))
 
 
 def test_milliseconds_become_seconds() -> None:

@@ -182,6 +182,21 @@ def test_what_is_said_again_elsewhere_is_named_beside_it(
     assert twin["link"].startswith("http")
 
 
+def test_neighbouring_passages_are_one_with_its_extent_and_parts(
+    asking: Client, talks: list[Source]
+) -> None:
+    (one,) = search(asking, q="missing page flow")["passages"]
+    (part,) = one["parts"]
+    assert {one["text"], part["text"]} == set(LEARNING[1:3])
+    assert {(one["start"], one["end"]), (part["start"], part["end"])} == {(10, 20), (20, 30)}
+    assert one["extent"] == {
+        **{"start": 10.0, "end": 30.0, "place": "0:10–0:30"},
+        **{"page": None, "last_page": None},
+    }
+    for at in (one, part):
+        assert f"?t={at['start']:.0f}s" in at["link"]
+
+
 def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
     asking: Client, talks: list[Source]
 ) -> None:

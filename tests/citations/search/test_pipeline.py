@@ -334,6 +334,50 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     assert duplicate.link
 
 
+def test_neighbouring_passages_become_one_that_reaches_over_them(
+    scope: Scope, collection: Collection
+) -> None:
+    video = make_video(collection, key="abcdefghijk")
+    said = ["Entropy.", "Entropy, entropy and entropy.", "A cat.", "Entropy of cats."]
+    make_source(video, texts=said)
+    found = search_pipeline.search(
+        scope, "entropy", mode=SearchMode.LEXICAL, joins=True, explain=True
+    )
+    joined, alone = found.passages
+    assert (joined.text, [part.text for part in joined.parts]) == (said[1], said[:1])
+    assert joined.extent is not None
+    assert (joined.extent.start, joined.extent.end) == (0, 20_000)
+    assert (joined.locator.start, joined.locator.end) == (10_000, 20_000)
+    assert joined.link == f"/videos/{video.pk}/?t=10s&lang=en"
+    assert joined.parts[0].link == f"/videos/{video.pk}/?t=0s&lang=en"
+    assert (alone.text, alone.parts, alone.extent) == (said[3], (), None)
+    single = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+    assert joined.explanation == next(
+        passage.explanation for passage in single.passages if passage.text == said[1]
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_no_passage_is_lost_or_repeated_by_joining(
+    scope: Scope, collection: Collection, limit: int
+) -> None:
+    for number in range(3):
+        make_document(
+            collection, [f"entropy {chr(97 + place) * (number + 2)}" for place in range(7)]
+        )
+    whole = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, limit=50, joins=True)
+    ids = [
+        chunk
+        for passage in whole.passages
+        for chunk in (passage.chunk, *(part.chunk for part in passage.parts))
+    ]
+    assert len(ids) == len(set(ids)) == 21
+    found = search_pipeline.search(
+        scope, "entropy", mode=SearchMode.LEXICAL, limit=limit, joins=True
+    )
+    assert found.passages == whole.passages[:limit]
+
+
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
     ada, bob = make_user("ada"), make_user("bob")

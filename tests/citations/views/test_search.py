@@ -45,8 +45,12 @@ def source(video: Video) -> Source:
 
 
 def hits(response: Any) -> list[str]:
-    """Return the texts of the hits in the order of the page, without their tags."""
-    found = re.findall(r'<p class="passage-text[^>]*>(.*?)</p>', text_of(response), flags=re.DOTALL)
+    """Return the texts of the hits, and of what is beside them, in the order of the page."""
+    found = re.findall(
+        r'<(?:p class="passage-text|span class="passage-part)[^>]*>(.*?)</(?:p|span)>',
+        text_of(response),
+        flags=re.DOTALL,
+    )
     return [re.sub(r"</?mark>", "", one) for one in found]
 
 
@@ -85,7 +89,16 @@ def test_passages_stand_under_their_source(
     make_document(collection, ["Another network."], title="Notes")
     found = text_of(page.get("/search/?q=network&mode=lexical"))
     assert found.count('class="group"') == 2
-    assert found.count('class="passage"') == 3
+    assert found.count('class="passage"') == 2
+
+
+def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, source: Source) -> None:
+    found = page.get("/search/?q=network&mode=lexical")
+    assert text_of(found).count('class="passage"') == 1
+    assert "With 1 passage beside it" in text_of(found)
+    assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(found)
+    for second in (0, 10):
+        assert f"/videos/{source.video_id}/?t={second}s&amp;lang=en" in text_of(found)
 
 
 def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
@@ -280,9 +293,8 @@ def test_near_duplicates_are_named(page: Client, source: Source, collection: Col
 
 
 def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
-    make_document(
-        collection, [f"Network number {word}{word} says {word}." for word in "abcdefghijklmno"]
-    )
+    for word in "abcdefghijklmno":
+        make_document(collection, [f"Network number {word}{word} says {word}."])
     assert "limit=30" in text_of(page.get("/search/?q=network&mode=lexical"))
     found = page.get("/search/?q=network&mode=lexical&limit=30")
     assert len(hits(found)) == 15

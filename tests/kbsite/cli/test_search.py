@@ -104,6 +104,16 @@ def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
     assert "Not re-ranked" in shown.err or "re-rank" not in shown.err.casefold()
 
 
+def test_neighbouring_passages_are_shown_as_one_with_links_to_each(
+    kb: Kb, talks: list[Source]
+) -> None:
+    shown = kb("search", "missing page flow").out
+    assert "0:10–0:30" in shown
+    assert "with 0:10–0:20" in shown or "with 0:20–0:30" in shown
+    assert "&t=10s" in shown
+    assert "&t=20s" in shown
+
+
 def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
     hits = search(kb, "network networks", "--mode", "lexical", "--explain")
     for rank, hit in enumerate(hits, start=1):

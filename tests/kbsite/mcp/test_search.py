@@ -62,6 +62,17 @@ def test_passages_come_from_the_whole_library_with_the_link_to_their_second(
     } == {"Learning", "Baking"}
 
 
+def test_neighbouring_passages_are_one_with_its_extent(
+    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
+) -> None:
+    result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page flow")
+    (one,) = data(result)["passages"]
+    (part,) = one["parts"]
+    assert one["extent"] == {"start": 10.0, "end": 30.0}
+    assert {(one["start"], one["end"]), (part["start"], part["end"])} == {(10, 20), (20, 30)}
+    assert "[0:10–0:30]" in text(result)
+
+
 def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> None:
     book = make_document(
         shelf.collection,
