@@ -27,19 +27,21 @@ help:
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: requirements.lock pyproject.toml
+$(VENV)/.ready: requirements-core.lock pyproject.toml
 	@test -x $(BIN)/python || (echo "Making a virtual environment in $(VENV) …" && $(PYTHON) -m venv $(VENV))
-	@echo "Installing the pinned packages (a few minutes the first time) …"
-	@$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
-	@$(PIP) -r requirements.lock
+	@echo "Installing the pinned packages (a minute the first time) …"
+	@$(PIP) --no-deps $$(grep '^setuptools==' requirements.lock) -r requirements-core.lock
 	@PYTHONWARNINGS=ignore $(PIP) --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q citations kbsite transcripts
 	@touch $@
 
 dev: $(VENV)/.dev
 
-$(VENV)/.dev: $(VENV)/.ready requirements-dev.lock
-	@echo "Installing what the tests need …"
+# torch comes first and alone, from the index of its CPU builds where one is named.
+$(VENV)/.dev: $(VENV)/.ready requirements.lock requirements-dev.lock
+	@echo "Installing what the tests need, PyTorch too (a few minutes the first time) …"
+	@$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
+	@$(PIP) -r requirements.lock
 	@$(PIP) -r requirements-dev.lock
 	@touch $@
 
@@ -90,10 +92,7 @@ bench: dev
 
 # A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
 lock:
-	rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/pip install --quiet torch==2.13.0 && build/lock/bin/pip install --quiet .
-	build/lock/bin/pip freeze --exclude cuebase > requirements.lock
-	build/lock/bin/pip install --quiet --group dev && build/lock/bin/pip freeze --exclude cuebase > requirements-dev.lock
+	sh deploy/lock.sh $(PYTHON)
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from citations import conf
@@ -24,8 +25,8 @@ READ_FROM = {
     "vector": ("config.json", "modules.json"),
     "logits": ("config.json", "modules.json", "tokenizer_config.json"),
 }
-MADE_WITH = ("openvino", "torch", "transformers")
-FORM = 1  # of the graphs; a new number makes all of them again
+MADE_WITH = ("openvino", "torch", "transformers")  # the last two only where they are installed
+FORM = 2  # of the graphs; a new number makes all of them again
 SECONDS = 3_600
 UNCONVERTIBLE = 3  # exit code of ``openvino_export``
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def _cached(folder: Path, head: str) -> Path:
     parts = [
         str(FORM),
         head,
-        *(version(name) for name in MADE_WITH),
+        *(version(name) for name in MADE_WITH if find_spec(name)),
         *(weights.digest(path) for path in weights.files(folder)),
     ]
     read = (

@@ -207,7 +207,7 @@ def _keywords(method: str, encoder: Embedder) -> Keywords:
     except (ImportError, OSError) as error:
         raise ModelError(
             f"KeyBERT cannot be loaded: {error}",
-            hint="Reinstall Cuebase, or set LIVE_KEYWORDS=fast.",
+            hint="Install it with `pip install 'cuebase[models]'`, or set LIVE_KEYWORDS=fast.",
         ) from error
     return KeyBertKeywords(encoder)
 

@@ -1,9 +1,10 @@
 """Local models in torch, by sentence-transformers, for those that cannot be converted.
 
-They are slower and take half a gigabyte more.
+They are slower, take half a gigabyte more, and need the extra ``models``.
 """
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class TorchEncoder:
     """Embeds texts as vectors of length 1. Raises ``ModelError`` if it cannot be loaded."""
 
     def __init__(self, folder: Path) -> None:
+        _require_extra(folder)
         from sentence_transformers import SentenceTransformer
 
         self._model = _loaded(SentenceTransformer, folder)
@@ -42,6 +44,7 @@ class TorchPairScorer:
     """Scores pairs. Raises ``ModelError`` if it cannot be loaded."""
 
     def __init__(self, folder: Path, *, max_tokens: int) -> None:
+        _require_extra(folder)
         import torch
         from sentence_transformers import CrossEncoder
 
@@ -53,6 +56,14 @@ class TorchPairScorer:
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
         return np.asarray(made, dtype=np.float32).reshape(len(texts))
+
+
+def _require_extra(folder: Path) -> None:
+    if find_spec("sentence_transformers") is None:
+        raise ModelError(
+            f"The model {folder.name} needs PyTorch, which is not installed.",
+            hint="`pip install 'cuebase[models]'` installs it.",
+        )
 
 
 def _loaded(kind: Any, folder: Path, **options: Any) -> Any:

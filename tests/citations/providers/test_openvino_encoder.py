@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.errors import ModelError
-from citations.providers import openvino_encoder
+from citations.providers import openvino_encoder, sentence_transformers_models
 from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
 from citations.providers.sentence_transformers_models import TorchEncoder
@@ -43,7 +43,14 @@ def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "name", [tiny_models.MEAN, tiny_models.CLS, tiny_models.LOWER, tiny_models.ROBERTA]
+    "name",
+    [
+        tiny_models.MEAN,
+        tiny_models.CLS,
+        tiny_models.LOWER,
+        tiny_models.ROBERTA,
+        tiny_models.ELECTRA,
+    ],
 )
 def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
     got = loaded(name).vectors(tiny_models.TEXTS)
@@ -61,6 +68,13 @@ def test_a_model_with_further_layers_runs_in_torch() -> None:
         > 0.9999
     )
     assert plain.vectors([]).shape == (0, 16)
+
+
+def test_a_model_that_needs_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentence_transformers_models, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match="PyTorch") as raised:
+        TorchEncoder(tiny_models.folder(tiny_models.DENSE))
+    assert "cuebase[models]" in raised.value.hint
 
 
 def test_a_text_has_the_same_vector_alone_and_among_others() -> None:

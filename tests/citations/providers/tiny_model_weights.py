@@ -20,8 +20,11 @@ from transformers import (
     BertConfig,
     BertForSequenceClassification,
     BertModel,
+    ElectraConfig,
+    ElectraModel,
     PreTrainedTokenizerFast,
     XLMRobertaConfig,
+    XLMRobertaForSequenceClassification,
     XLMRobertaModel,
 )
 
@@ -29,10 +32,12 @@ from tests.citations.providers.tiny_models import (
     CLS,
     CROSS,
     DENSE,
+    ELECTRA,
     LOWER,
     MEAN,
     QUERY,
     ROBERTA,
+    ROBERTA_CROSS,
     TEXTS,
     TWO_LABELS,
 )
@@ -46,8 +51,14 @@ def make(out: Path) -> None:
         _sentence_model(made / name, _bert(), _word_pieces(), pooling=pooling, lower=lower)
     _sentence_model(made / ROBERTA, _roberta(), _word_pieces(roberta=True), pooling="cls")
     _sentence_model(made / DENSE, _bert(), _word_pieces(), pooling="mean", dense=True)
-    _cross_encoder(made / CROSS, labels=1)
-    _cross_encoder(made / TWO_LABELS, labels=2)
+    _sentence_model(made / ELECTRA, _electra(), _word_pieces(), pooling="mean")
+    segments = ["input_ids", "token_type_ids", "attention_mask"]
+    pairs = _word_pieces(model_input_names=segments)
+    for name, labels in ((CROSS, 1), (TWO_LABELS, 2)):
+        model = _bert(BertForSequenceClassification, num_labels=labels, type_vocab_size=2)
+        _cross_encoder(made / name, model, pairs)
+    model = _roberta(XLMRobertaForSequenceClassification, num_labels=1)
+    _cross_encoder(made / ROBERTA_CROSS, model, _word_pieces(roberta=True))
     made.rename(out)
 
 
@@ -89,12 +100,8 @@ def _sentence_model(
     np.save(path.with_suffix(".npy"), loaded.encode(texts, prompt="", normalize_embeddings=True))
 
 
-def _cross_encoder(path: Path, *, labels: int) -> None:
-    _save(
-        path,
-        _bert(BertForSequenceClassification, num_labels=labels, type_vocab_size=2),
-        _word_pieces(model_input_names=["input_ids", "token_type_ids", "attention_mask"]),
-    )
+def _cross_encoder(path: Path, model: Any, tokenizer: Any) -> None:
+    _save(path, model, tokenizer)
     encoder = CrossEncoder(
         str(path),
         device="cpu",
@@ -131,7 +138,7 @@ def _bert(kind: Any = None, **options: Any) -> Any:
     )
 
 
-def _roberta() -> Any:
+def _roberta(kind: Any = None, **options: Any) -> Any:
     torch.manual_seed(2)
     sizes = {
         "hidden_size": 32,
@@ -142,12 +149,29 @@ def _roberta() -> Any:
     }
     special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "type_vocab_size": 1}
     return _shaken(
-        XLMRobertaModel(
+        (kind or XLMRobertaModel)(
             XLMRobertaConfig(
-                vocab_size=len(_vocabulary("<s>", "<pad>", "</s>", "<unk>")), **sizes, **special
+                vocab_size=len(_vocabulary("<s>", "<pad>", "</s>", "<unk>")),
+                **sizes,
+                **special,
+                **options,
             )
         )
     )
+
+
+def _electra() -> Any:
+    torch.manual_seed(3)
+    sizes = {
+        "embedding_size": 16,
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+    }
+    words = len(_vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]"))
+    return _shaken(ElectraModel(ElectraConfig(vocab_size=words, **sizes)))
 
 
 def _shaken(model: Any) -> Any:

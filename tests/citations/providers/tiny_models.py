@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[3]
-FORM = 4  # of what is made
+FORM = 5  # of what is made
 FOLDER = (
     ROOT
     / "build"
     / "tiny"
     / f"{FORM}-{version('torch')}-{version('transformers')}-{version('sentence-transformers')}"
 )
-MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS = (
+MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS, ROBERTA_CROSS, ELECTRA = (
     "mean",
     "cls",
     "lower",
@@ -30,6 +30,8 @@ MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS = (
     "dense",
     "cross",
     "two-labels",
+    "roberta-cross",
+    "electra",
 )
 QUERY = "what is a gradient"
 TEXTS = [

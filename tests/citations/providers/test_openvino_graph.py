@@ -1,0 +1,138 @@
+"""Graphs that are built without torch give what the models give in torch."""
+
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from citations.providers import openvino_graph, weights
+from citations.providers.model_config import ModelConfig
+from citations.providers.openvino_conversion import ensure_graph
+from citations.providers.openvino_encoder import replace_surrogates, tokenizer
+from citations.providers.openvino_graph import UnknownArchitecture
+from citations.providers.runtime import openvino
+from citations.providers.sentence_transformers_models import TorchEncoder
+from tests.citations.providers import tiny_models
+
+ENCODERS = (tiny_models.MEAN, tiny_models.CLS, tiny_models.ROBERTA)
+SCORERS = (tiny_models.CROSS, tiny_models.ROBERTA_CROSS)
+SPEECH = (
+    "So the gradient points uphill, and we walk the other way.",
+    "Ein Satz auf Deutsch, und 日本語 dazu.",
+    "one",
+    "many words and more " * 60,
+)
+
+
+@cache
+def compiled(folder: Path, head: str) -> Any:
+    settings = {"INFERENCE_PRECISION_HINT": "f32"}
+    return openvino().Core().compile_model(openvino_graph.build(folder, head), "CPU", settings)
+
+
+def run(folder: Path, head: str, encoded: list[Any]) -> np.ndarray:
+    """What the graph gives for texts of any lengths in one batch, padded."""
+    pad = ModelConfig.read(folder).pad
+    shape = (len(encoded), max(len(text.ids) for text in encoded))
+    ids, mask, kinds = np.full(shape, pad), np.zeros(shape, int), np.zeros(shape, int)
+    for row, text in enumerate(encoded):
+        ids[row, : len(text.ids)], mask[row, : len(text.ids)] = text.ids, 1
+        kinds[row, : len(text.ids)] = text.type_ids
+    model = compiled(folder, head)
+    values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+    inputs = [next(iter(node.get_names())) for node in model.inputs]
+    return np.asarray(model([values[name] for name in inputs])[0])
+
+
+def vectors(folder: Path, texts: list[str]) -> np.ndarray:
+    reader = tokenizer(folder)
+    reader.enable_truncation(ModelConfig.read(folder).max_tokens)
+    return run(folder, "vector", [reader.encode(replace_surrogates(text)) for text in texts])
+
+
+def copied(name: str, folder: Path, **changes: object) -> Path:
+    """A copy of a tiny model with another configuration."""
+    shutil.copytree(tiny_models.folder(name), folder)
+    config = folder / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), **changes}))
+    return folder
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_vectors_are_those_of_torch(name: str) -> None:
+    made = vectors(tiny_models.folder(name), tiny_models.TEXTS)
+    assert (made * tiny_models.expected(name)).sum(axis=1).min() > 0.99999
+    assert np.allclose(np.linalg.norm(made, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_scores_of_pairs_are_those_of_torch(name: str) -> None:
+    folder = tiny_models.folder(name)
+    reader = tokenizer(folder)
+    reader.enable_truncation(64, strategy="longest_first")
+    pairs = [
+        reader.encode(tiny_models.QUERY, replace_surrogates(text)) for text in tiny_models.TEXTS
+    ]
+    logits = run(folder, "logits", pairs)[:, 0]
+    expected = tiny_models.expected(name).reshape(-1)
+    assert np.abs(1 / (1 + np.exp(-logits)) - expected).max() < 1e-4
+    assert expected.std() > 0.005  # the texts do differ for these models
+
+
+def test_the_model_that_is_shipped_gives_the_vectors_that_it_gives_in_torch() -> None:
+    folder = weights.find(weights.MINILM)
+    made = vectors(folder, [*SPEECH, *tiny_models.TEXTS])
+    expected = TorchEncoder(folder).vectors([*SPEECH, *tiny_models.TEXTS])
+    assert (made * expected).sum(axis=1).min() > 0.99999
+
+
+def test_weights_of_half_precision_are_read(tmp_path: Path) -> None:
+    folder = copied(tiny_models.MEAN, tmp_path / "half")
+    stored = load_file(folder / "model.safetensors")
+    save_file(
+        {name: tensor.astype(np.float16) for name, tensor in stored.items()},
+        folder / "model.safetensors",
+    )
+    made = vectors(folder, tiny_models.TEXTS)
+    assert (made * tiny_models.expected(tiny_models.MEAN)).sum(axis=1).min() > 0.999
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"model_type": "mpnet"}, "type mpnet"),
+        ({"hidden_act": "relu"}, "activation is relu"),
+        ({"position_embedding_type": "relative_key"}, "positions"),
+        ({"num_hidden_layers": 2}, "missing"),
+        ({"num_hidden_layers": 0}, "other layers"),
+    ],
+)
+def test_another_architecture_is_left_to_torch(
+    tmp_path: Path, changes: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(UnknownArchitecture, match=reason):
+        openvino_graph.build(copied(tiny_models.MEAN, tmp_path / "other", **changes), "vector")
+
+
+@pytest.mark.parametrize("content", [b"", b"no weights", None])
+def test_weights_that_cannot_be_read_are_left_to_torch(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    folder = copied(tiny_models.MEAN, tmp_path / "broken")
+    (folder / "model.safetensors").unlink()
+    if content is not None:
+        (folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(UnknownArchitecture, match="weights"):
+        openvino_graph.build(folder, "vector")
+
+
+def test_what_is_not_built_is_traced_where_torch_is_installed(models_dir: Path) -> None:
+    folder = tiny_models.folder(tiny_models.ELECTRA)
+    with pytest.raises(UnknownArchitecture, match="electra"):
+        openvino_graph.build(folder, "vector")
+    assert ensure_graph(folder, head="vector").is_file()
