@@ -126,7 +126,7 @@ def shown_list(
     own: JudgedSet, question: Question, right: set[int], most: int, *, joins: bool
 ) -> ShownList:
     found = search_pipeline.search(
-        own.scope, question.query, limit=LIMIT, rerank=False, joins=joins
+        own.scope, question.query, limit=LIMIT, rerank=False, for_readers=joins
     ).passages
     held = [chunks_of(passage) & right for passage in found]
     gains = np.array([bool(own) for own in held], float)

@@ -165,6 +165,7 @@ class Results:
     notes: tuple[str, ...] = ()
     reranked: bool = False
     hypothesis: str = ""  # HyDE's text, where one was made
+    suggestion: str = ""  # the query with words corrected that occur nowhere
     nothing_relevant: bool = False  # none of the passages is likely on the subject
     milliseconds: float = field(default=0.0)
 

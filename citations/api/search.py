@@ -138,7 +138,7 @@ def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
         wanted.q,
         filter=wanted.filter,
         user=request.caller.user,
-        joins=True,
+        for_readers=True,
         **options,
     )
 

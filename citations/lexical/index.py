@@ -40,6 +40,13 @@ class ChunkScore(NamedTuple):
     score: float
 
 
+class LexicalHits(NamedTuple):
+    """The best chunks, and the words of the query that occur nowhere in what may be read."""
+
+    hits: list[ChunkScore]
+    unknown: tuple[str, ...]
+
+
 def index(source_pk: int, texts: Sequence[str]) -> int:
     """Index the chunks of a source in its language, replacing earlier ones; return the first
     position (text i is at first + i).
@@ -71,6 +78,11 @@ def index(source_pk: int, texts: Sequence[str]) -> int:
 
 
 def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkScore]:
+    """Return the hits of ``find``."""
+    return find(query, limit=limit, resolved=resolved).hits
+
+
+def find(query: Query, *, limit: int, resolved: ResolvedFilter) -> LexicalHits:
     """Find the ``limit`` best chunks, best first, ties by position. Chunks without a word of the
     query, in any form that has the same stem in the chunk's language, are left out.
 
@@ -81,13 +93,13 @@ def search(query: Query, *, limit: int, resolved: ResolvedFilter) -> list[ChunkS
     """
     counts, terms = query_counts(query.words), _term_filter(query)
     if limit <= 0 or not counts or resolved.is_empty:
-        return []
+        return LexicalHits([], ())
     words = {*counts, *terms.required, *terms.excluded}
     for _ in range(_ATTEMPTS):
         state = snapshot.read({word: terms_of(word) for word in words}, resolved)
         if not query.phrases and not query.excluded:
-            hits = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
-            return [ChunkScore(*hit) for hit in hits]
+            found = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
+            return LexicalHits([ChunkScore(*hit) for hit in found.hits], found.unknown)
         verified, is_gone = _search_verified(query, state, terms, limit)
         if not is_gone:
             break
@@ -168,21 +180,21 @@ def _term_filter(query: Query) -> TermFilter:
 
 def _search_verified(
     query: Query, state: snapshot.Snapshot, terms: TermFilter, limit: int
-) -> tuple[list[ChunkScore], bool]:
+) -> tuple[LexicalHits, bool]:
     """Search by text where stems are too coarse; tell whether a chunk was gone meanwhile."""
     counts, needed = query_counts(query.words), replace(terms, excluded=())
     by = conf.bm25()
     for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
-        hits = scoring.rank(state, counts, limit=breadth, terms=needed, by=by)
+        hits, unknown = scoring.rank(state, counts, limit=breadth, terms=needed, by=by)
         verified, is_gone = _verified(query, hits, limit)
         if len(verified) == limit or len(hits) < breadth:
-            return verified, is_gone
+            return LexicalHits(verified, unknown), is_gone
     if not terms.excluded:
-        return verified, is_gone
-    hits = scoring.rank(state, counts, limit=breadth, terms=terms, by=by)
+        return LexicalHits(verified, unknown), is_gone
+    hits, _ = scoring.rank(state, counts, limit=breadth, terms=terms, by=by)
     others, more_gone = _verified(query, hits, limit)
     best = sorted({*verified, *others}, key=lambda hit: (-hit.score, hit.position))
-    return best[:limit], is_gone or more_gone
+    return LexicalHits(best[:limit], unknown), is_gone or more_gone
 
 
 def _verified(

@@ -69,6 +69,13 @@ class WordTable:
     lengths: Floats  # (n,): words, relative to the average
 
 
+class Ranking(NamedTuple):
+    """The best positions with their scores, and the query's words that are in no chunk at all."""
+
+    hits: list[tuple[int, float]]
+    unknown: tuple[str, ...]
+
+
 class Term(NamedTuple):
     """A term within a segment: its postings, and the most that it adds to a score."""
 
@@ -93,15 +100,16 @@ def statistics(
 
 def rank(
     snapshot: Snapshot, counts: Mapping[str, int], *, limit: int, terms: TermFilter, by: Parameters
-) -> list[tuple[int, float]]:
-    """Return the ``limit`` best positions with their scores, best first, ties by position."""
+) -> Ranking:
+    """Find the ``limit`` best positions, best first, ties by position."""
     searched = segments(snapshot)
     corpus, best = statistics(snapshot, searched, counts, by), TopHits(limit)
     bounded = [(segment, _terms(segment, corpus)) for segment in searched]
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
         if own and sum(term.bound for term in own) >= best.least * (1 - _ROUNDING):
             _search(segment, own, corpus, best, allowed(snapshot, segment, terms))
-    return best.hits
+    known = {term.word for term in corpus.terms}
+    return Ranking(best.hits, tuple(word for word in counts if word not in known))
 
 
 def explain(

@@ -162,6 +162,9 @@ class SearchOut(Shape):
     nothing_relevant: bool = Field(
         False, description="None of the passages is likely on the subject."
     )
+    suggestion: str = Field(
+        "", description="The query with words corrected that occur in no source; else empty."
+    )
     hypothesis: str = Field(
         description="The hypothetical answer that was searched for too, if there is one."
     )

@@ -70,10 +70,13 @@ class SearchRequest:
 
 @dataclass(slots=True)
 class StageLog:
-    """The finished stages of a search, and notes for the reader."""
+    """The finished stages of a search, notes for the reader, and the query's words that occur
+    nowhere in what they may read.
+    """
 
     stages: list[Stage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unknown: tuple[str, ...] = ()
     started: float = field(default_factory=perf_counter)
 
     def timed(self, name: str, call: Callable[[], T]) -> T:
@@ -168,10 +171,7 @@ def _look_up(
     scores: dict[int, float] = {}
     cosines: dict[int, float] = {}
     if request.uses_words:
-        search = partial(
-            lexical_index.search, request.query, limit=request.breadth, resolved=resolved
-        )
-        scores = dict(log.timed(LEXICAL, search))
+        scores = dict(log.timed(LEXICAL, lambda: _by_words(request, resolved, log)))
     vector = _vector(request, embedding, log)
     if embedding is not None and vector is not None:
         space = embedding.space
@@ -191,6 +191,14 @@ def _look_up(
         judge = partial(_judged, request, hits, vector, embedding, resolved)
         hits = log.timed(JUDGE, judge)
     return hits, len(hits) == len(fused)
+
+
+def _by_words(
+    request: SearchRequest, resolved: ResolvedFilter, log: StageLog
+) -> list[lexical_index.ChunkScore]:
+    found = lexical_index.find(request.query, limit=request.breadth, resolved=resolved)
+    log.unknown = found.unknown
+    return found.hits
 
 
 def _judged(

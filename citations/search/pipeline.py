@@ -14,6 +14,7 @@ from citations import conf
 from citations.errors import ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
+from citations.lexical import spelling
 from citations.library.filters import Filter, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import (
@@ -45,7 +46,7 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 
 MAX_LIMIT = 50
 REMOTE = frozenset({"voyage", "openai", "ollama"})  # providers whose vectors take noticeably long
-RERANK, DEDUPLICATE, ENRICH = "rerank", "deduplicate", "enrich"  # names of stages
+RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
 
 
@@ -80,7 +81,7 @@ def search(
     rerank: bool = True,
     user: User | None = None,
     quick: bool = False,
-    joins: bool = False,
+    for_readers: bool = False,
     space: EmbeddingSpace | None = None,
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
@@ -89,9 +90,9 @@ def search(
     that both branches look for. With a single branch it is Σ 1/(60 + rank) divided by its maximum,
     1/61. ``relevance`` is how likely a passage is on the query's subject, where that is known.
 
-    ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``joins``
-    makes one passage of neighbouring ones, before ``limit`` counts; ``space`` replaces the active
-    one.
+    ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
+    replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
+    counts, and words that occur nowhere are corrected in a ``suggestion``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless the mode is lexical; what ``filters.resolve``
@@ -116,8 +117,11 @@ def search(
     log = StageLog()
     embedding, hits = candidates.find(request, log)
     ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
-    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, limit=limit, joins=joins))
+    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, limit=limit, joins=for_readers))
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
+    suggestion = ""
+    if for_readers and log.unknown:
+        suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
     stages = (embedding.stages if embedding else []) + log.stages
     return Results(
         query=request.query.text,
@@ -127,6 +131,7 @@ def search(
         notes=tuple(dict.fromkeys([stage.note for stage in stages if stage.note] + log.notes)),
         reranked=any(hit.rerank_score is not None for hit in ranked),
         nothing_relevant=bool(hits) and not any(hit.is_likely for hit in hits),
+        suggestion=suggestion,
         hypothesis=embedding.hypothesis if embedding else "",
         milliseconds=(perf_counter() - log.started) * 1000,
     )
@@ -152,6 +157,11 @@ def _parsed(query: str) -> lexical_query.Query:
     if parsed.is_empty:
         raise EmptyQuery("There is nothing to search for.", hint="Give one or more words.")
     return parsed
+
+
+def _suggestion(request: SearchRequest, log: StageLog) -> str:
+    everything = resolve(request.scope, Filter())
+    return spelling.correct(request.query.text, log.unknown, resolved=everything)
 
 
 # Re-rank

@@ -206,6 +206,7 @@ def _search_context(
     most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
     return {
         "results": results,
+        "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
         "shown": len(likely),
         "groups": _grouped(likely, names, most=most),
         "unlikely": _grouped(unlikely, names, most=most),
@@ -234,7 +235,7 @@ def _search(
         filter=criteria.filter,
         explain=True,
         user=request.user,
-        joins=True,
+        for_readers=True,
     )
     try:
         return search(mode=criteria.mode, quick=is_first), None

@@ -118,6 +118,9 @@ class SubmittedSearch:
     def in_mode(self, mode: SearchMode) -> "SubmittedSearch":
         return replace(self, mode=mode, limit=PAGE)
 
+    def asking(self, query: str) -> "SubmittedSearch":
+        return replace(self, query=query, limit=PAGE)
+
     def without(self, name: str, value: str) -> "SubmittedSearch":
         """Remove one value of the filter."""
         remaining: Any = None

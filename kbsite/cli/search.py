@@ -98,7 +98,7 @@ def search(
         filter=filter,
         explain=explain,
         rerank=rerank,
-        joins=True,
+        for_readers=True,
     )
     if as_json:
         print_json(SearchOut.model_validate(results))
@@ -185,6 +185,8 @@ def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
 
 def _print_results(results: Results, *, explain: bool) -> None:
     """Print passages by source, with the query's words marked and, if asked, their scores."""
+    if results.suggestion:
+        say(f"Did you mean “{printable(results.suggestion)}”?")
     if not results.passages:
         say(f"Nothing answers “{results.query}”.", "dim")
     elif results.nothing_relevant:

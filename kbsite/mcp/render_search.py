@@ -44,7 +44,10 @@ def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, Pa
     count = f"{len(results.passages)} passages, best first{order}."
     if results.nothing_relevant:
         count = _NOT_RELEVANT
-    head = "\n".join([count if results.passages else _NO_PASSAGES, *data.notes])
+    lines = [count if results.passages else _NO_PASSAGES, *data.notes]
+    if results.suggestion:
+        lines.append(f"Did you mean “{results.suggestion}”?")
+    head = "\n".join(lines)
     room = asked.budget - CURSOR - max(tokens(head) + tokens(_READ_ON), size(data))
     data.passages = take([_fit(row, room=room) for row in rows], _passage_line, room=room)
     shown = offset + len(data.passages)

@@ -95,7 +95,7 @@ def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) ->
         limit=pipeline.MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
         filter=asked.filter,
         explain=asked.explain,
-        joins=True,
+        for_readers=True,
     )
     return render_search.render_search(results, asked)
 

@@ -36,7 +36,7 @@ WORDS = (
 TEXTS = st.lists(
     st.lists(st.sampled_from(WORDS), min_size=2, max_size=5).map(", ".join), min_size=1, max_size=5
 )
-QUERIES = ("the network error", '"error 404" -whale', "猫 sand")
+QUERIES = ("the network error", '"error 404" -whale', "猫 sand", "netwrk whael sanb")
 QUESTIONS = ("What flows back to the network?", "What are these sources about?")
 # What follows from the moment and not from the library.
 CLOCK = re.compile(

@@ -197,6 +197,11 @@ def test_neighbouring_passages_are_one_with_its_extent_and_parts(
         assert f"?t={at['start']:.0f}s" in at["link"]
 
 
+def test_another_spelling_is_offered(asking: Client, talks: list[Source]) -> None:
+    assert search(asking, q="mising page")["suggestion"] == "missing page"
+    assert search(asking, q="missing page")["suggestion"] == ""
+
+
 def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
     asking: Client, talks: list[Source]
 ) -> None:

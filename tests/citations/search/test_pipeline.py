@@ -341,7 +341,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     said = ["Entropy.", "Entropy, entropy and entropy.", "A cat.", "Entropy of cats."]
     make_source(video, texts=said)
     found = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.LEXICAL, joins=True, explain=True
+        scope, "entropy", mode=SearchMode.LEXICAL, for_readers=True, explain=True
     )
     joined, alone = found.passages
     assert (joined.text, [part.text for part in joined.parts]) == (said[1], said[:1])
@@ -365,7 +365,9 @@ def test_no_passage_is_lost_or_repeated_by_joining(
         make_document(
             collection, [f"entropy {chr(97 + place) * (number + 2)}" for place in range(7)]
         )
-    whole = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, limit=50, joins=True)
+    whole = search_pipeline.search(
+        scope, "entropy", mode=SearchMode.LEXICAL, limit=50, for_readers=True
+    )
     ids = [
         chunk
         for passage in whole.passages
@@ -373,9 +375,23 @@ def test_no_passage_is_lost_or_repeated_by_joining(
     ]
     assert len(ids) == len(set(ids)) == 21
     found = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.LEXICAL, limit=limit, joins=True
+        scope, "entropy", mode=SearchMode.LEXICAL, limit=limit, for_readers=True
     )
     assert found.passages == whole.passages[:limit]
+
+
+def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
+    scope: Scope, collection: Collection
+) -> None:
+    make_document(collection, TEXTS)
+    for mode in (SearchMode.HYBRID, SearchMode.LEXICAL):
+        found = search_pipeline.search(scope, "entorpy disorder", mode=mode, for_readers=True)
+        assert found.suggestion == "entropy disorder"
+        assert "spell" in [stage.name for stage in found.stages]
+    known = search_pipeline.search(scope, "entropy disorder", for_readers=True)
+    assert known.suggestion == ""
+    assert "spell" not in [stage.name for stage in known.stages]
+    assert search_pipeline.search(scope, "entorpy").suggestion == ""
 
 
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
@@ -421,14 +437,14 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
     hidden = Collection.objects.create(name="Private", slug="private")
     source = make_document(collection, ["Entropy moves."])
     make_document(collection, ["Entropy stays."])
-    look_up = lexical_index.search
+    look_up = lexical_index.find
 
     def search_then_move(*arguments: Any, **options: Any) -> Any:
         found = look_up(*arguments, **options)
         Source.objects.filter(pk=source.pk).update(collection=hidden)
         return found
 
-    monkeypatch.setattr(lexical_index, "search", search_then_move)
+    monkeypatch.setattr(lexical_index, "find", search_then_move)
     assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)) == [
         "Entropy stays."
     ]
@@ -438,7 +454,7 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
     scope: Scope, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = make_document(collection, ["Entropy, old."])
-    look_up, turns = lexical_index.search, iter([True])
+    look_up, turns = lexical_index.find, iter([True])
 
     def search_then_cut(*arguments: Any, **options: Any) -> Any:
         found = look_up(*arguments, **options)
@@ -446,7 +462,7 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
             replace_chunks(source, ["Entropy, new."])
         return found
 
-    monkeypatch.setattr(lexical_index, "search", search_then_cut)
+    monkeypatch.setattr(lexical_index, "find", search_then_cut)
     found = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
     assert texts(found) == ["Entropy, new."]
     assert [stage.name for stage in found.stages].count("lexical") == 1

@@ -237,6 +237,21 @@ def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Sou
     assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in found
 
 
+def test_another_spelling_is_a_link_that_keeps_the_filter(page: Client, source: Source) -> None:
+    found = text_of(page.get("/search/?q=netwrok+eror&mode=lexical&kind=video"))
+    link = '<a href="/search/?q=network+error&amp;mode=lexical&amp;kind=video">network error</a>?'
+    assert f"Did you mean{link}" in found
+    assert "Did you mean" not in text_of(page.get("/search/?q=network&mode=lexical"))
+
+
+def test_where_nothing_is_found_the_page_says_what_could_be_added(
+    page: Client, source: Source
+) -> None:
+    found = text_of(page.get("/search/?q=photosynthesis&mode=lexical"))
+    assert "If no source here is about it" in found
+    assert '<a href="/library/">' in found
+
+
 def test_sources_that_are_not_indexed_yet_are_told(
     page: Client, source: Source, collection: Collection
 ) -> None:

@@ -114,6 +114,11 @@ def test_neighbouring_passages_are_shown_as_one_with_links_to_each(
     assert "&t=20s" in shown
 
 
+def test_another_spelling_is_offered(kb: Kb, talks: list[Source]) -> None:
+    assert "Did you mean “missing page”?" in kb("search", "mising page").out
+    assert "Did you mean" not in kb("search", "missing page").out
+
+
 def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
     hits = search(kb, "network networks", "--mode", "lexical", "--explain")
     for rank, hit in enumerate(hits, start=1):

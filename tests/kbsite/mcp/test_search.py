@@ -73,6 +73,12 @@ def test_neighbouring_passages_are_one_with_its_extent(
     assert "[0:10–0:30]" in text(result)
 
 
+def test_another_spelling_is_offered(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
+    result = endpoint.call(shelf.reading, "search_knowledge_base", query="mising page")
+    assert data(result)["suggestion"] == "missing page"
+    assert "Did you mean “missing page”?" in text(result)
+
+
 def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> None:
     book = make_document(
         shelf.collection,
