@@ -106,12 +106,16 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A sentence or two of an answer, its quotes' numbers, and its heading in an overview."""
+    """A sentence or two of an answer, its quotes' numbers, and its heading in an overview.
+
+    ``is_more``: another place of the sources, beside the one that answers first.
+    """
 
     text: str
     label: str = ""
     citations: tuple[int, ...] = ()
     is_supported: bool = True
+    is_more: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return what is stored, and what every door returns."""
@@ -178,6 +182,7 @@ class Reply:
     milliseconds: float = 0.0
 
 
+MORE: Final = "More from the sources"  # the heading of the claims beside the first
 STAGE_LABELS: Final = {
     "route": "Reading the question",
     "retrieve": "Looking for passages",

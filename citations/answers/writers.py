@@ -9,13 +9,14 @@ from citations.answers import confidence
 from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
 from citations.answers.citation_check import Proof, relates
 from citations.answers.evidence import EvidenceSet
+from citations.answers.question.wording import asks_for_more
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.attribution import attribute
 from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
-from citations.answers.writing.sentence_ranking import stems
+from citations.answers.writing.sentence_ranking import asks_for_list, stems
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage
@@ -98,12 +99,12 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         repeats=any(extract.repeats for extract in extracts),
     )
     if llm is None or not task.found.evidence:
-        return (yield from _extractive(basis, extracts, proof))
+        return (yield from _extractive(basis, extracts, proof, has_lead=_has_lead(task)))
     draft = yield from _ModelWriter(task, proof, llm, rater if is_calibrated else None).write(basis)
     if draft.model:
         return draft
     failed = replace(basis, remarks=draft.remarks, notes=draft.notes, tokens=draft.tokens)
-    return (yield from _extractive(failed, extracts, proof))
+    return (yield from _extractive(failed, extracts, proof, has_lead=_has_lead(task)))
 
 
 def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str, float]:
@@ -119,7 +120,21 @@ def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str
 # The sources' sentences
 
 
-def _extractive(draft: Draft, extracts: Sequence[Extract], proof: Proof) -> Writing:
+def _has_lead(task: WritingTask) -> bool:
+    """Tell whether one claim answers: nothing is listed or summed up, and no more is asked for."""
+    part, *others = task.parts
+    return not (
+        others
+        or task.told
+        or part.breadth == Breadth.BROAD
+        or asks_for_list(part.text)
+        or asks_for_more(task.full_question)
+    )
+
+
+def _extractive(
+    draft: Draft, extracts: Sequence[Extract], proof: Proof, *, has_lead: bool
+) -> Writing:
     yield Progress(stage=GROUND)
     for extract, signs in zip(extracts, draft.signs, strict=True):
         # What the sources are about stands in them, whichever words the question has.
@@ -130,13 +145,13 @@ def _extractive(draft: Draft, extracts: Sequence[Extract], proof: Proof) -> Writ
             is_rated = not is_whole and not extract.repeats
             if draft.confidence is None and is_rated:
                 draft = replace(draft, confidence=confidence.estimate(signs))
-            draft = yield from _cite(draft, extract, proof)
+            draft = yield from _cite(draft, extract, proof, has_lead=has_lead)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
     return draft
 
 
-def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
+def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool) -> Writing:
     is_overview = extract.part.breadth == Breadth.BROAD
     for pick in extract.picks:
         known = len(proof.quotes)
@@ -148,6 +163,7 @@ def _cite(draft: Draft, extract: Extract, proof: Proof) -> Writing:
                 text=text[:1].upper() + text[1:] if is_overview else text,
                 label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
+                is_more=has_lead and bool(draft.claims),
             )
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))

@@ -205,6 +205,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
             label=claim_.get("label", ""),
             citations=tuple(claim_["citations"]),
             is_supported=claim_["is_supported"],
+            is_more=claim_.get("is_more", False),
         )
         for claim_ in claims
     )

@@ -103,8 +103,12 @@ def _markdown(visible: _VisibleConversation) -> str:
 
 
 def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
-    """Start a paragraph at each labelled claim."""
-    starts = [index for index, claim in enumerate(claims) if claim.label or index == 0]
+    """Start a paragraph at each labelled claim, and where the first place's claims end."""
+    starts = [
+        index
+        for index, claim in enumerate(claims)
+        if index == 0 or claim.label or claim.is_more > claims[index - 1].is_more
+    ]
     return [claims[first:last] for first, last in pairwise([*starts, len(claims)])]
 
 

@@ -83,6 +83,7 @@ class ClaimOut(Shape):
     text: str
     citations: list[int]
     is_supported: bool
+    is_more: bool = Field(description="Another place of the sources, beside the first claim.")
 
 
 class QuotationOut(LocatedOut):

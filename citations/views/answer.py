@@ -40,17 +40,29 @@ class ClaimContext:
     quotes: tuple[Quote, ...] = ()
     gone: tuple[int, ...] = ()
     is_supported: bool = True
+    is_more: bool = False
     language: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
-    """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note."""
+    """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note.
+
+    Claims of ``more`` are folded beneath the others.
+    """
 
     answer: AnswerRecord
     claims: tuple[ClaimContext, ...]
     confidence: str = ""
     note: Note | None = None
+
+    @property
+    def first(self) -> list[ClaimContext]:
+        return [claim for claim in self.claims if not claim.is_more]
+
+    @property
+    def more(self) -> list[ClaimContext]:
+        return [claim for claim in self.claims if claim.is_more]
 
 
 def answer_contexts(
@@ -73,6 +85,7 @@ def claim_context(
         quotes=cited,
         gone=deleted,
         is_supported=claim.is_supported,
+        is_more=claim.is_more,
         language=language,
     )
 

@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from citations.answers.answer import (
+    MORE,
     STAGE_LABELS,
     AnswerOutcome,
     Claim,
@@ -90,12 +91,16 @@ def _latest_conversation(scope: Scope, collection: str, *, has_sources: bool) ->
 
 
 def _shown(events: Iterable[Event]) -> Iterator[Event]:
+    has_more = False
     with err().status("") as status:
         for event in events:
             match event:
                 case Progress(stage=stage):
                     status.update(f"{STAGE_LABELS.get(stage, stage)} …")
                 case ClaimEvent(claim=claim):
+                    if claim.is_more and not has_more:
+                        say(f"\n{MORE}:", "dim")
+                    has_more = claim.is_more
                     _print_claim(claim)
             yield event
 

@@ -108,7 +108,7 @@ def _line(_: int, row: Any) -> str:
     match row:
         case ClaimOut():
             marks = "".join(f" [{number}]" for number in row.citations)
-            label = f"{row.label}: " if row.label else ""
+            label = f"{row.label}: " if row.label else "More: " if row.is_more else ""
             doubt = "" if row.is_supported else " (not supported by the sources)"
             return f"{label}{row.text}{marks}{doubt}"
         case QuotationOut():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from string import ascii_lowercase
 from typing import Any
 
@@ -124,7 +125,9 @@ def printable(text: str) -> str:
 def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
     """Return a turn with the chosen quote's label highlighted, without colours too."""
     parts = [Content.styled(f"❯ {printable(turn.question)}", "bold $primary")]
-    parts += [_claim(claim, turn.quotes, chosen) for claim in turn.claims]
+    for is_more, claims in groupby(turn.claims, key=lambda claim: claim.is_more):
+        parts += [Content.styled(f"{answer.MORE}:", "dim")] if is_more else []
+        parts += [_claim(claim, turn.quotes, chosen) for claim in claims]
     if turn.footer is not None:
         parts += _footer(turn, turn.footer, chosen)
     elif turn.problem:

@@ -25,8 +25,9 @@ from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rat
 from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop
 
-MOST: Final = 3  # excerpts that answer a question
-WORTH: Final = 0.7  # of the best sentence's score, that another one needs
+MOST: Final = 5  # excerpts that answer a question; all but the first are folded
+MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
+WORTH: Final = 0.4  # of the best sentence's score, that another one needs
 FURTHER: Final = 0.5  # of the best sentence's score, that more on what was told needs
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
@@ -90,7 +91,7 @@ def extract(
         if part.breadth == Breadth.BROAD:
             picks = _overview(part, new, earlier, passages)
         else:
-            picks = _answer(new, earlier)
+            picks = _answer(new, earlier, most=MOST if len(parts) == 1 else MOST_OF_PART)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
             picks = extended(picks, earlier=earlier, told=told, read=read)
         extracts.append(
@@ -107,14 +108,16 @@ def extract(
 def _untold(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
     """Leave out what was told; and then also what scores far below the best: it is off topic."""
     new = [pick for pick in known if not is_told(pick.text, told)]
-    least = FURTHER * max(pick.score for pick in known) if len(new) < len(known) else 0.0
+    if len(new) == len(known):
+        return new
+    least = FURTHER * max(pick.score for pick in known)
     return [pick for pick in new if pick.score >= least]
 
 
-def _answer(known: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
+def _answer(known: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> list[Pick]:
     chosen: list[Pick] = []
     for pick in sorted(known, key=lambda pick: -pick.score):
-        if len(chosen) == MOST or (chosen and pick.score < WORTH * chosen[0].score):
+        if len(chosen) == most or (chosen and pick.score < WORTH * chosen[0].score):
             break
         if _is_new(pick, (*earlier, *chosen)) and len(pick.text.split()) >= FEWEST_WORDS:
             chosen.append(pick)

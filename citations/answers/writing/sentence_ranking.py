@@ -21,9 +21,9 @@ from transcripts.tokenizer import tokenize
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
 """Return the cosine of each sentence with a question; None where that cannot be measured."""
 
-# Weights of a sentence's score. Its passage counts little: it has made the selection already.
-PASSAGE, WORDS, MEANING = 0.1, 0.45, 0.45
-HEADED: Final = 0.8  # of the words of the sentence and its heading together
+# Weights of a sentence's score: how far its passage is behind the best, its words, its nearness.
+PASSAGE, WORDS, MEANING = 0.5, 0.45, 0.45
+IN_CONTEXT: Final = 0.1  # weight of the passage where the earlier question was searched, too
 NEIGHBOUR: Final = 0.5  # of the words of the sentence before: an answer need not repeat them
 FITTING: Final = 0.3  # bonus for having what an answer to such a question has
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
@@ -67,15 +67,14 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
     wanted = set(stems(question))
     known = [set(stems(sentence.said)) for sentence in sentences]
     weights = _weights(question, known)
-    own = [
-        _covered(wanted, words, stems(sentence.evidence.heading), weights)
-        for sentence, words in zip(sentences, known, strict=True)
-    ]
+    own = [covered(wanted, words, weights) for words in known]
     texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
     alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
     own_nearness = rate(alone, texts) if rate and nearness and alone != question else None
     answer = expected(question)
+    passage = PASSAGE if alone == question else IN_CONTEXT
+    best = max((sentence.evidence.score for sentence in sentences), default=0.0)
     scored: list[Pick] = []
     for index, sentence in enumerate(sentences):
         last = _before(sentences, index)
@@ -88,7 +87,8 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
         nearest = words if near is None else max(0.0, near)
-        score = PASSAGE * sentence.evidence.score + WORDS * words + MEANING * nearest
+        behind = passage * (best - sentence.evidence.score)
+        score = WORDS * words + MEANING * nearest - behind
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
         scored.append(replace(sentence, score=score, words=own[index], meaning=meaning))
     return scored
@@ -138,14 +138,6 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         if any(passage.relevance is not None for passage in passages)
         else None,
     )
-
-
-def _covered(
-    wanted: set[str], words: set[str], heading: Sequence[str], weights: dict[str, float]
-) -> float:
-    """Return the share of the question in a sentence, or in it and its heading."""
-    with_heading = HEADED * covered(wanted, words.union(heading), weights)
-    return max(covered(wanted, words, weights), with_heading) if words else 0.0
 
 
 def _weights(question: str, sentences: Sequence[set[str]]) -> dict[str, float]:
@@ -216,8 +208,9 @@ _LIST_ASKED: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _TIME_ASKED: Final = re.compile(
-    r"^\W*(?:since\s+)?(?:when|what\s+(?:year|date|day|month|time)|wann|quand|cuándo)\b",
-    re.IGNORECASE,
+    r"""^\W*(?: since\s+when | when(?!\s+(?:is|are|do|can|should)\b)
+    | what\s+(?:year|date|day|month|time) | wann | quand | cuándo )\b""",
+    re.VERBOSE | re.IGNORECASE,
 )
 _NAME_ASKED: Final = re.compile(
     r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
@@ -280,6 +273,11 @@ _ASIDE: Final = (
     r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]"
     r"|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+\w+(?:\s+\w+)?)){0,2}"
 )
+
+
+def asks_for_list(question: str) -> bool:
+    """Tell whether several things are asked for."""
+    return _LIST_ASKED.search(question) is not None
 
 
 def expected(question: str) -> re.Pattern[str] | None:

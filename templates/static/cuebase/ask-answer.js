@@ -40,7 +40,7 @@ function addClaim(html, article) {
   const list = need("[data-cited]", article);
   list.append(...all("li", piece));
   list.hidden = !list.children.length;
-  tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
+  if (!claim.matches(".claim-more")) tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
   if (isFollowing) scrollAlong(article);
 }
 

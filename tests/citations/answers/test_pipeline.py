@@ -49,6 +49,33 @@ def test_without_a_language_model_an_answer_is_sentences_as_they_stand_each_cite
     assert quote.link.startswith("/videos/")
 
 
+@pytest.mark.parametrize(
+    ("question", "folded"),
+    [
+        ("How many legs do insects have?", True),
+        ("Which kinds of legs do insects have?", False),
+        ("How many legs do insects have? How many legs have insects got?", False),
+    ],
+)
+def test_beside_the_first_claim_others_are_marked_unless_several_things_are_asked(
+    collection: Collection, scope: Scope, question: str, folded: bool
+) -> None:
+    said = (
+        "Insects have six legs, as biologists counted again.",
+        "Old books of monks claimed that insects have eight legs.",
+    )
+    for number, sentence in enumerate(said):
+        cues = [Cue(start=0, end=5_000, text=sentence)]
+        make_video(collection, key=str(number), title=f"Talk {number}", cues=cues)
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    first, *others = answer(scope, question).claims
+    assert not first.is_more
+    assert others
+    assert [claim.is_more for claim in others] == [folded] * len(others)
+
+
 def test_an_overview_says_where_each_of_its_claims_stands_once(
     collection: Collection, scope: Scope
 ) -> None:

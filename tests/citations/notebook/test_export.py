@@ -103,6 +103,7 @@ def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
         "text": f"Entropy grows {EVIL}",
         "citations": [1],
         "is_supported": True,
+        "is_more": False,
     }
     (citation,) = answered["citations"]
     assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == (

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.answers.answer import Event, Progress
 from citations.documents import storage as document_storage
@@ -137,6 +138,21 @@ def passage(source: Source, **more: Any) -> dict[str, Any]:
 
 def path(conversation: Conversation, rest: str = "") -> str:
     return f"/ask/{conversation.uuid}/{rest}"
+
+
+def test_claims_beside_the_first_are_folded_beneath_it(
+    page: Client, conversation: Conversation, talk: Source
+) -> None:
+    claims = [
+        {"text": text, "citations": [1], "is_supported": True, "is_more": is_more}
+        for text, is_more in (("It runs backwards.", False), ("It runs far.", True))
+    ]
+    make_citation(make_answer(conversation, claims=claims), talk)
+    tree = LexborHTMLParser(text_of(page.get(path(conversation))))
+    (more,) = tree.css("details.more-claims")
+    assert [claim.text(strip=True) for claim in more.css(".claim")] == ["It runs far.[1]"]
+    assert "open" not in more.attributes
+    assert "More from the sources" in more.css_first("summary").text()
 
 
 # The empty page

