@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from environment import DATA
+from environment import DATA, ROOT
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
@@ -31,14 +31,17 @@ SETS: Final = {
     "tutorialvqa": "tutorialvqa",
     "qmsum": "qmsum",
 }
-GOLD, FOREIGN, LEFT_OUT = "gold", "foreign", "left out"
+GOLD, FOREIGN, LEFT_OUT, NEAR = "gold", "foreign", "left out", "near"
 MAX_SOURCES: Final = 100  # of a filter
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A question and its reply, from its own library, a foreign one, or without its talk."""
+    """A question and its reply, from its own library, a foreign one, or without its talk.
+
+    A near question has no answer in its own library.
+    """
 
     set: str
     kind: str
@@ -137,7 +140,8 @@ class Library:
             drawn = questions[:: -(-len(questions) // most)]
             others = [other for other in self.questions if other != name]
             for kind in kinds:
-                for question in drawn if kind != FOREIGN or others else ():
+                asked = _near(name) if kind == NEAR else drawn
+                for question in asked if kind != FOREIGN or others else ():
                     yield self.ask(
                         name,
                         question,
@@ -151,6 +155,12 @@ def _reply(scope: Scope, question: str, filter: Filter) -> Reply:
     *_, last = answer_pipeline.ask(scope, question, filter=filter)
     assert isinstance(last, FinalEvent)
     return last.reply
+
+
+def _near(name: str) -> list[Question]:
+    """Return the questions of a set that its sources do not answer."""
+    rows = json.loads((ROOT / "bench" / "near_unanswerable.json").read_text(encoding="utf-8"))
+    return [Question(query=row["question"], answers=()) for row in rows if row["set"] == name]
 
 
 def _gold(name: str) -> list[Question]:
