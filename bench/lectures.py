@@ -3,11 +3,11 @@ whether the first is, and what is cited while nobody speaks about the subject.
 
 Run ``python bench/lectures.py`` from the repository. Three pairs of lectures and what was written
 for them: MIT calculus and the pages of two textbooks (PDF), NYU deep learning and its notes, the
-Hugging Face course and its pages. Everything goes through the project's own reading, cutting,
-embedding and citing; vectors are kept in ``build/vectors``. All documents lie in one library.
-*Nearest* are the passages by similarity alone, with the distance of the settings. There is no real
-cross-encoder on this machine. The data come from ``CUEBASE_DATA`` (default: ``../shared/data``
-beside the repository).
+Hugging Face course and its pages. Each window comes after the windows before it in its lecture.
+Everything goes through the project's own reading, cutting, embedding and citing; vectors are kept
+in ``build/vectors``. All documents lie in one library. *Nearest* are the passages by similarity
+alone, with the distance of the settings. There is no real cross-encoder on this machine. The data
+come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
@@ -16,9 +16,10 @@ import platform
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import product
 from typing import Any, Final
 from unittest import mock
 
@@ -27,28 +28,44 @@ from environment import DATA, boot
 boot(LIVE_RERANKER="none")
 
 from bm25 import write
+from card_figures import (
+    LABELS,
+    OFF_TOPIC,
+    PAIRS,
+    WINDOWS,
+    Cards,
+    Shown,
+    Weighed,
+    aside_count,
+    by_score,
+    shares,
+    weights,
+)
 from kept import kept_vectors
 
 from citations.documents import storage as document_storage
 from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
+from citations.lectures import continuity, sessions
 from citations.lectures import pipeline as lecture_pipeline
-from citations.lectures import sessions
-from citations.models import Chunk, Citation, LectureSession, Source, State, Window
+from citations.lectures import windows as lecture_windows
+from citations.lectures.citation_storage import NearPassage, WindowRun
+from citations.lectures.continuity import RecentCitation
+from citations.lectures.windows import Utterance
+from citations.models import Chunk, LectureSession, Source, State, Window
 from citations.search.judge import Relevance
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
 BOOKS: Final = ("openstax-calculus-1", "openstax-calculus-2")
-WINDOWS: Final = {
-    "calculus": "calculus/windows",
-    "calculus, read one by one": "calculus/windows_labelled",
-    "nyudl": "nyudl/windows",
-    "hfcourse": "hfcourse/windows",
-}
-OFF_TOPIC: Final = "off-topic"
-AT_ONCE: Final = 8
-Right = Callable[[Citation], bool]
+TALKS: Final = {"calculus": "ocw1801", "nyudl": "nyudl", "hfcourse": "hfcourse"}
+BEFORE: Final = 6  # windows of the lecture before each one
+MEMORY: Final = 300  # seconds in which they are looked for
+STEP: Final = 5  # of the windows that asides are tried after, while weights are chosen
+APART: Final = 100  # indexes between two windows and what came before them
+ORDERS, LIKELIHOODS = (0.5, 1.0, 2.0), (0.0, 1.0, 2.0, 3.0)  # weights to choose from
+Place = tuple[str, int, int]  # title, first and last page
+Right = Callable[[Place], bool]
 
 
 def main() -> None:
@@ -60,15 +77,19 @@ def main() -> None:
     with kept_vectors():
         fill(collection)
         sets = {name: drawn(list(questions(path)), most) for name, path in WINDOWS.items()}
-        sets[OFF_TOPIC] = [
-            Asked(row["text"], None)
-            for row in rows("dev/classifier/in_lecture.jsonl")
-            if row["label"] == "off_topic"
-        ]
-        judged = measure(collection, sets)
+        sets[OFF_TOPIC] = list(asides(sets))
+        alone = {name: [one.alone() for one in windows] for name, windows in sets.items()}
         with by_nearness():
-            nearest = measure(collection, sets)
-    report = "\n".join(section({"nearest": nearest, "judge": judged}))
+            nearest = measure(collection, alone)
+        runs = {
+            "nearest": nearest,
+            "judge": measure(collection, alone),
+            "judge and section": measure(collection, sets),
+        }
+        with recorded() as records:
+            measure(collection, sets)
+    weighed = list(choices(sets, records))
+    report = "\n".join([*section(runs), *weights(weighed), ""])
     print(report)
     write(report)
 
@@ -125,13 +146,15 @@ def added(collection: Collection, title: str, text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A window, and how to tell a right citation; none where nothing is right."""
+    """A window, those before it, and how to tell a right passage; none where nothing is right."""
 
     text: str
+    before: tuple[str, ...]
     right: Right | None
 
-
-Cards = Sequence[bool]  # whether each citation of a window is right, the first first
+    def alone(self) -> "Asked":
+        """Return it without those before it."""
+        return Asked(self.text, (), self.right)
 
 
 def questions(path: str) -> Iterator[Asked]:
@@ -141,54 +164,178 @@ def questions(path: str) -> Iterator[Asked]:
         for book in BOOKS
         for one in rows(f"shared/documents/{book}.sections.jsonl")
     }
+    talks = DATA / "dev" / "transcripts" / TALKS[path.split("/")[0]]
     for row in rows(f"dev/pairs/{path}.jsonl"):
         gold = row.get("gold_pages") or row["gold_sections"]
         if not gold:
             continue  # nothing in the books is right for it
+        cues = json.loads((talks / f"{row['video']}.json").read_text())["cues"]
         yield Asked(
             row["text"],
+            said_before(cues, row["start"]),
             _on_pages({ranges[one] for one in gold})
             if path.startswith("calculus")
             else _titled(set(gold)),
         )
 
 
-def _on_pages(pages: set[tuple[str, int, int]]) -> Right:
+def said_before(cues: Sequence[Mapping[str, Any]], second: float) -> tuple[str, ...]:
+    """Return the windows of a lecture before a second."""
+    spoken = [
+        Utterance(number, cue["text"], round(cue["start"] * 1000), round(stop * 1000))
+        for number, cue in enumerate(cues)
+        if second - MEMORY < cue["start"] and (stop := cue["start"] + cue["duration"]) <= second
+    ]
+    buffer, full = lecture_windows.feed(lecture_windows.Buffer(), spoken)
+    return tuple(one.text for one in (*full, *lecture_windows.flush(buffer)[1]))[-BEFORE:]
+
+
+def asides(sets: Mapping[str, Sequence[Asked]]) -> Iterator[Asked]:
+    """Yield each off-topic window after a stretch of a lecture of each pair."""
+    texts = [
+        row["text"]
+        for row in rows("dev/classifier/in_lecture.jsonl")
+        if row["label"] == "off_topic"
+    ]
+    for pair in PAIRS:
+        stretches = [[*one.before, one.text][-BEFORE:] for one in sets[pair] if one.before]
+        for number, text in enumerate(texts):
+            yield Asked(text, tuple(stretches[number * 7 % len(stretches)]), None)
+
+
+def _on_pages(pages: set[Place]) -> Right:
     return lambda one: any(
-        one.source.title == book
-        and first <= (one.last_page or one.page or 0)
-        and (one.page or 0) <= last
-        for book, first, last in pages
+        one[0] == book and first <= one[2] and one[1] <= last for book, first, last in pages
     )
 
 
 def _titled(titles: set[str]) -> Right:
-    return lambda one: one.source.title in titles
+    return lambda one: one[0] in titles
+
+
+def place(title: str, passage: Any) -> Place:
+    """Return where a citation or candidate is."""
+    return title, passage.page or 0, passage.last_page or passage.page or 0
 
 
 def measure(collection: Collection, sets: Mapping[str, Sequence[Asked]]) -> dict[str, list[Cards]]:
-    """Cite all windows, a session a set."""
+    """Cite all windows, each after those before it, a session a set."""
     scope = Scope(readable=frozenset({collection.pk}), writable=frozenset({collection.pk}))
     cited = {}
     for name, windows in sets.items():
         note(f"{name}, {len(windows)} windows")
         session = sessions.start(scope, None, title=name, collection=collection)
-        cited[name] = [
-            cards
-            for first in range(0, len(windows), AT_ONCE)
-            for cards in cite(session, first, windows[first : first + AT_ONCE])
-        ]
+        cited[name] = [cite(session, number * APART, asked) for number, asked in enumerate(windows)]
     return cited
 
 
-def cite(session: LectureSession, first: int, windows: Sequence[Asked]) -> Iterator[Cards]:
-    """Cite some windows together."""
+def cite(session: LectureSession, first: int, asked: Asked) -> Cards:
+    """Cite a window and those before it together."""
     made = [
-        Window.objects.create(session=session, index=first + place, text=one.text)
-        for place, one in enumerate(windows)
+        Window.objects.create(session=session, index=first + number, text=text)
+        for number, text in enumerate((*asked.before, asked.text))
     ]
-    for one, done in zip(windows, lecture_pipeline.cite(made), strict=True):
-        yield [bool(one.right and one.right(citation)) for citation in done.citations]
+    last = lecture_pipeline.cite(made)[-1]
+    return [
+        Shown(
+            bool(asked.right and asked.right(place(citation.source.title, citation))),
+            citation.relevance_score or 0.0,
+        )
+        for citation in last.citations
+    ]
+
+
+# The weights
+
+
+Record = dict[tuple[str, int], list[NearPassage]]  # by title of the session and index of the window
+
+
+@contextmanager
+def recorded() -> Iterator[Record]:
+    """Record the candidates of each window, as judged without those before it."""
+    found: Record = {}
+    choose = lecture_pipeline._choose
+
+    def kept(run: WindowRun, limit: float) -> None:
+        found[run.window.session.title, run.window.index] = list(run.candidates)
+        choose(run, limit)
+
+    with weighing(0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
+        yield found
+
+
+@contextmanager
+def weighing(order: float, likelihood: float) -> Iterator[None]:
+    """Weigh the windows before with other weights."""
+    with ExitStack() as changes:
+        for name, value in (("ORDER", order), ("LIKELIHOOD", likelihood)):
+            changes.enter_context(mock.patch.object(continuity, name, value))
+        yield
+
+
+def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[Weighed]:
+    """Yield what each pair of weights would have shown: an aside comes after many windows."""
+    found = {
+        name: [
+            [
+                records.get((name, number * APART + place), [])
+                for place in range(len(asked.before) + 1)
+            ]
+            for number, asked in enumerate(windows)
+        ]
+        for name, windows in sets.items()
+    }
+    different = len(sets[OFF_TOPIC]) // len(PAIRS)
+    last = [candidates[-1] for candidates in found[OFF_TOPIC][:different]]
+    for order, likelihood in product(ORDERS, LIKELIHOODS):
+        with weighing(order, likelihood):
+            runs = {name: [replayed(one) for one in found[name]] for name in WINDOWS}
+            shown: dict[str, list[Cards]] = {
+                name: [
+                    cards(asked.right, own[-1])
+                    for asked, own in zip(sets[name], runs[name], strict=True)
+                ]
+                for name in WINDOWS
+            }
+            shown[OFF_TOPIC] = [
+                cards(None, follow(own, near))
+                for pair in PAIRS
+                for own in runs[pair][::STEP]
+                for near in last
+            ]
+        yield order, likelihood, shown
+
+
+def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[WindowRun]:
+    """Choose among the candidates of windows in a row."""
+    runs: list[WindowRun] = []
+    for near in candidates:
+        runs.append(follow(runs, near))
+    return runs
+
+
+def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> WindowRun:
+    """Choose among the candidates of the window after some."""
+    recent = [
+        RecentCitation(age, one.source, one.ordinal, one.heading)
+        for age, earlier in enumerate(reversed(runs[-continuity.WINDOWS :]), start=1)
+        for one in (match.candidate for match in earlier.matches)
+    ]
+    run = WindowRun(Window(), 0.0)
+    for one in candidates:
+        relevance = continuity.preferred(one.relevance, continuity.nearness(one.candidate, recent))
+        run.candidates.append(NearPassage(one.candidate, one.cosine, relevance))
+    lecture_pipeline._choose(run, 4.0)
+    return run
+
+
+def cards(right: Right | None, run: WindowRun) -> Cards:
+    """Return what a window shows."""
+    return [
+        Shown(bool(right and right(place(one.candidate.title, one.candidate))), one.score)
+        for one in run.matches
+    ]
 
 
 def rows(path: str) -> list[dict[str, Any]]:
@@ -213,42 +360,33 @@ def section(runs: Mapping[str, Mapping[str, Sequence[Cards]]]) -> Iterator[str]:
         f" one library of {Source.objects.count()} documents, {Chunk.objects.count():,} chunks, by"
     )
     yield (
-        f"the nearest passages alone and by the judge. Python {platform.python_version()},"
-        f" all-MiniLM-L6-v2 (384), no cross-encoder, {lecture_pipeline.CITED} cards a window."
+        f"the nearest passages alone, by the judge, and by the judge with the section of the"
+        f" {continuity.WINDOWS} windows"
+    )
+    yield (
+        f"before. Python {platform.python_version()}, all-MiniLM-L6-v2 (384), no cross-encoder,"
+        f" {lecture_pipeline.CITED} passages a window at most."
     )
     yield ""
     yield (
-        "*First*: windows whose first card is right; *any*: with a right card. *Cards*: share of"
-        " the shown cards that are right. *Silent*: windows without a card. Right for calculus: a"
+        "*First*: windows whose first passage is right; *any*: with a right one. *Cited*: share of"
+        " the cited passages that are right. *Silent*: windows without any. Right for calculus: a"
     )
     yield (
         "page of a section that the lecture, or in the second row the window, is about; nyudl: its"
         " section of the notes; hfcourse: its page."
     )
     yield ""
-    yield "| | windows | " + " | ".join(f"{name}: {LABELS}" for name in runs) + " |"
+    yield f"| {LABELS} | windows | " + " | ".join(runs) + " |"
     yield "|---|---:|" + "---|" * len(runs)
     for name in WINDOWS:
         counts = [run[name] for run in runs.values()]
         yield f"| {name} | {len(counts[0])} | {' | '.join(map(shares, counts))} |"
     yield ""
     for name, run in runs.items():
-        silent = sum(not cards for cards in run[OFF_TOPIC])
-        total = len(run[OFF_TOPIC])
-        yield f"- {name}: of {total} off-topic windows of real lectures, {total - silent} cite."
+        yield f"- {name}: {aside_count(run[OFF_TOPIC])}"
     yield ""
-
-
-LABELS: Final = "first · any · cards · silent"
-
-
-def shares(windows: Sequence[Cards]) -> str:
-    cards = [is_right for window in windows for is_right in window]
-    first = sum(window[0] for window in windows if window) / len(windows)
-    any_right = sum(any(window) for window in windows) / len(windows)
-    silent = sum(not window for window in windows) / len(windows)
-    right = sum(cards) / max(1, len(cards))
-    return f"{first:.3f} · {any_right:.3f} · {right:.3f} · {silent:.3f}"
+    yield from by_score(list(runs.values())[-1])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from django.db.models import Sum
 
 from citations import conf
 from citations.caches import Cache
-from citations.lectures import window_analysis
+from citations.lectures import continuity, window_analysis
 from citations.lectures.citation_storage import (
     STORE,
     CitationMatch,
@@ -266,8 +266,13 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         resolved=run.resolved,
         is_live=True,
     )
+    recent = continuity.recent_citations(run.window)
     run.candidates = [
-        NearPassage(candidate, cosine, relevance)
+        NearPassage(
+            candidate,
+            cosine,
+            continuity.preferred(relevance, continuity.nearness(candidate, recent)),
+        )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
     ]
 

@@ -8,8 +8,9 @@ is cut into sources; it holds for the embedding model that it was trained with. 
 """
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self
@@ -127,6 +128,23 @@ def trained() -> Judge:
     return Judge.from_json(json.loads(TRAINED.read_text(encoding="utf-8")))
 
 
+def raised(
+    relevance: Relevance, sign: SignShare, log_odds: float, *, is_live: bool = False
+) -> Relevance:
+    """Add a sign to a judgement: its share to the order's sum, ``log_odds`` to the likelihood."""
+    order = float(_logistic(np.float64(relevance.sum + sign.share)))
+    found = replace(relevance, order=order, shares=(*relevance.shares, sign))
+    if relevance.likelihood is None:
+        return found
+    own = min(max(relevance.likelihood, _LEAST), 1 - _LEAST)
+    likelihood = float(_logistic(np.float64(math.log(own / (1 - own)) + log_odds)))
+    head = trained().live if is_live else trained().search
+    return replace(found, likelihood=likelihood, is_likely=likelihood >= head.floor)
+
+
+_LEAST: Final = 1e-9  # a likelihood with finite log-odds
+
+
 def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:
     """Read trees; their signs are numbered by the file's own list of names."""
     columns = np.array([SIGNS.index(name) for name in stored["signs"]], np.int32)
@@ -142,5 +160,5 @@ def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:
     )
 
 
-def _logistic(sums: Numbers) -> Numbers:
+def _logistic(sums: Numbers | np.float64) -> Numbers:
     return np.asarray(1 / (1 + np.exp(-np.clip(sums, -50, 50))))

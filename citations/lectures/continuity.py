@@ -1,0 +1,65 @@
+"""What the last minutes were about: passages near those that previous windows cited are preferred.
+
+A lecture stays in a section for minutes. A passage near a recent citation may therefore be cited
+with weaker signs of its own, and comes before an equal one elsewhere. The weights were chosen by
+``bench/lectures.py`` on pairs of lectures and books.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from citations.models import Citation, Window
+from citations.passages import SignShare
+from citations.search import judge
+from citations.search.chunk_rows import Candidate
+from citations.search.judge import Relevance
+
+WINDOWS: Final = 5  # previous ones that count
+FADING: Final = 0.8  # of a window's weight, for the one before it
+NEIGHBOURS: Final = 2  # passages on either side of a cited one that count like it
+SECTION: Final = 0.5  # weight of the other passages of its section
+ORDER: Final = 1.0  # added to the judge's sum at most
+LIKELIHOOD: Final = 2.0  # added to the log-odds at most
+SIGN: Final = "cited recently"
+
+
+class RecentCitation(NamedTuple):
+    """A passage that a previous window cited; ``age`` counts windows from 1."""
+
+    age: int
+    source: int
+    ordinal: int
+    heading: str
+
+
+def recent_citations(window: Window) -> list[RecentCitation]:
+    """Return what the windows before this one cited, without chunks that are gone."""
+    cited = Citation.objects.filter(
+        session=window.session_id,
+        window_index__gte=window.index - WINDOWS,
+        window_index__lt=window.index,
+        chunk__isnull=False,
+    )
+    columns = ("window_index", "source_id", "chunk__ordinal", "chunk__heading")
+    return [
+        RecentCitation(window.index - index, *passage)
+        for index, *passage in cited.order_by().values_list(*columns)
+    ]
+
+
+def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
+    """Return how near a passage is to what was cited recently: 0 to 1, for the last passage."""
+    own = (one for one in recent if one.source == candidate.source)
+    return max((FADING ** (one.age - 1) * _closeness(candidate, one) for one in own), default=0.0)
+
+
+def preferred(relevance: Relevance, near: float) -> Relevance:
+    """Raise the relevance of a passage by its nearness."""
+    share = SignShare(SIGN, near, ORDER * near)
+    return judge.raised(relevance, share, LIKELIHOOD * near, is_live=True) if near else relevance
+
+
+def _closeness(candidate: Candidate, cited: RecentCitation) -> float:
+    if abs(candidate.ordinal - cited.ordinal) <= NEIGHBOURS:
+        return 1.0
+    return SECTION if candidate.heading and candidate.heading == cited.heading else 0.0
