@@ -157,6 +157,9 @@ PageNumber = Annotated[
 ]
 
 
+Rank = Annotated[int, Field(description="1: the window's best; 2 and 3: its runners-up.")]
+
+
 class SessionOut(Shape):
     """A lecture and its progress. Times are seconds from its start."""
 
@@ -228,7 +231,7 @@ class CitationDetailsOut(CitationLocationOut):
 class WindowCitationOut(CitationDetailsOut):
     """A citation for a window."""
 
-    rank: int = Field(description="1, 2 or 3.")
+    rank: Rank
     snippet: str = Field(description="100 to 200 characters, if the passage has so many.")
 
 
@@ -261,7 +264,7 @@ class CitationSummaryOut(CitationLocationOut):
 
     id: UUID = Field(validation_alias="uuid")
     window_index: int
-    rank: int
+    rank: Rank
     snippet: str
     created_at: datetime
 

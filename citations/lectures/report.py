@@ -8,12 +8,11 @@ from django.db import connection
 from django.db.models import Count
 from django.utils import timezone
 
+from citations.lectures.cards import Card, heading_path, list_cards, printed_place
 from citations.models import Citation, LectureSession, Window, WindowOutcome
-from citations.passages import place
 from citations.text.markdown import escape_markdown
 from transcripts import audit, conf
 from transcripts.audit import Action
-from transcripts.scope import Scope
 
 SKIPPED: Final = (
     WindowOutcome.OFF_TOPIC,
@@ -95,12 +94,9 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
 
 
 def export(session: LectureSession) -> str:
-    """Write a session as Markdown: the transcript, with citations as footnotes."""
+    """Write a session as Markdown: the transcript, with a footnote for each card."""
     audit.record(Action.EXPORT, "lecture", session.uuid, collection=session.collection)
-    visible = Citation.objects.visible(Scope(readable=frozenset({session.collection_id}))).filter(
-        session=session
-    )
-    rows = list(visible.select_related("source", "window").order_by("window_index", "rank"))
+    cards = list_cards(session).cards[::-1]
     parts = [
         f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
         escape_markdown(session.collection.name),
@@ -108,12 +104,8 @@ def export(session: LectureSession) -> str:
     if session.transcript is not None:
         parts.append(f"replay of {escape_markdown(session.transcript.video.title)}")
     lines = [f"# {escape_markdown(session.title)}", "", " · ".join(parts), ""]
-    lines += _transcript(session, rows)
-    lines += (
-        ["## Citations", "", *(_footnote(citation) for citation in rows)]
-        if rows
-        else ["*Nothing was cited.*"]
-    )
+    lines += _transcript(session, cards)
+    lines += ["## Citations", "", *map(_footnote, cards)] if cards else ["*Nothing was cited.*"]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -140,34 +132,46 @@ def _times(session: int | None) -> dict[str, StageTime]:
         }
 
 
-def _transcript(session: LectureSession, citations: Iterable[Citation]) -> list[str]:
-    """Return paragraphs that end with the windows' footnote marks."""
-    marks: dict[int, list[str]] = {}
-    alone: list[str] = []  # of windows queried directly, which have no segments
-    for citation in citations:
-        last = citation.window.last if citation.window else None
-        (alone if last is None else marks.setdefault(last, [])).append(_footnote_mark(citation))
+def _transcript(session: LectureSession, cards: Iterable[Card]) -> list[str]:
+    """Return paragraphs that end with the footnote marks of their cards."""
+    marks: dict[int, str] = {}
+    alone: dict[int, str] = {}  # of windows queried directly, which have no segments
+    for card in cards:
+        window, mark = card.first, _footnote_mark(card)
+        place, key = (alone, window.index) if window.last is None else (marks, window.last)
+        place[key] = place.get(key, "") + mark
     lines: list[str] = []
     paragraph: list[str] = []
     for number, text in session.segments.order_by("number").values_list("number", "text"):
         paragraph.append(escape_markdown(text))
         if number in marks:
-            lines += [" ".join(paragraph) + "".join(marks[number]), ""]
+            lines += [" ".join(paragraph) + marks[number], ""]
             paragraph = []
     lines += [" ".join(paragraph), ""] if paragraph else []
     for window in session.windows.filter(last=None, text__gt="").order_by("index"):
-        refs = [mark for mark in alone if mark.startswith(f"[^{window.index + 1}-")]
-        lines += [escape_markdown(window.text) + "".join(refs), ""]
+        lines += [escape_markdown(window.text) + alone.get(window.index, ""), ""]
     return ["## Transcript", "", *lines] if lines else []
 
 
-def _footnote_mark(citation: Citation) -> str:
-    return f"[^{(citation.window_index or 0) + 1}-{citation.rank}]"
+def _footnote_mark(card: Card) -> str:
+    return f"[^{card.first.index + 1}]"
 
 
-def _footnote(citation: Citation) -> str:
-    parts = [f"**{escape_markdown(citation.source.title)}**", place(citation)]
-    if citation.section_heading:
-        parts.append(escape_markdown(citation.section_heading))
+def _footnote(card: Card) -> str:
+    """Write a card; its other passages are folded where the reader renders HTML."""
+    lines = [f"{_footnote_mark(card)}: {card.time}: {_cited(card.best)}", ""]
+    if card.others:
+        count = len(card.others)
+        summary = f"{count} more passage{'s' * (count > 1)}"
+        lines += [f"    <details><summary>{summary}</summary>", ""]
+        lines += [f"    - {_cited(citation)}" for citation in card.others]
+        lines += ["", "    </details>", ""]
+    return "\n".join(lines)
+
+
+def _cited(citation: Citation) -> str:
+    parts = [f"**{escape_markdown(citation.source.title)}**", printed_place(citation)]
+    if headings := heading_path(citation):
+        parts.append(escape_markdown(headings))
     where, quote = ", ".join(filter(None, parts)), escape_markdown(citation.quote)
-    return f"{_footnote_mark(citation)}: {where}. “{quote}” <{conf.absolute(citation.path)}>\n"
+    return f"{where}. “{quote}” <{conf.absolute(citation.path)}>"

@@ -8,12 +8,20 @@ from typing import Protocol
 from django import template
 from django.utils.html import escape, format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
-from citations.models import SourceKind
+from citations.lectures.cards import confidence, heading_path, printed_place
+from citations.models import Citation, SourceKind
 from citations.passages import place
+from citations.text.snippets import nearest_sentence
 
 register = template.Library()
 register.filter(place)
+register.filter(confidence)
+register.filter(heading_path)
+register.filter(printed_place)
+
+PREVIEW = 150  # characters of a passage on a card
 
 
 class MarkedText(Protocol):
@@ -35,6 +43,17 @@ def lit(text: str, marks: MarkedText) -> SafeString:
         mark = format_html('<mark class="{}">{}</mark>', " ".join(kinds), part)
         parts.append(mark if kinds else part)
     return format_html_join("", "{}", ((part,) for part in parts))
+
+
+@register.filter
+def preview(citation: Citation, said: str) -> SafeString:
+    """Show a passage from the sentence on that is nearest to what was said, and mark it."""
+    text = " ".join(citation.quote.split())
+    start, stop = nearest_sentence(text, said, citation.source.language)
+    shown = Truncator(text[start:]).chars(PREVIEW)
+    length = min(stop - start, len(shown))
+    lead = "… " if start else ""
+    return format_html("{}<mark>{}</mark>{}", lead, shown[:length], shown[length:])
 
 
 @register.filter

@@ -1,11 +1,20 @@
-"""Cut a snippet of 100 to 200 characters out of a passage, at word borders. Pure."""
+"""Cut a snippet of 100 to 200 characters out of a passage, at word borders, and find the sentence
+of a passage that is nearest to words. Pure.
+"""
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
+from functools import cache
 from typing import Final
 
+from citations.text import sentences
+from citations.text.function_words import function_words
 from citations.text.sentences import SENTENCE_END
-from transcripts.tokenizer import matched_spans
+from transcripts.stemming import stems
+from transcripts.tokenizer import matched_spans, tokenize
 
 LEAST: Final = 100
 MOST: Final = 200
@@ -35,6 +44,29 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
 
     start = max(_starts(line, spans, ends), key=worth)[0]
     return line[start : _end(line, start, ends)].strip()
+
+
+def nearest_sentence(text: str, words: str, language: str = "") -> tuple[int, int]:
+    """Return the span of the sentence with most of ``words`` in any form, the rarer in the text the
+    more, function words aside; the first sentence if none has any.
+    """
+    spans = sentences.split(text) or [(0, 0)]
+    empty = _function_words((language or "en").split("-")[0])
+
+    def content(part: str) -> set[str]:
+        return set(stems([word for word in tokenize(part) if word not in empty], language))
+
+    wanted = content(words)
+    found = [wanted & content(text[start:stop]) for start, stop in spans]
+    counts = Counter(word for own in found for word in own)
+    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in found]
+    start, stop = spans[worth.index(max(worth))]
+    return start, start + len(text[start:stop].rstrip())
+
+
+@cache
+def _function_words(language: str) -> frozenset[str]:
+    return frozenset[str]().union(*astuple(function_words(language)))
 
 
 def _starts(

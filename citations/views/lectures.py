@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
@@ -13,12 +12,13 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.errors import LectureNotFound
+from citations.lectures import cards as lecture_cards
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
 from citations.lectures import worker as lecture_worker
+from citations.lectures.cards import Card
 from citations.models import (
-    Citation,
     LectureSession,
     Segment,
     Source,
@@ -35,17 +35,17 @@ from transcripts.views.requests import PageRequest, done, fragment, number_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
 PAGE: Final = 30  # lectures per page
-WINDOWS: Final = 60  # windows whose cards are shown at first
+CARDS: Final = 60  # cards shown at first
 LINES: Final = 3_000  # segments shown
 USUAL: Final = "library"  # the default collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeechLine:
-    """A segment, and the citing windows that end with it."""
+    """A segment, and the cards whose first window ends with it."""
 
     segment: Segment
-    windows: tuple[Window, ...]
+    cards: tuple[Card, ...]
 
 
 @require_safe
@@ -88,31 +88,30 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         "lecture": lecture,
         "may_write": lecture.collection_id in request.access.writable,
         "talk": recordings.filter(pk=lecture.transcript_id or 0).first(),
-        "count": lecture_sessions.citations_of(lecture).count(),
         **_documents(lecture),
         **_figures(lecture),
         **_speech(lecture, everything="all" in request.GET),
-        **_cards(lecture, before=number_of(request.GET.get("before", ""))),
+        **_cards(request, lecture),
     }
     return render(request, "citations/lecture.html", context)
 
 
 @require_safe
 def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpResponse:
-    """Show a window's cards and its citation numbers."""
+    """Show a window's card and its citation numbers."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    window = _citing(lecture).filter(index=index).first()
-    if window is None:
+    card = lecture_cards.card_at(lecture, index)
+    if card is None:
         raise LectureNotFound("This window cites nothing.")
-    return fragment(request, "citations/_window.html", {"lecture": lecture, "window": window})
+    return fragment(request, "citations/_window.html", {"lecture": lecture, "card": card})
 
 
 @require_safe
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    cards = _cards(lecture, before=number_of(request.GET.get("before", "")))
-    return fragment(request, "citations/_windows.html", {"lecture": lecture, **cards})
+    context = {"lecture": lecture, **_cards(request, lecture)}
+    return fragment(request, "citations/_cards.html", context)
 
 
 @require_safe
@@ -256,11 +255,11 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
 def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     count = lecture.segments.count()
     skipped = 0 if everything else max(0, count - LINES)
-    ends: dict[int | None, list[Window]] = {}
-    for window in _citing(lecture):
-        ends.setdefault(window.last, []).append(window)
+    ends: dict[int | None, list[Card]] = {}
+    for card in reversed(lecture_cards.list_cards(lecture).cards):
+        ends.setdefault(card.first.last, []).append(card)
     lines = [
-        SpeechLine(segment=segment, windows=tuple(ends.get(segment.number, ())))
+        SpeechLine(segment=segment, cards=tuple(ends.get(segment.number, ())))
         for segment in lecture.segments.order_by("number")[skipped:]
     ]
     waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING).values_list("index", flat=True)
@@ -276,21 +275,7 @@ def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     }
 
 
-def _cards(lecture: LectureSession, *, before: int | None) -> dict[str, Any]:
-    citing = _citing(lecture).order_by("-index")
-    if before is not None:
-        citing = citing.filter(index__lt=before)
-    windows = list(citing[: WINDOWS + 1])
-    return {
-        "windows": windows[:WINDOWS],
-        "older": windows[WINDOWS - 1].index if len(windows) > WINDOWS else None,
-    }
-
-
-def _citing(lecture: LectureSession) -> Any:
-    """Return windows that cite, each with its ``cited`` citations."""
-    visible = lecture_sessions.citations_of(lecture)
-    citations = Citation.objects.filter(pk__in=visible.values("pk")).select_related("source")
-    cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
-    windows = Window.objects.filter(session=lecture, citations__in=visible).distinct()
-    return windows.order_by("index").prefetch_related(cited)
+def _cards(request: PageRequest, lecture: LectureSession) -> dict[str, Any]:
+    before = number_of(request.GET.get("before", ""))
+    page = lecture_cards.list_cards(lecture, before=before, most=CARDS)
+    return {"cards": page.cards, "count": page.total, "older": page.older}

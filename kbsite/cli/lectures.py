@@ -11,6 +11,7 @@ from citations.lectures import events, speech
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
+from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
@@ -226,7 +227,7 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
         for event in new_events:
             last_event = event.number
             if not quiet:
-                _print_event(event)
+                _print_event(lecture, event)
         if not new_events:
             lecture.refresh_from_db(fields=["ended_at"])
             waiting = lecture.windows.filter(outcome=WindowOutcome.WAITING)
@@ -235,17 +236,23 @@ def _replay(lecture: LectureSession, *, speed: float, quiet: bool) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _print_event(event: LectureEvent) -> None:
+def _print_event(lecture: LectureSession, event: LectureEvent) -> None:
     data = event.data
     if event.kind == events.SEGMENT:
         start = f"{clock(data['start']):>8}  " if data["start"] is not None else ""
         say(f"{start}{data['text']}")
-    elif event.kind == events.CITATIONS:
-        for citation in data["citations"]:
-            page = citation["page_number"]
-            location = clock(citation["start"] or 0) if page is None else f"page {page}"
-            say(
-                f"{'':>8}  [{citation['rank']}] {citation['document_name']}, {location}"
-                f" · {citation['relevance_score']:.2f} · {citation['snippet']}",
-                "cyan",
-            )
+    elif event.kind == events.CITATIONS and data["citations"]:
+        _print_card(lecture, data["window_index"])
+
+
+def _print_card(lecture: LectureSession, index: int) -> None:
+    """Print what a window cites, unless it cites on what the card before it shows."""
+    card = card_at(lecture, index)
+    if card is not None and card.first.index == index:
+        best = card.best
+        more = f" · {len(card.others)} more" if card.others else ""
+        say(
+            f"{'':>8}  [{best.rank}] {best.source.title}, {printed_place(best)}"
+            f" · {best.relevance_score or 0:.2f} · {best.snippet}{more}",
+            "cyan",
+        )

@@ -72,8 +72,13 @@ def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(
     assert all(clock(time) <= at for time in page.locator(".said-time").all_inner_texts())
     count = count_at_rest(page)
     expect(page.locator("[data-count]")).to_have_text(str(count))
-    expect(page.locator(".ref")).to_have_count(count)
-    expect(other.locator(".cite")).to_have_count(count)
+    expect(page.locator(".refs")).to_have_count(count)
+    expect(other.locator("[data-cite]")).to_have_count(count)
+    expect(page.locator("[data-cite] mark")).to_have_count(count)
+    shown = cards(page)
+    assert shown == cards(other)
+    page.reload()  # what came live is what is drawn anew
+    assert cards(page) == shown
     expect(other.get_by_role("button", name="Replay")).to_have_count(0)
 
     check_tooltip(page, sample["textbook"])
@@ -110,12 +115,26 @@ def test_the_sample_lecture_is_replayed_and_its_citations_lead_to_the_page(
 
 
 def count_at_rest(page: Page) -> int:
-    """Count the citations once none has come for two seconds: a pause does not stop the search."""
-    before, now = -1, page.locator(".cite").count()
+    """Count the cards once none has come or grown for two seconds: a pause does not stop the
+    search.
+    """
+    before, now = [("", "", "")], cards(page)
     while now != before:
         page.wait_for_timeout(2_000)
-        before, now = now, page.locator(".cite").count()
-    return now
+        before, now = now, cards(page)
+    return len(now)
+
+
+def cards(page: Page) -> list[tuple[str, str, str]]:
+    """Return the time, the windows and the passages of each card."""
+    return [
+        (
+            card.locator("[data-range]").inner_text(),
+            str(card.get_attribute("data-windows")).strip(),
+            " ".join(card.locator("blockquote").all_text_contents()),
+        )
+        for card in page.locator("[data-cited]").all()
+    ]
 
 
 def check_tooltip(page: Page, title: str) -> None:

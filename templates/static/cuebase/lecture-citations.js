@@ -1,4 +1,5 @@
-// The citations of a lecture: cards beside the transcript, in groups by window, newest first.
+// The citations of a lecture: cards beside the transcript, newest first. A card that the next
+// windows cite again lasts longer; other passages of its windows are folded beneath it.
 
 import { all, around, field, find, isPlainClick, need, onHtmx, show } from "./dom.js";
 import { hoverCard } from "./hover.js";
@@ -50,9 +51,7 @@ function filterCards() {
   const words = filterWords(filter.value);
   let hasCards = false;
   for (const group of all("[data-cited]", groups)) {
-    const cards = all("[data-cite]", group);
-    for (const card of cards) show(card, hasWords(card.textContent, words));
-    const isShown = cards.some((card) => !card.hidden);
+    const isShown = hasWords(group.textContent, words);
     show(group, isShown);
     hasCards ||= isShown;
   }
@@ -84,23 +83,42 @@ function insertNumbers(source, index) {
 }
 
 /**
- * Fetch a window's cards and numbers.
+ * Let a card that is shown last as long, and cite as much, as it does now.
+ * @param {HTMLElement} shown
+ * @param {HTMLElement} fetched
+ */
+function extendCard(shown, fetched) {
+  shown.dataset.windows = fetched.dataset.windows;
+  need("[data-range]", shown).textContent = need("[data-range]", fetched).textContent;
+  const [others, more] = [need("[data-others]", shown), need("[data-others]", fetched)];
+  if (find("details", others)?.matches("[open]")) find("details", more)?.setAttribute("open", "");
+  others.replaceChildren(...more.children);
+  htmx.process(others);
+}
+
+/**
+ * Fetch a window's card and numbers. Returns whether the card is new.
  * @param {number | string} index
  */
 async function fetchWindow(index) {
-  const isShown = () => document.getElementById(`window-${index}`);
-  if (isShown()) return;
+  const isShown = () => find(`[data-windows~="${index}"]`, groups);
+  if (isShown()) return false;
   const address = (page.dataset.window ?? "").replace(/0\/$/, `${index}/`);
   const response = await fetch(address, { headers: { "HX-Request": "true" } });
-  if (!response.ok) return;
+  if (!response.ok) return false;
   const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
   const group = find("[data-cited]", fetched);
-  if (!group || isShown()) return;
-  insertGroup(group);
-  htmx.process(group);
-  insertNumbers(fetched, index);
+  if (!group || isShown()) return false;
+  const shown = document.getElementById(group.id);
+  if (shown) extendCard(shown, group);
+  else {
+    insertGroup(group);
+    htmx.process(group);
+    insertNumbers(fetched, group.dataset.cited ?? index);
+    keepUp();
+  }
   filterCards();
-  keepUp();
+  return !shown;
 }
 
 /** @typedef {{document_name: string, page_number?: number | null}} LiveCitation */
@@ -138,11 +156,10 @@ function showNote(text) {
 export async function addCitations({ window_index: index, outcome, citations, note }) {
   searched += 1;
   if (["cited", "failed"].includes(outcome)) showNote(note);
-  if (citations.length && !document.getElementById(`window-${index}`)) {
-    await fetchWindow(index);
-    count += citations.length;
+  if (citations.length && await fetchWindow(index)) {
+    count += 1;
     badge.textContent = String(count);
-    announceSoon(citations);
+    announceSoon(citations.slice(0, 1));
   }
   stopWaiting(index);
   show(find("[data-nothing]"), !count);
@@ -158,10 +175,11 @@ async function goToCard(number) {
   if (!document.getElementById(id)) await fetchWindow(number.dataset.ref ?? "");
   const card = document.getElementById(id);
   if (!card) return;
-  if (card.hidden) {
+  if (card.closest("[hidden]")) {
     filter.value = "";
     filterCards();
   }
+  card.closest("details")?.setAttribute("open", "");
   pulse(card, "pulse");
   card.focus({ preventScroll: true });
   reveal(card, panel);
@@ -169,8 +187,8 @@ async function goToCard(number) {
 
 const tip = hoverCard(
   need("[data-tip-box]"),
-  "[data-ref]",
-  (number) => [document.createTextNode(number.dataset.tip ?? "")],
+  "[data-tip]",
+  (part) => [document.createTextNode(part.dataset.tip ?? "")],
   { isBesidePointer: true },
 );
 

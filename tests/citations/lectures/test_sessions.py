@@ -1,5 +1,6 @@
 """Lecture sessions and speech: segments in order, windows, replays and reports."""
 
+import re
 import threading
 from itertools import pairwise
 from typing import Any
@@ -468,12 +469,20 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
         lecture, [*spoken(4), Utterance(4, "1. We <b>close</b> [now](x)."), Utterance(5, "_Bye_.")]
     ) + speech.end(lecture)
     cite(windows[0], source, page=3, last_page=4, section_heading="Heat")
-    cite(windows[0], source, rank=2, start=65_000)
+    cite(windows[0], source, rank=2, start=65_000, span_start=900, span_end=920)
+    cite(windows[1], source, page=3, section_heading="Heat")
     notes = lecture_report.export(lecture)
     assert notes.startswith("# Networks\n")
-    assert f"{SENTENCE.format(windows[0].last)}[^1-1][^1-2]\n" in notes.replace("\\", "")
-    assert "[^1-1]: **Physics \\*for\\* all**, pages 3–4, Heat. “Entropy is disorder.” <" in notes
-    assert "[^1-2]: **Physics \\*for\\* all**, 1:05." in notes
+    assert f"{SENTENCE.format(windows[0].last)}[^1]\n" in notes.replace("\\", "")
+    assert "[^2]" not in notes  # the second window cites on what the first one does
+    assert re.search(
+        r"^\[\^1\]: \S+: \*\*Physics \\\*for\\\* all\*\*, pages 3–4, Heat\."
+        r" “Entropy is disorder\.” <",
+        notes,
+        re.MULTILINE,
+    )
+    assert "    <details><summary>1 more passage</summary>\n" in notes
+    assert "    - **Physics \\*for\\* all**, 1:05." in notes
     assert "\\<b\\>close\\</b\\> \\[now\\]" in notes
     assert all(
         text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True)

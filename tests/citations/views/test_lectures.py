@@ -9,10 +9,11 @@ from django.test import Client
 
 from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
+from citations.models import Citation, Document, LectureSession, Source, Window, WindowOutcome
+from citations.readers.page import ReadPage
 from citations.views import lectures as views
 from tests.html import text_of
-from tests.makers import make_cues, make_document, make_source, make_video
+from tests.makers import make_cues, make_document, make_paper, make_source, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -49,8 +50,12 @@ def cite(
     ranks: int = 3,
     last: int | None = 0,
     heading: str = "2. Gradients",
+    at: int | None = None,
 ) -> Window:
-    """Make a window that cites pages 1, 2, … of a source."""
+    """Make a window that cites pages 1, 2, … of a source; ``at`` is where its passages begin: by
+    default no window cites on what another one cites.
+    """
+    begin = index * 1_000 if at is None else at
     window, _ = Window.objects.get_or_create(
         session=lecture,
         index=index,
@@ -70,9 +75,9 @@ def cite(
             source=source,
             page=rank,
             section_heading=heading,
-            quote="The error runs backwards.",
-            span_start=0,
-            span_end=25,
+            quote=f"The error runs backwards, {index}.{rank}.",
+            span_start=begin + rank * 100,
+            span_end=begin + rank * 100 + 25,
             snippet=f"Snippet {index}.{rank} " + "long " * 50,
             relevance_score=0.9,
         )
@@ -207,18 +212,92 @@ def test_what_was_said_stands_with_the_numbers_of_what_it_cites(
     assert HOSTILE not in found
 
 
-def test_cards_are_grouped_by_window_newest_first_and_by_rank_within(
+SHOWN = re.compile(r"<mark>The error runs backwards, (\d\.\d)\.</mark>")
+
+
+def test_a_window_has_one_card_newest_first_with_its_other_passages_folded_beneath(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
     cite(lecture, book, index=0)
     cite(lecture, book, index=4, ranks=2)
     found = text_of(page.get(path(lecture)))
-    assert re.findall(r"Snippet (\d\.\d)", found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
-    assert re.search(r"data-count>5<", found)
+    assert SHOWN.findall(found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
+    assert SHOWN.findall(re.sub(r"<details.*?</details>", "", found)) == ["4.1", "0.1"]
+    assert found.count("data-cite>") == 2
+    assert "1 more passage</summary>" in found
+    assert "2 more passages</summary>" in found
+    assert re.search(r"data-count>2<", found)
     assert "Page 2</span>· 2. Gradients" in found
-    assert all(
-        len(one) <= 150 for one in re.findall(r'class="snippet[^>]*>(.*?)</blockquote>', found)
-    )
+
+
+def test_a_card_lasts_while_windows_cite_on_what_it_shows(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    speech.say(lecture, "One.\nTwo.\nThree.\nFour.\nFive.")
+    for index, at in enumerate((0, 30, 0, 900, 930)):
+        cite(lecture, book, index=index, ranks=1, last=index, at=at)
+        Window.objects.filter(index=index).update(start=index * 10_000, end=index * 10_000 + 9_000)
+    found = text_of(page.get(path(lecture)))
+    assert re.findall(r'data-windows="([\d ]+)"', found) == ["3 4 ", "0 1 2 "]
+    assert re.findall(r"data-range>([^<]*)<", found) == ["0:30–0:49", "0:00–0:29"]
+    assert re.findall(r'id="refs-(\d)"', found) == ["0", "3"]
+    assert re.search(r"data-count>2<", found)
+    assert found.count("1 more passage</summary>") == 2
+    assert Citation.objects.count() == 5
+    again = text_of(page.get(path(lecture, "windows/2/"), **HTMX))
+    assert 'id="window-0"' in again
+    assert "0:00–0:29" in again
+
+
+def test_a_card_ends_where_another_section_begins(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    cite(lecture, book, index=0, ranks=1, at=0)
+    cite(lecture, book, index=1, ranks=1, at=30, heading="3. Layers")
+    assert text_of(page.get(path(lecture))).count("data-cite>") == 2
+
+
+def test_a_card_marks_the_sentence_that_is_nearest_to_what_was_said(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    cite(lecture, book, ranks=1)
+    Window.objects.update(text="So what do the gradients tell a weight?")
+    quote = "The error is <b>small</b>. A gradient tells each weight its share. " + "More. " * 99
+    Citation.objects.update(quote=quote)
+    found = text_of(page.get(path(lecture)))
+    shown = re.search(r'class="snippet[^>]*>(.*?)</blockquote>', found)
+    assert shown is not None
+    assert shown[1].startswith("… <mark>A gradient tells each weight its share.</mark> More.")
+    assert len(shown[1]) <= 170
+
+
+def test_a_card_shows_the_headings_above_its_passage(
+    page: Client, lecture: LectureSession, collection: Collection
+) -> None:
+    paper = make_paper(collection, ["The error.", "The error."])
+    entries = [[1, "Part I", 1], [2, "2. Gradients", 1], [1, "Part II", 1], [2, "2. Gradients", 2]]
+    Document.objects.update(outline=entries)
+    cite(lecture, paper, ranks=2)
+    cite(lecture, paper, index=1, ranks=1, heading="Not in the table of contents")
+    found = text_of(page.get(path(lecture)))
+    assert re.findall(r"Page \d</span>·([^<]*)<", found) == [
+        " Not in the table of contents",
+        " Part I › 2. Gradients",
+        " Part II › 2. Gradients",
+    ]
+
+
+def test_a_card_tells_how_sure_it_is_and_the_printed_number_of_its_page(
+    page: Client, lecture: LectureSession, collection: Collection
+) -> None:
+    paper = make_paper(collection, [ReadPage(number=1, text="The error.", label="xii")])
+    for index, score in enumerate((0.96, 0.83, 0.74)):
+        cite(lecture, paper, index=index, ranks=1)
+        Citation.objects.filter(window_index=index).update(relevance_score=score)
+    found = text_of(page.get(path(lecture)))
+    assert re.findall(r"(\w+) confidence<", found) == ["Low", "Middling", "High"]
+    assert re.findall(r'data-tip="Relevance (\d+) %"', found) == ["74", "83", "96"]
+    assert "Page 1 (printed xii)</span>" in found
 
 
 def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
@@ -238,13 +317,13 @@ def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
 def test_many_windows_come_in_parts(
     page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "WINDOWS", 2)
+    monkeypatch.setattr(views, "CARDS", 2)
     for index in range(5):
         cite(lecture, book, index=index, ranks=1)
     found = text_of(page.get(path(lecture)))
-    assert re.findall(r"Snippet (\d)", found) == ["4", "3"]
+    assert SHOWN.findall(found) == ["4.1", "3.1"]
     more = text_of(page.get(path(lecture, "citations/?before=3"), **HTMX))
-    assert re.findall(r"Snippet (\d)", more) == ["2", "1"]
+    assert SHOWN.findall(more) == ["2.1", "1.1"]
     assert "before=1" in more
     assert "before=" not in text_of(page.get(path(lecture, "citations/?before=1"), **HTMX))
 
@@ -323,7 +402,8 @@ def test_a_window_s_cards_and_numbers_are_a_fragment(
     answer = page.get(path(lecture, "windows/2/"), **HTMX)
     assert answer["Cache-Control"] == "no-store"
     assert 'data-refs-of="5"' in text_of(answer)
-    assert text_of(answer).count("data-cite>") == 3
+    assert text_of(answer).count("data-cite>") == 1
+    assert len(SHOWN.findall(text_of(answer))) == 3
     assert page.get(path(lecture, "windows/3/"), **HTMX).status_code == 404
 
 

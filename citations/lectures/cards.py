@@ -1,0 +1,166 @@
+"""Cards of a lecture: what windows in a row cite, as one while their best passage stays the same.
+
+Each window keeps its own citations. A card shows the best one of its first window; it lasts until
+a window's best passage is neither that passage nor beside it in its section. The other passages
+that its windows cite are folded beneath it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import OuterRef, Prefetch, Subquery
+from django.utils import timezone
+
+from citations.lectures.sessions import citations_of
+from citations.models import Citation, Document, LectureSession, Page, Window
+from citations.passages import interval, place
+
+BESIDE: Final = 20  # characters between two passages that follow each other, at most
+
+# The least score for each name of a confidence: “First passages by their score” in
+# bench/RESULTS.md.
+CONFIDENCES: Final = ((0.95, "high"), (0.8, "middling"), (0.0, "low"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A passage, and the windows that cite it, by index; ``cited`` are a window's citations."""
+
+    windows: tuple[Window, ...]
+    best: Citation
+    others: tuple[Citation, ...]  # of other passages, those of earlier windows first
+
+    @property
+    def first(self) -> Window:
+        return self.windows[0]
+
+    @property
+    def last(self) -> Window:
+        return self.windows[-1]
+
+    @property
+    def time(self) -> str:
+        """When it was spoken of: "3:20–5:10" in the lecture, else the time of day."""
+        if self.first.start is not None:
+            return interval(self.first.start, self.last.end)
+        ends = (self.first.created_at, self.last.created_at)
+        times = (f"{timezone.localtime(end):%H:%M:%S}" for end in ends)
+        return "–".join(dict.fromkeys(times))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardPage:
+    """Some cards, newest first, the number of all, and the index before which ``older`` ones
+    begin.
+    """
+
+    cards: tuple[Card, ...]
+    total: int
+    older: int | None
+
+
+def list_cards(session: LectureSession, *, before: int | None = None, most: int = 0) -> CardPage:
+    """Return the newest cards that begin before a window; ``most`` 0: all."""
+    groups = _groups(session)
+    earlier = [group for group in groups if before is None or group[0] < before]
+    shown = earlier[-most:]
+    return CardPage(
+        cards=tuple(reversed(_read(session, shown))),
+        total=len(groups),
+        older=shown[0][0] if len(shown) < len(earlier) else None,
+    )
+
+
+def card_at(session: LectureSession, index: int) -> Card | None:
+    """Return the card of a window, if it cites anything."""
+    own = [group for group in _groups(session) if index in group]
+    return next(iter(_read(session, own)), None)
+
+
+def printed_place(citation: Citation) -> str:
+    """Write a position, with the number that is printed on its first page if that differs."""
+    label = getattr(citation, "page_label", None)
+    differs = label and label != str(citation.page)
+    return f"{place(citation)} (printed {label})" if differs else place(citation)
+
+
+def heading_path(citation: Citation) -> str:
+    """Write the headings above a citation as the document's table of contents has them, else the
+    last one: "Limits › One-sided limits".
+    """
+    above: list[tuple[int, str]] = []
+    found = citation.section_heading
+    for level, title, page in getattr(citation, "outline", None) or ():
+        if page > (citation.page or 0):
+            break
+        above = [*(entry for entry in above if entry[0] < level), (level, title)]
+        if title == citation.section_heading:
+            found = " › ".join(title for _, title in above)
+    return found
+
+
+def confidence(citation: Citation) -> str:
+    """Return the name of how sure a citation is."""
+    score = citation.relevance_score or 0.0
+    return next(name for least, name in CONFIDENCES if score >= least)
+
+
+def _groups(session: LectureSession) -> list[list[int]]:
+    """Return the indexes of the windows of each card, in order."""
+    best = citations_of(session).select_related(None).order_by("window_index", "rank")
+    columns = ("window_index", "source_id", "digest", "section_heading", "span_start", "span_end")
+    groups: list[list[int]] = []
+    shown: tuple[Any, ...] = ()
+    for index, *passage in best.distinct("window_index").values_list(*columns):
+        if shown and _is_beside(passage, shown):
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+            shown = tuple(passage)
+    return groups
+
+
+def _is_beside(passage: Sequence[Any], shown: Sequence[Any]) -> bool:
+    """Tell whether a passage is the one shown, or follows or precedes it in the same section."""
+    *section, start, end = passage
+    *shown_section, shown_start, shown_end = shown
+    gap = max(start, shown_start) - min(end, shown_end)
+    return section == shown_section and gap <= BESIDE
+
+
+def _read(session: LectureSession, groups: Sequence[Sequence[int]]) -> list[Card]:
+    page = Page.objects.filter(document=OuterRef("source"), number=OuterRef("page"))
+    document = Document.objects.filter(source=OuterRef("source"))
+    citations = citations_of(session).annotate(
+        page_label=Subquery(page.values("label")[:1]),
+        outline=Subquery(document.values("outline")[:1]),
+    )
+    cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
+    indexes = [index for group in groups for index in group]
+    windows = Window.objects.filter(session=session, index__in=indexes).prefetch_related(cited)
+    found = {window.index: window for window in windows}
+    there = ([found[index] for index in group if index in found] for group in groups)
+    return [card for card in map(_card, there) if card is not None]
+
+
+def _card(windows: Sequence[Any]) -> Card | None:
+    """Make a card; None if its sources have been deleted since it was looked for."""
+    cited = [citation for window in windows for citation in window.cited]
+    if not cited:
+        return None
+    best, *rest = cited
+    return Card(windows=tuple(windows), best=best, others=tuple(_others(best, rest)))
+
+
+def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:
+    """Yield the first citation of each other passage."""
+    seen = {_passage(best)}
+    for citation in rest:
+        if _passage(citation) not in seen:
+            seen.add(_passage(citation))
+            yield citation
+
+
+def _passage(citation: Citation) -> tuple[Any, ...]:
+    return citation.source_id, citation.digest, citation.span_start, citation.span_end
