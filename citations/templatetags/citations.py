@@ -13,6 +13,7 @@ from django.utils.text import Truncator
 from citations.lectures.cards import confidence, heading_path, printed_place
 from citations.models import Citation, SourceKind
 from citations.passages import place
+from citations.providers.languages import stop_words
 from citations.text.snippets import nearest_sentence
 
 register = template.Library()
@@ -49,7 +50,8 @@ def lit(text: str, marks: MarkedText) -> SafeString:
 def preview(citation: Citation, said: str) -> SafeString:
     """Show a passage from the sentence on that is nearest to what was said, and mark it."""
     text = " ".join(citation.quote.split())
-    start, stop = nearest_sentence(text, said, citation.source.language)
+    language = citation.source.language
+    start, stop = nearest_sentence(text, said, language, stops=stop_words(language))
     shown = Truncator(text[start:]).chars(PREVIEW)
     length = min(stop - start, len(shown))
     lead = "… " if start else ""

@@ -5,13 +5,10 @@ of a passage that is nearest to words. Pure.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple
-from functools import cache
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from citations.text import sentences
-from citations.text.function_words import function_words
 from citations.text.sentences import SENTENCE_END
 from transcripts.stemming import stems
 from transcripts.tokenizer import matched_spans, tokenize
@@ -46,15 +43,16 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
     return line[start : _end(line, start, ends)].strip()
 
 
-def nearest_sentence(text: str, words: str, language: str = "") -> tuple[int, int]:
+def nearest_sentence(
+    text: str, words: str, language: str = "", *, stops: Collection[str] = ()
+) -> tuple[int, int]:
     """Return the span of the sentence with most of ``words`` in any form, the rarer in the text the
-    more, function words aside; the first sentence if none has any.
+    more, ``stops`` aside; the first sentence if none has any.
     """
     spans = sentences.split(text) or [(0, 0)]
-    empty = _function_words((language or "en").split("-")[0])
 
     def content(part: str) -> set[str]:
-        return set(stems([word for word in tokenize(part) if word not in empty], language))
+        return set(stems([word for word in tokenize(part) if word not in stops], language))
 
     wanted = content(words)
     found = [wanted & content(text[start:stop]) for start, stop in spans]
@@ -62,11 +60,6 @@ def nearest_sentence(text: str, words: str, language: str = "") -> tuple[int, in
     worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in found]
     start, stop = spans[worth.index(max(worth))]
     return start, start + len(text[start:stop].rstrip())
-
-
-@cache
-def _function_words(language: str) -> frozenset[str]:
-    return frozenset[str]().union(*astuple(function_words(language)))
 
 
 def _starts(
