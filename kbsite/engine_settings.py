@@ -82,7 +82,7 @@ DUPLICATE_SIMILARITY = option(
 EMBEDDING_PROVIDER = option(
     "EMBEDDING_PROVIDER",
     "local",
-    "Embedding provider: local, voyage, openai, bge, bge-base or ollama. "
+    "Embedding provider: local, voyage, openai, e5-small, bge, bge-base or ollama. "
     "The first ingest locks the library to it.",
 )
 EMBEDDING_MODEL = option(

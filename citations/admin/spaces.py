@@ -19,7 +19,7 @@ from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import may
 from transcripts.errors import KnowledgeBaseError
 
-PROVIDERS = ("local", "voyage", "openai", "bge", "bge-base", "ollama")
+PROVIDERS = ("local", "voyage", "openai", "e5-small", "bge", "bge-base", "ollama")
 
 
 class MigrateForm(forms.Form):

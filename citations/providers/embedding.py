@@ -57,12 +57,14 @@ class LocalModel:
 
 LOCAL: Final = {
     "local": LocalModel(model=weights.MINILM, dimensions=384),
+    "e5-small": LocalModel(model=weights.E5_SMALL, dimensions=384),
     "bge": LocalModel(model="BAAI/bge-m3", dimensions=1024),
     "bge-base": LocalModel(model="BAAI/bge-base-en-v1.5", dimensions=768),
 }
-# Prefixes of queries that are on the model's card, but not in its files.
-INSTRUCTIONS: Final = {
-    "BAAI/bge-base-en-v1.5": "Represent this sentence for searching relevant passages: "
+# Prefixes of queries and of documents that are on a model's card, but not in its files.
+PREFIXES: Final = {
+    weights.E5_SMALL: ("query: ", "passage: "),
+    "BAAI/bge-base-en-v1.5": ("Represent this sentence for searching relevant passages: ", ""),
 }
 
 
@@ -79,8 +81,7 @@ class LocalEmbedder:
         config = ModelConfig.read(folder)
         self._encoder = _encoder(folder, config)
         self.dimensions = self._encoder.dimensions
-        self._query = INSTRUCTIONS.get(model, config.query)
-        self._document = config.document
+        self._query, self._document = PREFIXES.get(model, (config.query, config.document))
         self._cached = lru_cache(QUERIES_KEPT)(self._embed_query)  # for paging and filtering
 
     def __repr__(self) -> str:

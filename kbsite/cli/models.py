@@ -40,8 +40,8 @@ def fetch(
         Many,
         argument(
             "NAME…",
-            "local, bge, bge-base, reranker, live-reranker, or a model of the Hugging Face hub;"
-            " unset: all missing ones.",
+            "local, e5-small, bge, bge-base, reranker, live-reranker, or a model of the Hugging"
+            " Face hub; unset: all missing ones.",
         ),
     ] = None,
     as_json: Json = False,

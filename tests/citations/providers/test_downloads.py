@@ -13,6 +13,7 @@ from citations.errors import ModelError, ModelMissing, ModelRefused, ModelServer
 from citations.providers import weights
 from citations.providers.downloads import fetch
 from citations.providers.embedding import LocalEmbedder
+from citations.providers.inventory import models_to_fetch
 from tests.citations.providers import tiny_models
 from tests.hub_standin import CHUNK, TOKEN, Fault, HubStandIn
 from transcripts.errors import KnowledgeBaseError
@@ -57,6 +58,26 @@ def test_a_model_is_fetched_found_and_gives_its_vectors(hub: HubStandIn) -> None
     assert (vectors * tiny_models.expected(tiny_models.MEAN)).sum(axis=1).min() > 0.9999
     assert np.isfinite(vectors).all()
     assert not hub.requests
+
+
+def test_the_multilingual_model_is_fetched_by_its_short_name_and_gets_its_prefixes(
+    hub: HubStandIn,
+) -> None:
+    for name in (weights.E5_SMALL, NAME):
+        hub.publish(name, tiny_models.folder(tiny_models.E5))
+    assert models_to_fetch(["e5-small"]) == [weights.E5_SMALL]
+    for name in (*models_to_fetch(["e5-small"]), NAME):
+        fetch(name, nobody)
+    plain = LocalEmbedder(provider="local", model=NAME)
+    vectors = plain.embed_documents(tiny_models.TEXTS)
+    assert (vectors * tiny_models.expected(tiny_models.E5)).sum(axis=1).min() > 0.9999
+    prefixed = LocalEmbedder(provider="e5-small", model=weights.E5_SMALL)
+    texts = ["Steigung der Tangente", "pente de la tangente"]
+    passages = plain.embed_documents([f"passage: {text}" for text in texts])
+    assert prefixed.embed_documents(texts) == pytest.approx(passages, abs=1e-6)
+    assert prefixed.embed_query(texts[0]) == pytest.approx(
+        plain.embed_documents([f"query: {texts[0]}"])[0], abs=1e-6
+    )
 
 
 def test_progress_adds_up_to_all_bytes(hub: HubStandIn) -> None:

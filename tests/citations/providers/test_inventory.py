@@ -180,6 +180,7 @@ def test_without_names_the_missing_ones_are_meant(settings: Any) -> None:
     [
         ("bge", "BAAI/bge-m3"),
         (" Bge-Base ", "BAAI/bge-base-en-v1.5"),
+        ("E5-small", "intfloat/multilingual-e5-small"),
         ("local", weights.MINILM),
         ("reranker", CROSS),
         ("somebody/tiny", "somebody/tiny"),

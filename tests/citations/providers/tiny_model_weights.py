@@ -32,6 +32,7 @@ from tests.citations.providers.tiny_models import (
     CLS,
     CROSS,
     DENSE,
+    E5,
     ELECTRA,
     LOWER,
     MEAN,
@@ -52,6 +53,8 @@ def make(out: Path) -> None:
     _sentence_model(made / ROBERTA, _roberta(), _word_pieces(roberta=True), pooling="cls")
     _sentence_model(made / DENSE, _bert(), _word_pieces(), pooling="mean", dense=True)
     _sentence_model(made / ELECTRA, _electra(), _word_pieces(), pooling="mean")
+    # As multilingual-e5-small: a BERT with the pieces of XLM-RoBERTa.
+    _sentence_model(made / E5, _bert(type_vocab_size=2), _sentence_pieces(), pooling="mean")
     segments = ["input_ids", "token_type_ids", "attention_mask"]
     pairs = _word_pieces(model_input_names=segments)
     for name, labels in ((CROSS, 1), (TWO_LABELS, 2)):
@@ -216,6 +219,26 @@ def _word_pieces(*, roberta: bool = False, **options: Any) -> Any:
         sep_token=end,
         model_max_length=64,
         **options,
+    )
+
+
+def _sentence_pieces() -> Any:
+    special = ("<s>", "<pad>", "</s>", "<unk>")
+    pieces = [piece.replace("##", "▁") for piece in _vocabulary(*special)]
+    made = Tokenizer(models.Unigram([(piece, -2.0) for piece in pieces], unk_id=3))
+    made.normalizer = normalizers.NFKC()
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    made_of: Any = PreTrainedTokenizerFast
+    return made_of(
+        tokenizer_object=made,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        cls_token="<s>",
+        sep_token="</s>",
+        model_max_length=64,
     )
 
 

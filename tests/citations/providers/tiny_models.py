@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[3]
-FORM = 5  # of what is made
+FORM = 6  # of what is made
 FOLDER = (
     ROOT
     / "build"
     / "tiny"
     / f"{FORM}-{version('torch')}-{version('transformers')}-{version('sentence-transformers')}"
 )
-MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS, ROBERTA_CROSS, ELECTRA = (
+MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS, ROBERTA_CROSS, ELECTRA, E5 = (
     "mean",
     "cls",
     "lower",
@@ -32,6 +32,7 @@ MEAN, CLS, LOWER, ROBERTA, DENSE, CROSS, TWO_LABELS, ROBERTA_CROSS, ELECTRA = (
     "two-labels",
     "roberta-cross",
     "electra",
+    "e5",
 )
 QUERY = "what is a gradient"
 TEXTS = [

@@ -12,7 +12,7 @@ from django.utils.html import escape
 
 from citations.errors import ModelRefused
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
-from citations.providers import registry
+from citations.providers import registry, weights
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
@@ -454,6 +454,20 @@ def test_sources_are_listed_with_how_far_they_are(
     assert 'value="25" aria-label="Progress of A book"' in found
     assert "Embedding · 20 of 80" in found
     assert 'sse-connect="/sources/events/' in found
+
+
+def test_languages_that_the_embedding_model_does_not_know_are_told(
+    page: Client, collection: Collection
+) -> None:
+    make_document(collection, ["Die Steigung."], language="de")
+    assert "languages that" not in text_of(page.get("/sources/"))
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    found = text_of(page.get("/sources/"))
+    assert "1 of these 1 sources is in languages that" in found
+    assert "<code>kb models fetch e5-small</code>" in found
+    assert "<code>kb db migrate-embeddings --to e5-small</code>" in found
 
 
 def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(

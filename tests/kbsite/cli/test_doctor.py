@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from citations.models import EmbeddingSpace
+from citations.providers import weights
 from kbsite import settings
 from kbsite.cli import config
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_source, make_video
+from tests.makers import make_document, make_source, make_video
 from transcripts.errors import Blocked
 from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
@@ -31,6 +33,20 @@ def test_every_setting_is_shown_with_its_origin(kb: Kb, monkeypatch: pytest.Monk
 def test_the_data_directory_in_use_is_shown(kb: Kb) -> None:
     rows = {row["name"]: row for row in kb("config", "--json").json}
     assert rows["YOUTUBE_KB_DATA_DIR"]["value"] == str(settings.DATA_DIR)
+
+
+def test_languages_that_the_embedding_model_does_not_know_are_told(
+    kb: Kb, library: Collection
+) -> None:
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    make_document(library, ["Die Steigung."], language="de")
+    checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
+    told = checks["Languages"]
+    assert told["ok"] is None
+    assert told["detail"].startswith("1 of 1 sources are in languages that")
+    assert "`kb models fetch e5-small`" in told["hint"]
 
 
 def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:

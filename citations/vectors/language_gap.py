@@ -1,0 +1,56 @@
+"""Tell when a library has sources in languages that its embedding model was not made for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Count
+
+from citations.models import SourceQuerySet
+from citations.providers import weights
+from citations.vectors import space as vector_space
+from transcripts.stemming import primary_language
+
+WORTH: Final = 0.1  # share of the sources from which another model is recommended
+MULTILINGUAL: Final = "e5-small"  # the provider whose model is recommended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageGap:
+    """How many sources are in other ``languages`` (commonest first) than the model's only one."""
+
+    model: str
+    sources: int
+    total: int
+    languages: Sequence[str]
+
+    @property
+    def commands(self) -> tuple[str, str]:
+        """What closes the gap, in this order."""
+        return f"kb models fetch {MULTILINGUAL}", f"kb db migrate-embeddings --to {MULTILINGUAL}"
+
+
+def find(among: SourceQuerySet) -> LanguageGap | None:
+    """Return the gap of the model in force, None if there is none worth a migration.
+
+    Sources of unknown language count as fitting.
+    """
+    space = vector_space.locked()
+    facts = weights.KNOWN.get(space.model) if space else None
+    if space is None or facts is None or not facts.language:
+        return None
+    counts: dict[str, int] = {}
+    tags = among.order_by().values_list("language").annotate(Count("pk"))
+    for tag, count in tags:
+        code = primary_language(tag) or facts.language
+        counts[code] = counts.get(code, 0) + count
+    total = sum(counts.values())
+    others = {code: count for code, count in counts.items() if code != facts.language}
+    if not others or sum(others.values()) < WORTH * total:
+        return None
+    return LanguageGap(
+        model=space.model,
+        sources=sum(others.values()),
+        total=total,
+        languages=sorted(others, key=lambda code: (-others[code], code)),
+    )

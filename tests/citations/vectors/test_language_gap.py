@@ -1,0 +1,55 @@
+"""A library says when it has languages that its embedding model was not made for."""
+
+import pytest
+
+from citations.models import EmbeddingSpace, Source
+from citations.providers import weights
+from citations.vectors import language_gap
+from tests.makers import make_document
+from transcripts.models import Collection
+
+pytestmark = pytest.mark.django_db
+
+
+def embedded_with(model: str) -> None:
+    EmbeddingSpace.objects.create(provider="local", model=model, dimensions=384, state="active")
+
+
+def add(collection: Collection, *languages: str) -> None:
+    for language in languages:
+        make_document(collection, ["text"], language=language)
+
+
+def test_sources_in_other_languages_are_counted_with_what_closes_the_gap(
+    collection: Collection,
+) -> None:
+    embedded_with(weights.MINILM)
+    add(collection, "en", "en-GB", "", "de", "de-AT", "fr")
+    gap = language_gap.find(Source.objects.all())
+    assert gap is not None
+    assert (gap.sources, gap.total, gap.languages) == (3, 6, ["de", "fr"])
+    assert gap.commands == ("kb models fetch e5-small", "kb db migrate-embeddings --to e5-small")
+
+
+def test_few_such_sources_are_not_worth_a_migration(collection: Collection) -> None:
+    embedded_with(weights.MINILM)
+    add(collection, *["en"] * 19, "de")
+    assert language_gap.find(Source.objects.all()) is None
+    add(collection, "de")
+    assert language_gap.find(Source.objects.all()) is None
+    add(collection, "fr")
+    assert language_gap.find(Source.objects.all()) is not None
+
+
+@pytest.mark.parametrize("model", [weights.E5_SMALL, "BAAI/bge-m3", "somebody/model"])
+def test_a_model_of_many_languages_or_an_unknown_one_has_no_gap(
+    collection: Collection, model: str
+) -> None:
+    embedded_with(model)
+    add(collection, "de")
+    assert language_gap.find(Source.objects.all()) is None
+
+
+def test_a_library_that_is_not_embedded_yet_has_no_gap(collection: Collection) -> None:
+    add(collection, "de")
+    assert language_gap.find(Source.objects.all()) is None
