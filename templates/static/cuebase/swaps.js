@@ -50,10 +50,13 @@ function rememberReading(results) {
 /** @param {HTMLElement} results */
 function goOnReading(results) {
   if (!reading) return;
-  const hit = document.getElementById(reading.hit) ?? find("[data-item-link]", results);
+  // It may have been joined to a neighbour.
+  const item = document.getElementById(reading.hit)?.closest("[data-item]");
+  const hit = find("[data-item-link]", item ?? results);
   if (!hit) return;
-  (document.getElementById(reading.focused) ?? hit).focus({ preventScroll: true });
-  if (hit.id !== reading.hit) return;
+  const same = hit.id === reading.hit && document.getElementById(reading.focused);
+  (same || hit).focus({ preventScroll: true });
+  if (!item) return;
   scrollBy({ top: hit.getBoundingClientRect().top - reading.top, behavior: "instant" });
 }
 
