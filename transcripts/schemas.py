@@ -6,9 +6,9 @@ A shape is read from a model or value with ``model_validate``; REST returns it, 
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from transcripts.reading import ReadingMode
 from transcripts.timecodes import seconds
@@ -23,8 +23,20 @@ class Shape(BaseModel):
         json_schema_serialization_defaults_required=True,
     )
 
+    @classmethod
+    def parse(cls, shown: Any) -> Self:
+        """Read what a door showed, by the names and in the units of the shape itself."""
+        return cls.model_validate(shown, by_name=True, by_alias=False, context=SHOWN)
 
-Seconds = Annotated[float, BeforeValidator(seconds)]  # read from milliseconds
+
+SHOWN: Final = "shown"  # the context in which times are seconds already
+
+
+def _read_seconds(time: Any, info: ValidationInfo) -> Any:
+    return time if info.context == SHOWN else seconds(time)
+
+
+Seconds = Annotated[float, BeforeValidator(_read_seconds)]  # read from milliseconds
 CollectionSlug = Annotated[str, Field(validation_alias=AliasPath("collection", "slug"))]
 VideoKey = Annotated[
     str | None,

@@ -2,24 +2,26 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from django.core.files.uploadedfile import UploadedFile
-from ninja import Field, Router, Schema, Status
+from ninja import Field, Query, Router, Schema, Status
 from ninja.errors import HttpError, ValidationError
 from pydantic import ConfigDict, StringConstraints
 from pydantic import ValidationError as PydanticError
 
-from citations.api.search import SourceId
+from citations.api.search import Collections, SourceId
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.ingest import pipeline as ingest_pipeline
-from citations.library.filters import find_source
-from citations.schemas.search import SourceOut
+from citations.library import sources
+from citations.library.filters import MAX_VALUES, Filter, find_source
+from citations.library.sources import SourcePage
+from citations.schemas.search import SourceOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, activity, library
 from transcripts.api.endpoints import Request, add_one, contents
-from transcripts.api.shapes import FilesIn, SourceIn, Text, responses
+from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.schemas import JobOut, JobProblem, Shape, StoredOut
@@ -76,6 +78,29 @@ _BODY = {
         "multipart/form-data": {"schema": _FORM},
     },
 }
+
+
+class SourcesIn(Schema):
+    """Filters and a page of sources."""
+
+    source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+        [], max_length=MAX_VALUES, description="Only these: ids of sources or of videos."
+    )
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of the title, author or video id."
+    )
+    state: Literal["", "pending", "words", "ready", "failed"] = ""
+    collection: Collections = []
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
+@router.get("sources", response=responses({200: SourcesOut}, 404), summary="List sources")
+def list_sources(request: Request, wanted: Query[SourcesIn]) -> SourcePage:
+    """List what can be searched, newest first, and how far it is indexed."""
+    filter = Filter(sources=tuple(wanted.source_id), collections=tuple(wanted.collection))
+    options = wanted.model_dump(include={"words", "state", "offset", "limit"})
+    return sources.list_sources(request.access, filter, **options)
 
 
 @router.post(

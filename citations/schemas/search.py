@@ -196,3 +196,21 @@ class SourceOut(Shape):
     error: str
     hint: str
     updated_at: datetime
+
+
+class StateCountsOut(Shape):
+    """The number of sources in each state."""
+
+    pending: int
+    words: int
+    ready: int
+    failed: int
+
+
+class SourcesOut(Shape):
+    """A page of sources, newest first; ``counts`` are of all that match, whatever their state."""
+
+    sources: list[SourceOut]
+    total: int
+    counts: StateCountsOut
+    next: int | None = Field(description="The offset of the next page; null: this is the last.")

@@ -70,6 +70,13 @@ class AddReport:
         self.problems.append(FileProblem.of(name, error))
         self.exit_code = self.exit_code or exit_code_of(error)
 
+    def ids(self) -> list[str]:
+        """Return the ids of documents and of recordings, as filters take them."""
+        recordings = [transcript.video for transcript in self.stored]
+        recordings += [job.video for job in self.jobs if job.video]
+        documents = [str(document.source.uuid) for document in self.documents]
+        return list(dict.fromkeys([*(video.key for video in recordings), *documents]))
+
     def counts(self) -> dict[str, int]:
         changes = [*(transcript.change for transcript in self.stored), *self.fetched]
         counts = {str(change): changes.count(change) for change in storage.StorageChange}
@@ -175,7 +182,7 @@ def add(
         wait=wait,
         quiet=as_json,
     )
-    report = _add(open_collection(collection), targets, options)
+    report = add_targets(open_collection(collection), targets, options)
     activity.place(everything(), report.jobs)
     if as_json:
         print_json(report.as_json())
@@ -184,7 +191,7 @@ def add(
     raise typer.Exit(report.exit_code)
 
 
-def _add(collection: Collection, targets: Sequence[str], options: AddOptions) -> AddReport:
+def add_targets(collection: Collection, targets: Sequence[str], options: AddOptions) -> AddReport:
     """Add all targets; a failing one does not stop the others."""
     report = AddReport(waited=options.wait)
     paths = [Path(name) for name in targets if name != STDIN and _exists(name)]

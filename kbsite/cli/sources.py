@@ -8,25 +8,10 @@ from citations.library import sources
 from citations.library.filters import Filter
 from citations.library.sources import SourcePage
 from citations.models import Source, State
-from citations.schemas.search import SourceOut
+from citations.schemas.search import SourcesOut
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, Kinds, Many, Offset, argument, option
 from kbsite.cli.terminal import note, print_json, table
-from transcripts.schemas import Shape
-
-
-class StateCountsOut(Shape):
-    pending: int
-    words: int
-    ready: int
-    failed: int
-
-
-class SourcesOut(Shape):
-    sources: list[SourceOut]
-    total: int
-    counts: StateCountsOut
-    next: int | None
 
 
 def list_sources(

@@ -41,6 +41,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{V1}sources",
         {"url": "https://www.youtube.com/watch?v=dQw4w9WgXcQ", "collection": "{slug}"},
     ),
+    Operation("GET", f"{V1}sources?source_id={{source}}"),
     Operation("POST", f"{V1}sources/files", {"collection": "{slug}"}, upload=True),
     Operation("GET", f"{V1}jobs", names=False),
     Operation("GET", f"{V1}jobs/{{job}}"),

@@ -1,0 +1,1 @@
+"""Cuebase from Python: one library, opened on this machine or on a server."""

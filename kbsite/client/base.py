@@ -1,0 +1,74 @@
+"""What a program can do with a library, wherever it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Literal, Self
+
+from citations.schemas.answers import QuoteCheckOut, ReplyOut
+from citations.schemas.search import SearchOut
+
+Mode = Literal["hybrid", "lexical", "vector"]
+Target = str | PathLike[str]
+
+
+class Library(ABC):
+    """A library, until ``close`` or the end of its ``with`` block.
+
+    Sources are named by the ids that ``add`` and every result give. Methods raise subclasses of
+    ``cuebase.Error`` for whatever can be expected to fail.
+    """
+
+    @abstractmethod
+    def add(
+        self,
+        target: Target,
+        *,
+        collection: str = "",
+        title: str = "",
+        language: str = "",
+        tags: Sequence[str] = (),
+        wait: bool = True,
+    ) -> list[str]:
+        """Add a file, or the address of a video; return the ids of what was added.
+
+        The content of a file decides whether it is a transcript or a document. ``wait`` until it
+        is found by words and by meaning; else an address returns no id yet.
+        """
+
+    @abstractmethod
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        collections: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        explain: bool = False,
+    ) -> SearchOut:
+        """Return the passages that answer a query best, best first."""
+
+    @abstractmethod
+    def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
+        """Answer a question with verified quotes, or refuse it. The answer is not kept."""
+
+    @abstractmethod
+    def verify(self, quote: str, *, source: str = "") -> QuoteCheckOut:
+        """Tell whether a quote is in a source, or in any, word for word."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the library; later calls fail."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

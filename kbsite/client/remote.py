@@ -1,0 +1,162 @@
+"""A library on a server, over REST with a token."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from citations.errors import SourceNotFound
+from citations.schemas.answers import QuoteCheckOut, ReplyOut
+from citations.schemas.search import SearchOut
+from kbsite.client.base import Library, Mode, Target
+from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
+
+TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow
+POLL_SECONDS: Final = 0.5
+
+
+class RemoteLibrary(Library):
+    """The library of a server, with the rights of a token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise InvalidInput(
+                f"“{url[:100]}” is no address of a server.", hint="For example: http://host:8000"
+            )
+        headers = {"Authorization": f"Bearer {token}"}
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT)
+
+    def add(
+        self,
+        target: Target,
+        *,
+        collection: str = "",
+        title: str = "",
+        language: str = "",
+        tags: Sequence[str] = (),
+        wait: bool = True,
+    ) -> list[str]:
+        about = {"collection": collection, "language": language}
+        path = Path(target)
+        if _is_file(path):
+            with path.open("rb") as file:
+                added = self._call(
+                    "POST",
+                    "sources",
+                    data={**about, "title": title, "tags": list(tags)},
+                    files={"files": (path.name, file)},
+                )
+            _raise_first(added["problems"])
+            ids = [document["source"]["id"] for document in added["documents"]]
+            job = added["job"]
+        else:
+            job = self._call(
+                "POST", "sources", json={**about, "url": os.fspath(target), "tags": list(tags)}
+            )
+            ids = []
+        if wait:
+            ids += self._wait_for_job(job) if job else []
+            self._wait_for_sources(ids)
+        return ids
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        collections: Sequence[str] = (),
+        sources: Sequence[str] = (),
+        explain: bool = False,
+    ) -> SearchOut:
+        filters = {"collection": list(collections), "source_id": list(sources)}
+        params = {"q": query, "limit": limit, "mode": mode, "explain": explain, **filters}
+        return SearchOut.parse(self._call("GET", "search", params=params))
+
+    def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
+        asked = {"question": question, "collection": collection, "sources": list(sources)}
+        reply = self._call("POST", "ask", params={"stream": False}, json={**asked, "keep": False})
+        return ReplyOut.parse(reply)
+
+    def verify(self, quote: str, *, source: str = "") -> QuoteCheckOut:
+        sent = {"quote": quote, "source_id": source}
+        return QuoteCheckOut.parse(self._call("POST", "verify", json=sent))
+
+    def close(self) -> None:
+        self._http.close()
+
+    def _call(self, method: str, path: str, **request: Any) -> Any:
+        try:
+            response = self._http.request(method, f"/api/v1/{path}", **request)
+        except httpx.HTTPError as error:
+            raise Unavailable(
+                f"The server {self._http.base_url} does not answer: {error}",
+                hint="Does it run there? Is the address right?",
+            ) from error
+        if response.is_success:
+            return response.json() if response.content else None
+        raise _error(response)
+
+    def _wait_for_job(self, job: dict[str, Any]) -> list[str]:
+        """Wait for a job to end; return the id of its video. Raises the job's error."""
+        while job["finished_at"] is None:
+            time.sleep(POLL_SECONDS)
+            job = self._call("GET", f"jobs/{job['id']}")
+        if job["error_code"]:
+            raise _made(job["error_code"], job["error"], job["hint"])
+        return [job["video_id"]] if job["video_id"] else []
+
+    def _wait_for_sources(self, ids: Sequence[str]) -> None:
+        while not self._is_indexed(ids):
+            time.sleep(POLL_SECONDS)
+
+    def _is_indexed(self, ids: Sequence[str]) -> bool:
+        try:
+            params = {"source_id": list(ids), "limit": 1}
+            counts = self._call("GET", "sources", params=params)["counts"] if ids else {}
+        except SourceNotFound:  # a worker has not come to the new recording yet
+            return False
+        return not counts.get("pending") and not counts.get("words")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # an address may be no name of a file
+        return False
+
+
+def _raise_first(problems: Sequence[dict[str, str]]) -> None:
+    for problem in problems:
+        raise _made(problem["code"], problem["message"], problem["hint"])
+
+
+def _error(response: httpx.Response) -> KnowledgeBaseError:
+    """Return what problem details say as the error that the server raised."""
+    problem: dict[str, str] = {}
+    with suppress(ValueError):
+        problem = response.json()
+    detail = problem.get("detail") or f"The server answered {response.status_code}."
+    return _made(problem.get("code", ""), detail, problem.get("hint", ""))
+
+
+def _made(code: str, message: str, hint: str) -> KnowledgeBaseError:
+    kind = _kinds().get(code, KnowledgeBaseError)
+    error = KnowledgeBaseError.__new__(kind)
+    KnowledgeBaseError.__init__(error, message, hint=hint)
+    return error
+
+
+def _kinds() -> dict[str, type[KnowledgeBaseError]]:
+    """Return all classes of errors by their codes."""
+    kinds, left = {}, [KnowledgeBaseError]
+    while left:
+        kind = left.pop()
+        kinds[kind.code] = kind
+        left += kind.__subclasses__()
+    return kinds

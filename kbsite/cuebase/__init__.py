@@ -1,0 +1,41 @@
+"""Cuebase from Python: ``import cuebase``.
+
+``open`` the library of this machine, or ``connect`` to a server; both are a ``Library``.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.utils.module_loading import import_string
+
+from kbsite import boot
+from transcripts.errors import KnowledgeBaseError as Error
+
+if TYPE_CHECKING:
+    from kbsite.client.base import Library
+
+__all__ = ["Error", "connect", "open"]
+
+
+def open(data_dir: str | os.PathLike[str] = "") -> "Library":
+    """Open a library on this machine: a data directory, by default that of the settings.
+
+    Starts the embedded database if it does not run, and computes in this process. One process has
+    one library: the first call decides which. Raises ``Error``.
+    """
+    if data_dir:
+        os.environ["YOUTUBE_KB_DATA_DIR"] = str(Path(data_dir).expanduser().resolve())
+    return _library("local.LocalLibrary")
+
+
+def connect(url: str, token: str) -> "Library":
+    """Return the library of a server, for a token of *Tokens* or `kb token create`."""
+    return _library("remote.RemoteLibrary", url, token)
+
+
+def _library(name: str, *arguments: str) -> "Library":
+    """Make a library; its modules can be imported once Django is set up."""
+    boot.set_up(plain_log=True)
+    made: Library = import_string(f"kbsite.client.{name}")(*arguments)
+    return made

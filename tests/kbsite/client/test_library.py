@@ -1,0 +1,138 @@
+"""A library from Python: the same results on this machine and from a server, as documented."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbsite.client.remote import RemoteLibrary
+from tests.serving import ROOT, Serving
+from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, NotSignedIn, Unavailable
+
+NOTES = """# Waiting
+
+Exponential backoff means that each pause is twice as long as the one before. It needs no guess.
+"""
+TALK = "WEBVTT\n\n00:01.000 --> 00:04.000\nA queue keeps what cannot be done at once.\n"
+EXAMPLE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+NOT_OURS = ("id", "milliseconds", "stages", "created_at", "mark")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    server = Serving(tmp_path_factory.mktemp("library") / "home")
+    yield server
+    server.end(signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def token(served: Serving) -> str:
+    return str(served.json("token", "create", "python", "--write")["token"])
+
+
+@pytest.fixture
+def kb(served: Serving, token: str) -> Iterator[RemoteLibrary]:
+    with RemoteLibrary(served.url, token) as library:
+        yield library
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[str]:
+    return EXAMPLE.findall((ROOT / "docs" / "python.md").read_text())
+
+
+def run(code: str, folder: Path, served: Serving, **more: str) -> str:
+    """What an example prints, run as a program of its own in a folder."""
+    environment = {**served.environment, "PYTHONPATH": str(ROOT), **more}
+    done = subprocess.run(
+        [sys.executable, "-c", f"import kbsite.cuebase, sys\n{ALIAS}\n{code}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+ALIAS = "sys.modules['cuebase'] = kbsite.cuebase"  # the name that an installation gives it
+
+
+def same(result: Any) -> Any:
+    """A result without what differs from call to call."""
+    return result.model_dump(mode="json", exclude=set(NOT_OURS))
+
+
+def test_the_documented_examples_run(
+    served: Serving, token: str, examples: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "notes.md").write_text(NOTES)
+    on_this_machine, on_a_server, failing = examples
+    shown = run(on_this_machine, tmp_path, served)
+    assert "verbatim" in shown
+    assert "twice as long" in shown
+    address = {"CUEBASE_URL": served.url, "CUEBASE_TOKEN": token}
+    assert run(on_a_server, tmp_path, served, **address).strip()
+    assert run(failing, tmp_path, served).startswith("collection_not_found ")
+
+
+def test_a_server_gives_what_this_machine_gives(
+    served: Serving, token: str, kb: RemoteLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "waiting.md").write_text(NOTES)
+    (tmp_path / "talk.vtt").write_text(TALK)
+    document, recording = (kb.add(tmp_path / name)[0] for name in ("waiting.md", "talk.vtt"))
+    assert kb.add(tmp_path / "waiting.md") == [document]
+    code = f"""
+import cuebase, json
+with cuebase.open() as kb:
+    results = (
+        kb.search("pauses in a queue", explain=True),
+        kb.ask("What is exponential backoff?", sources=[{document!r}]),
+        kb.verify("keeps what cannot be done", source={recording!r}),
+    )
+    dumped = [result.model_dump(mode="json", exclude=set({NOT_OURS})) for result in results]
+    print(json.dumps(dumped))
+"""
+    theirs = [
+        same(kb.search("pauses in a queue", explain=True)),
+        same(kb.ask("What is exponential backoff?", sources=[document])),
+        same(kb.verify("keeps what cannot be done", source=recording)),
+    ]
+    ours = json.loads(run(code, tmp_path, served))
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine == other
+    hit = next(row for row in theirs[0]["passages"] if row["video_id"] == recording)
+    assert (hit["start"], hit["end"], hit["place"]) == (1.0, 4.0, "0:01–0:04")
+    assert theirs[2]["verdict"] == "verbatim"
+
+
+def test_errors_of_a_server_are_those_of_this_machine(
+    served: Serving, kb: RemoteLibrary, tmp_path: Path
+) -> None:
+    with pytest.raises(CollectionNotFound) as missing:
+        kb.search("x", collections=["nowhere"])
+    assert missing.value.message
+    with pytest.raises(InvalidInput):
+        kb.add("https://example.org/no-video")
+    with pytest.raises(InvalidInput):
+        kb.search("x", limit=1_000)
+    (tmp_path / "other.md").write_text(NOTES)
+    read_only = served.json("token", "create", "reader")["token"]
+    with RemoteLibrary(served.url, read_only) as reader, pytest.raises(Forbidden):
+        reader.add(tmp_path / "other.md")
+    with RemoteLibrary(served.url, "wrong") as stranger, pytest.raises(NotSignedIn):
+        stranger.search("x")
+    gone = RemoteLibrary("http://127.0.0.1:9", "x")
+    with gone, pytest.raises(Unavailable, match="does not answer"):
+        gone.search("x")
+    with pytest.raises(InvalidInput, match="no address"):
+        RemoteLibrary("file:///etc/passwd", "x")
