@@ -12,8 +12,8 @@ WINDOWS: Final = {
 }
 PAIRS: Final = ("calculus", "nyudl", "hfcourse")
 OFF_TOPIC: Final = "off-topic"
-TOLERATED: Final = 0.002  # of the off-topic windows, for what is right elsewhere
-SURE: Final = (0.95, 0.8, 0.0)
+MOST_ASIDES: Final = 0.04  # of the off-topic windows, that may cite
+SURE: Final = (0.98, 0.95, 0.9, 0.8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Shown:
 
 Cards = Sequence[Shown]  # of a window, the first first
 Measured = Mapping[str, Sequence[Cards]]
-Weighed = tuple[float, float, Measured]  # weights in the order and in the likelihood
+Weighed = tuple[tuple[float, ...], Measured]  # weights in order and likelihood, and the floor
 
 
 def by_score(run: Measured) -> Iterator[str]:
@@ -50,29 +50,28 @@ def aside_count(windows: Sequence[Cards]) -> str:
 
 def weights(chosen: Sequence[Weighed]) -> Iterator[str]:
     """Write what each weight of the section would show, and what is chosen without each pair."""
+    asides = len(chosen[0][1][OFF_TOPIC])
     yield (
-        "Weights of the section: added to the order's sum and to the log-odds of the likelihood,"
-        " at most."
+        "Weights of the section, added to the order's sum and to the log-odds of the likelihood at"
+        " most, and the floor of the likelihood (0.0: the judge's own)."
     )
-    asides = len(chosen[0][2][OFF_TOPIC])
     yield (
         "Replayed with the candidates of the last column. *Off-topic*: share of the off-topic"
         f" windows that cite, each after many stretches of lectures ({asides:,} in all)."
     )
     yield ""
-    yield f"| order, likelihood: {LABELS} | {' | '.join(WINDOWS)} | off-topic |"
+    yield f"| order, likelihood, floor: {LABELS} | {' | '.join(WINDOWS)} | off-topic |"
     yield "|---|" + "---|" * len(WINDOWS) + "---:|"
-    for order, likelihood, run in chosen:
+    for numbers, run in chosen:
         cells = " | ".join(shares(run[name]) for name in WINDOWS)
-        yield f"| {order}, {likelihood} | {cells} | {_aside_share(run):.4f} |"
+        yield f"| {', '.join(map(str, numbers))} | {cells} | {_aside_share(run):.4f} |"
     yield ""
-    fewest = min(_aside_share(run) for _, _, run in chosen)
-    quiet = [one for one in chosen if _aside_share(one[2]) <= fewest + TOLERATED]
+    quiet = [one for one in chosen if _aside_share(one[1]) <= MOST_ASIDES]
     for pair in PAIRS:
-        order, likelihood, run = max(quiet, key=lambda one: _without(one, pair))
+        numbers, run = max(quiet, key=lambda one: _without(one[1], pair))
         yield (
-            f"- Chosen without {pair} (the most right, with at most {TOLERATED} more off-topic"
-            f" windows): {order}, {likelihood};"
+            f"- Chosen without {pair} (the most right among those with at most {MOST_ASIDES:.0%}"
+            f" off-topic): {', '.join(map(str, numbers))};"
         )
         yield f"  on {pair}: {shares(run[pair])}."
 
@@ -82,10 +81,10 @@ def _aside_share(run: Measured) -> float:
     return sum(map(bool, run[OFF_TOPIC])) / len(run[OFF_TOPIC])
 
 
-def _without(one: Weighed, pair: str) -> float:
+def _without(run: Measured, pair: str) -> float:
     """Return how much is right on the other pairs: first, any and cited, added up."""
     others = (name for name in WINDOWS if not name.startswith(pair))
-    return sum(sum(figures(one[2][name])[:3]) for name in others)
+    return sum(sum(figures(run[name])[:3]) for name in others)
 
 
 LABELS: Final = "first · any · cited · silent"

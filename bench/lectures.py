@@ -63,7 +63,10 @@ BEFORE: Final = 6  # windows of the lecture before each one
 MEMORY: Final = 300  # seconds in which they are looked for
 STEP: Final = 5  # of the windows that asides are tried after, while weights are chosen
 APART: Final = 100  # indexes between two windows and what came before them
-ORDERS, LIKELIHOODS = (0.5, 1.0, 2.0), (0.0, 1.0, 2.0, 3.0)  # weights to choose from
+WEIGHTS: Final = (  # in the order, in the likelihood, and the floor: to choose from
+    (0.0, 0.0, 0.0),
+    *product((1.0, 2.0), (1.0, 2.0, 3.0), (0.0, 0.75, 0.8)),
+)
 Place = tuple[str, int, int]  # title, first and last page
 Right = Callable[[Place], bool]
 
@@ -81,11 +84,9 @@ def main() -> None:
         alone = {name: [one.alone() for one in windows] for name, windows in sets.items()}
         with by_nearness():
             nearest = measure(collection, alone)
-        runs = {
-            "nearest": nearest,
-            "judge": measure(collection, alone),
-            "judge and section": measure(collection, sets),
-        }
+        with weighing(0.0, 0.0, 0.0):
+            judged = measure(collection, alone)
+        runs = {"nearest": nearest, "judge": judged, "judge and section": measure(collection, sets)}
         with recorded() as records:
             measure(collection, sets)
     weighed = list(choices(sets, records))
@@ -261,15 +262,15 @@ def recorded() -> Iterator[Record]:
         found[run.window.session.title, run.window.index] = list(run.candidates)
         choose(run, limit)
 
-    with weighing(0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
+    with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
         yield found
 
 
 @contextmanager
-def weighing(order: float, likelihood: float) -> Iterator[None]:
-    """Weigh the windows before with other weights."""
+def weighing(*weights: float) -> Iterator[None]:
+    """Weigh the windows before with other weights, and set another floor."""
     with ExitStack() as changes:
-        for name, value in (("ORDER", order), ("LIKELIHOOD", likelihood)):
+        for name, value in zip(("ORDER", "LIKELIHOOD", "FLOOR"), weights, strict=True):
             changes.enter_context(mock.patch.object(continuity, name, value))
         yield
 
@@ -288,8 +289,8 @@ def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[We
     }
     different = len(sets[OFF_TOPIC]) // len(PAIRS)
     last = [candidates[-1] for candidates in found[OFF_TOPIC][:different]]
-    for order, likelihood in product(ORDERS, LIKELIHOODS):
-        with weighing(order, likelihood):
+    for numbers in WEIGHTS:
+        with weighing(*numbers):
             runs = {name: [replayed(one) for one in found[name]] for name in WINDOWS}
             shown: dict[str, list[Cards]] = {
                 name: [
@@ -304,7 +305,7 @@ def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[We
                 for own in runs[pair][::STEP]
                 for near in last
             ]
-        yield order, likelihood, shown
+        yield numbers, shown
 
 
 def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[WindowRun]:

@@ -20,7 +20,7 @@ BESIDE: Final = 20  # characters between two passages that follow each other, at
 
 # The least score for each name of a confidence: “First passages by their score” in
 # bench/RESULTS.md.
-CONFIDENCES: Final = ((0.95, "high"), (0.8, "middling"), (0.0, "low"))
+CONFIDENCES: Final = ((0.98, "high"), (0.9, "middling"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,27 +49,9 @@ class Card:
         return "–".join(dict.fromkeys(times))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardPage:
-    """Some cards, newest first, the number of all, and the index before which ``older`` ones
-    begin.
-    """
-
-    cards: tuple[Card, ...]
-    total: int
-    older: int | None
-
-
-def list_cards(session: LectureSession, *, before: int | None = None, most: int = 0) -> CardPage:
-    """Return the newest cards that begin before a window; ``most`` 0: all."""
-    groups = _groups(session)
-    earlier = [group for group in groups if before is None or group[0] < before]
-    shown = earlier[-most:]
-    return CardPage(
-        cards=tuple(reversed(_read(session, shown))),
-        total=len(groups),
-        older=shown[0][0] if len(shown) < len(earlier) else None,
-    )
+def list_cards(session: LectureSession) -> list[Card]:
+    """Return the cards of a lecture, in order."""
+    return _read(session, _groups(session))
 
 
 def card_at(session: LectureSession, index: int) -> Card | None:

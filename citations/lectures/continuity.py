@@ -19,7 +19,8 @@ FADING: Final = 0.8  # of a window's weight, for the one before it
 NEIGHBOURS: Final = 2  # passages on either side of a cited one that count like it
 SECTION: Final = 0.5  # weight of the other passages of its section
 ORDER: Final = 1.0  # added to the judge's sum at most
-LIKELIHOOD: Final = 2.0  # added to the log-odds at most
+LIKELIHOOD: Final = 3.0  # added to the log-odds at most
+FLOOR: Final = 0.8  # of the likelihood after that: three in four cited below it were wrong
 SIGN: Final = "cited recently"
 
 
@@ -56,7 +57,8 @@ def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
 def preferred(relevance: Relevance, near: float) -> Relevance:
     """Raise the relevance of a passage by its nearness."""
     share = SignShare(SIGN, near, ORDER * near)
-    return judge.raised(relevance, share, LIKELIHOOD * near, is_live=True) if near else relevance
+    floor = max(FLOOR, judge.trained().live.floor)
+    return judge.raised(relevance, share, LIKELIHOOD * near, floor=floor)
 
 
 def _closeness(candidate: Candidate, cited: RecentCitation) -> float:

@@ -96,7 +96,7 @@ def statistics(session: LectureSession | None = None) -> LectureStatistics:
 def export(session: LectureSession) -> str:
     """Write a session as Markdown: the transcript, with a footnote for each card."""
     audit.record(Action.EXPORT, "lecture", session.uuid, collection=session.collection)
-    cards = list_cards(session).cards[::-1]
+    cards = list_cards(session)
     parts = [
         f"{timezone.localtime(session.created_at):%Y-%m-%d %H:%M}",
         escape_markdown(session.collection.name),

@@ -128,18 +128,17 @@ def trained() -> Judge:
     return Judge.from_json(json.loads(TRAINED.read_text(encoding="utf-8")))
 
 
-def raised(
-    relevance: Relevance, sign: SignShare, log_odds: float, *, is_live: bool = False
-) -> Relevance:
-    """Add a sign to a judgement: its share to the order's sum, ``log_odds`` to the likelihood."""
+def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: float) -> Relevance:
+    """Add a sign to a judgement: its share to the order's sum, ``log_odds`` to the likelihood,
+    which must then reach ``floor``.
+    """
     order = float(_logistic(np.float64(relevance.sum + sign.share)))
     found = replace(relevance, order=order, shares=(*relevance.shares, sign))
     if relevance.likelihood is None:
         return found
     own = min(max(relevance.likelihood, _LEAST), 1 - _LEAST)
     likelihood = float(_logistic(np.float64(math.log(own / (1 - own)) + log_odds)))
-    head = trained().live if is_live else trained().search
-    return replace(found, likelihood=likelihood, is_likely=likelihood >= head.floor)
+    return replace(found, likelihood=likelihood, is_likely=likelihood >= floor)
 
 
 _LEAST: Final = 1e-9  # a likelihood with finite log-odds

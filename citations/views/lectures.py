@@ -84,14 +84,15 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: the speech with citation numbers, and the newest cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
     recordings = Transcript.objects.light().select_related("video")
+    cards = lecture_cards.list_cards(lecture)  # once: each card must have its numbers
     context = {
         "lecture": lecture,
         "may_write": lecture.collection_id in request.access.writable,
         "talk": recordings.filter(pk=lecture.transcript_id or 0).first(),
         **_documents(lecture),
         **_figures(lecture),
-        **_speech(lecture, everything="all" in request.GET),
-        **_cards(request, lecture),
+        **_speech(lecture, cards, everything="all" in request.GET),
+        **_cards(request, cards),
     }
     return render(request, "citations/lecture.html", context)
 
@@ -110,7 +111,7 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show older cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    context = {"lecture": lecture, **_cards(request, lecture)}
+    context = {"lecture": lecture, **_cards(request, lecture_cards.list_cards(lecture))}
     return fragment(request, "citations/_cards.html", context)
 
 
@@ -252,11 +253,11 @@ def _figures(lecture: LectureSession) -> dict[str, Any]:
     }
 
 
-def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
+def _speech(lecture: LectureSession, cards: Sequence[Card], *, everything: bool) -> dict[str, Any]:
     count = lecture.segments.count()
     skipped = 0 if everything else max(0, count - LINES)
     ends: dict[int | None, list[Card]] = {}
-    for card in reversed(lecture_cards.list_cards(lecture).cards):
+    for card in cards:
         ends.setdefault(card.first.last, []).append(card)
     lines = [
         SpeechLine(segment=segment, cards=tuple(ends.get(segment.number, ())))
@@ -275,7 +276,10 @@ def _speech(lecture: LectureSession, *, everything: bool) -> dict[str, Any]:
     }
 
 
-def _cards(request: PageRequest, lecture: LectureSession) -> dict[str, Any]:
+def _cards(request: PageRequest, cards: Sequence[Card]) -> dict[str, Any]:
+    """Return the newest cards, of those before a window if the address names one."""
     before = number_of(request.GET.get("before", ""))
-    page = lecture_cards.list_cards(lecture, before=before, most=CARDS)
-    return {"cards": page.cards, "count": page.total, "older": page.older}
+    earlier = [card for card in cards if before is None or card.first.index < before]
+    shown = earlier[-CARDS:]
+    older = shown[0].first.index if len(shown) < len(earlier) else None
+    return {"cards": shown[::-1], "count": len(cards), "older": older}

@@ -291,12 +291,12 @@ def test_a_card_tells_how_sure_it_is_and_the_printed_number_of_its_page(
     page: Client, lecture: LectureSession, collection: Collection
 ) -> None:
     paper = make_paper(collection, [ReadPage(number=1, text="The error.", label="xii")])
-    for index, score in enumerate((0.96, 0.83, 0.74)):
+    for index, score in enumerate((0.99, 0.93, 0.84)):
         cite(lecture, paper, index=index, ranks=1)
         Citation.objects.filter(window_index=index).update(relevance_score=score)
     found = text_of(page.get(path(lecture)))
     assert re.findall(r"(\w+) confidence<", found) == ["Low", "Middling", "High"]
-    assert re.findall(r'data-tip="Relevance (\d+) %"', found) == ["74", "83", "96"]
+    assert re.findall(r'data-tip="Relevance (\d+) %"', found) == ["84", "93", "99"]
     assert "Page 1 (printed xii)</span>" in found
 
 

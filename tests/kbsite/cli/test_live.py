@@ -62,6 +62,7 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     make_source(talk)
     ran = kb("live", "dQw4w9WgXcQ", "--session", "My lecture", "--speed", 1000)
     assert ran.out.index(SPEECH.format(0)) < ran.out.index("[1] Textbook, page 7")
+    assert ran.out.count("Textbook, page 7") == 1  # all windows cite on what the first one does
     assert "cited 100%" in ran.out
     assert "search" in ran.out
     session = LectureSession.objects.get()
