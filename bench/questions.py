@@ -31,7 +31,7 @@ SETS: Final = {
     "tutorialvqa": "tutorialvqa",
     "qmsum": "qmsum",
 }
-GOLD, FOREIGN, LEFT_OUT, NEAR = "gold", "foreign", "left out", "near"
+GOLD, FOREIGN, LEFT_OUT, NEAR_BY = "gold", "foreign", "left out", "near"
 MAX_SOURCES: Final = 100  # of a filter
 Tell = Callable[[str], None]
 
@@ -140,7 +140,7 @@ class Library:
             drawn = questions[:: -(-len(questions) // most)]
             others = [other for other in self.questions if other != name]
             for kind in kinds:
-                asked = _near(name) if kind == NEAR else drawn
+                asked = _near_by(name) if kind == NEAR_BY else drawn
                 for question in asked if kind != FOREIGN or others else ():
                     yield self.ask(
                         name,
@@ -157,7 +157,7 @@ def _reply(scope: Scope, question: str, filter: Filter) -> Reply:
     return last.reply
 
 
-def _near(name: str) -> list[Question]:
+def _near_by(name: str) -> list[Question]:
     """Return the questions of a set that its sources do not answer."""
     rows = json.loads((ROOT / "bench" / "near_unanswerable.json").read_text(encoding="utf-8"))
     return [Question(query=row["question"], answers=()) for row in rows if row["set"] == name]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 TRAINED: Final = Path(__file__).with_name("confidence.json")
-ALWAYS: Final = ("words", "spoken", "agreement")  # signs that every answer has
+ALWAYS: Final = ("heard", "names")  # signs that every answer has
 FUSED: Final = ("score", "margin", "share")  # those of a hybrid search without a cross-encoder
 NEAR: Final = ("meaning", "lead", "subject")  # those of the embedding model that was trained with
 BINS: Final = 5  # of a reliability table

@@ -50,15 +50,13 @@ _POINTER: Final = re.compile(
 class Pick:
     """An excerpt: characters ``span`` of the source's text.
 
-    ``words`` is the share of the question's words in it, ``meaning`` its cosine with the question.
-    A row of a table has the table's ``header``.
+    ``meaning`` is its cosine with the question. A row of a table has the table's ``header``.
     """
 
     evidence: Evidence
     text: str
     span: Span
     score: float = 0.0
-    words: float = 0.0
     meaning: float | None = None
     header: tuple[str, ...] = ()
 

@@ -33,6 +33,7 @@ ASKING: Final = 0.5  # what is left of a sentence that asks
 ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as a topic lasts
 
 _CONTEXT: Final = re.compile(r"\s\([^()]*\)$")
+_NAMED: Final = re.compile(r"(?<=\S )[A-ZÀ-Þ][\w’'.+-]*|\b[\w.-]*\d[\w.-]*")  # not the first word
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,19 +41,17 @@ class Signs:
     """The signs of an answer that confidence is made of, each 0 to 1 (``meaning`` from -1).
 
     ``score`` is the best passage's, ``margin`` its lead on the next one, ``share`` its source's
-    share of the passages' scores. ``words`` is the share of the question's words in the best
-    sentence, ``spoken`` in all passages together, and ``meaning`` the nearest sentence's cosine.
-    ``agreement`` tells whether words and meaning prefer the same passage, and ``lead`` is the best
-    sentence's lead on the best one elsewhere. ``subject`` is how likely the likeliest passage is on
-    the question's subject.
+    share of the passages' scores. ``heard`` is the share of the question's words in the passages,
+    by rarity, ``names`` that of its names and numbers, and ``meaning`` the nearest sentence's
+    cosine. ``lead`` is the best sentence's lead on the best one elsewhere. ``subject`` is how
+    likely the likeliest passage is on the question's subject.
     """
 
     score: float = 0.0
     margin: float = 0.0
-    words: float = 0.0
-    spoken: float = 0.0
+    heard: float = 0.0
+    names: float = 0.0
     meaning: float | None = None
-    agreement: float = 0.0
     lead: float = 0.0
     share: float = 0.0
     subject: float | None = None
@@ -90,7 +89,7 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         behind = passage * (best - sentence.evidence.score)
         score = WORDS * words + MEANING * nearest - behind
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
-        scored.append(replace(sentence, score=score, words=own[index], meaning=meaning))
+        scored.append(replace(sentence, score=score, meaning=meaning))
     return scored
 
 
@@ -112,12 +111,11 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         return Signs()
     passages = list({pick.evidence.number: pick.evidence for pick in rated}.values())
     scores = sorted((passage.score for passage in passages), reverse=True)
-    texts = (f"{pick.text} {pick.evidence.heading}" for pick in rated)
-    spoken = {word for text in texts for word in stems(text)}
+    texts = (f"{at.text} {at.heading} {at.origin.title}" for at in passages)
+    words = {word for text in texts for word in tokenize(text, shortest=1)}
+    weights = _weights(question, [set(stems(pick.said)) for pick in rated])
     best = max(rated, key=lambda pick: pick.score)
-    wordy = max(rated, key=lambda pick: pick.words)
-    has_meaning = rated[0].meaning is not None
-    near = max(rated, key=lambda pick: pick.meaning or 0.0) if has_meaning else None
+    cosines = [pick.meaning for pick in rated if pick.meaning is not None]
     elsewhere = (
         pick.score
         for pick in rated
@@ -128,16 +126,22 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
     return Signs(
         score=scores[0],
         margin=scores[0] - scores[1] if len(scores) > 1 else 0.0,
-        words=wordy.words,
-        spoken=covered(set(stems(question)), spoken, {}),
-        meaning=near.meaning if near else None,
-        agreement=float(wordy.evidence.number == (near or rated[0]).evidence.number),
+        heard=covered(weights, set(map(stem, words)), weights),
+        names=_named(question, words),
+        meaning=max(cosines, default=None),
         lead=best.score - max(elsewhere, default=0.0),
         share=own / (sum(scores) or 1.0),
-        subject=max((passage.relevance or 0.0 for passage in passages), default=None)
-        if any(passage.relevance is not None for passage in passages)
-        else None,
+        subject=max(
+            (passage.relevance for passage in passages if passage.relevance is not None),
+            default=None,
+        ),
     )
+
+
+def _named(question: str, words: Collection[str]) -> float:
+    """Return the share of a question's names and numbers that are among words; 1 without any."""
+    names = [tokenize(name, shortest=1) for name in _NAMED.findall(question)]
+    return fmean(all(word in words for word in name) for name in names) if names else 1.0
 
 
 def _weights(question: str, sentences: Sequence[set[str]]) -> dict[str, float]:

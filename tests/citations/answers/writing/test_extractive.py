@@ -197,15 +197,41 @@ def test_what_stands_far_from_the_best_sentence_is_elsewhere_also_in_its_source(
     assert beside.share == ahead.share == 1
 
 
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("What does Boltzmann say of entropy?", 1.0),
+        ("What does Shannon say of entropy?", 0.0),
+        ("What does Boltzmann say of 3 gases and Shannon of 1877?", 0.5),
+        ("What is entropy?", 1.0),
+    ],
+)
+def test_names_and_numbers_of_a_question_are_heard_in_its_passages_or_not(
+    question: str, share: float
+) -> None:
+    said = passage("Boltzmann said in 1877 that entropy counts the states of gases.")
+    (found,) = extract([QuestionPart(text=question)], [said])
+    assert found.signs.names == share
+
+
+def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None:
+    said = passage("Entropy measures disorder. Entropy measures gases. Entropy measures time.")
+    common, rare = (
+        extract([QuestionPart(text=text)], [said])[0].signs.heard
+        for text in ("What does entropy measure?", "What does entropy weigh?")
+    )
+    assert common == 1.0
+    assert rare < 0.5
+
+
 def test_nothing_found_is_nothing_told() -> None:
     (found,) = extract([QuestionPart(text="What is entropy?")], [])
     assert found.picks == ()
     assert found.signs.as_numbers() == {
         "score": 0,
         "margin": 0,
-        "words": 0,
-        "spoken": 0,
-        "agreement": 0,
+        "heard": 0,
+        "names": 0,
         "lead": 0,
         "share": 0,
     }
