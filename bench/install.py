@@ -1,0 +1,157 @@
+"""Measure what an installation costs: download, disk, seconds to the first hit, idle memory.
+
+Run ``python bench/install.py`` from the repository after ``make release``. An empty virtual
+environment outside the tree gets the wheels of ``dist/`` and what they require, from the package
+index and its cache, as `pip install cuebase` does. Then `kb serve --sample` starts in an empty data
+directory, and `kb search --mode vector` is repeated until it finds something.
+"""
+
+import json
+import os
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import psutil
+from bm25 import write
+from environment import ROOT
+
+QUERY: Final = "asking again later when a service fails"
+IDLE_SECONDS: Final = 30.0  # after the first hit, until memory is read
+GOALS: Final = {"download": 250, "disk": 650, "first hit": 60, "memory": 500}
+
+
+def main() -> None:
+    """Measure, print, and replace this benchmark's section of the results."""
+    if not list((ROOT / "dist").glob("cuebase-*.whl")):
+        raise SystemExit("There is no wheel in dist/; `make release` builds it.")
+    with tempfile.TemporaryDirectory(prefix="cuebase-install-") as folder:
+        report = "\n".join(section(Path(folder)))
+    print(report)
+    write(report)
+
+
+def section(folder: Path) -> Iterator[str]:
+    """Yield the section of the results."""
+    files = folder / "files"
+    pip("download", "--dest", str(files), "cuebase")
+    download = size(files)
+    environment = folder / "environment"
+    begun = time.monotonic()
+    venv.create(environment, with_pip=True)
+    pip("install", "--no-index", "--find-links", str(files), "cuebase", of=environment)
+    seconds = time.monotonic() - begun
+    pip("uninstall", "--yes", "pip", of=environment)
+    disk, packages = size(environment), len(list(files.iterdir()))
+    first, memory = serve(environment / "bin" / "kb", folder)
+    yield "## Installation"
+    yield ""
+    yield f"`{shlex.join(['python', 'bench/install.py', *sys.argv[1:]])}`: {packages} wheels in an"
+    yield "empty virtual environment, and the first start with the sample library. Memory is the"
+    yield f"proportional set size of all processes after {IDLE_SECONDS:.0f} idle seconds. Python"
+    yield f"{platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
+    yield ""
+    yield "| | measured | goal |"
+    yield "|---|---:|---:|"
+    yield f"| download, MB | {download:.0f} | {GOALS['download']} |"
+    yield f"| on disk, MB | {disk:.0f} | {GOALS['disk']} |"
+    yield f"| installing, s (files at hand) | {seconds:.0f} | |"
+    yield f"| from the start to a hit by meaning, s | {first:.0f} | |"
+    yield f"| both, s | {seconds + first:.0f} | {GOALS['first hit']} |"
+    for name, megabytes in memory.items():
+        goal = GOALS["memory"] if name == "all" else ""
+        yield f"| memory, MB: {name} | {megabytes:.0f} | {goal} |"
+    yield ""
+
+
+def pip(*arguments: str, of: Path | None = None) -> None:
+    """Run pip, of this environment or for another one."""
+    python = str(of / "bin" / "python") if of else sys.executable
+    command = [sys.executable, "-m", "pip", "--python", python, *arguments, "--quiet"]
+    if arguments[0] == "download":
+        command += ["--find-links", str(ROOT / "dist")]
+    subprocess.run(command, check=True, env=without_tree())
+
+
+def without_tree() -> dict[str, str]:
+    """Return the environment variables without what leads to this checkout."""
+    left_out = ("PYTHONPATH", "DJANGO_SETTINGS_MODULE", "DATABASE_URL", "MODELS_DIR")
+    return {name: value for name, value in os.environ.items() if name not in left_out}
+
+
+def size(folder: Path) -> float:
+    """Return the megabytes that the files of a folder hold."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def serve(kb: Path, folder: Path) -> tuple[float, dict[str, float]]:
+    """Start the server; return seconds until the first hit, and megabytes of memory by process."""
+    home = folder / "home"
+    environment = {**without_tree(), "YOUTUBE_KB_DATA_DIR": str(home), "HOME": str(folder)}
+    begun = time.monotonic()
+    with running([str(kb), "serve", "--sample", "--port", "0"], folder, environment):
+        search = [str(kb), "search", QUERY, "--mode", "vector", "--json"]
+        while not found(search, folder, environment):
+            time.sleep(0.5)
+        first = time.monotonic() - begun
+        time.sleep(IDLE_SECONDS)
+        return first, memory(home)
+
+
+@contextmanager
+def running(
+    command: Sequence[str], folder: Path, environment: dict[str, str]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program whose output goes to a file; end it afterwards."""
+    with (folder / "serve.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def found(search: Sequence[str], folder: Path, environment: dict[str, str]) -> bool:
+    """Tell whether the search finds anything yet."""
+    done = subprocess.run(
+        search, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode == 0 and bool(json.loads(done.stdout)["passages"])
+
+
+def memory(home: Path) -> dict[str, float]:
+    """Return megabytes of each kind of process that serves the data directory, and of all."""
+    kinds = {"web server": 0.0, "worker": 0.0, "PostgreSQL": 0.0}
+    server = postmaster(home)
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            line = " ".join(process.cmdline())
+            ancestors = {parent.pid for parent in process.parents()} | {process.pid}
+            if server in ancestors:
+                kind = "PostgreSQL"
+            elif str(home.parent) in line and ("serve" in line or "worker" in line):
+                kind = "worker" if "worker" in line else "web server"
+            else:
+                continue
+            kinds[kind] += process.memory_full_info().pss / 1e6
+    return {**kinds, "all": sum(kinds.values())}
+
+
+def postmaster(home: Path) -> int:
+    """Return the process of the embedded PostgreSQL."""
+    (file,) = home.rglob("postmaster.pid")
+    return int(file.read_text().splitlines()[0])
+
+
+if __name__ == "__main__":
+    main()
