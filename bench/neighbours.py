@@ -67,7 +67,8 @@ def reported(sets: Sequence[JudgedSet]) -> Iterator[str]:
         f"`python {shlex.join(['bench/neighbours.py', *sys.argv[1:]])}`: the first {LIMIT} hits,"
         f" each passage alone, and with up to {MOST_JOINED} neighbouring ones as one hit. A joined"
         " hit is right if one of its passages is; nDCG is relative to the best list of the same"
-        " kind. *Right*: different right passages in the list, on average."
+        " kind. *Right*: different right passages in the list, on average. The judge is the shipped"
+        " one, which learnt from some of these sets; compare the columns."
     )
     yield ""
     yield "| set | questions | alone: nDCG@10 · hit@1 · right | joined: the same | joined hits |"
