@@ -1,0 +1,17 @@
+# One container with everything: web server, worker, embedded PostgreSQL, local embedding model.
+#   docker build -t cuebase . && docker run -p 8000:8000 -v cuebase:/data cuebase
+# deploy/compose.yaml is for a team.
+FROM python:3.11-slim AS build
+COPY . /source
+RUN sh /source/deploy/image/build.sh /source /opt/cuebase
+
+FROM python:3.11-slim
+RUN useradd --uid 10001 --create-home cuebase && install -d -o cuebase /data
+COPY --from=build /opt/cuebase /opt/cuebase
+ENV PATH=/opt/cuebase/bin:$PATH YOUTUBE_KB_DATA_DIR=/data HOST=0.0.0.0 PYTHONUNBUFFERED=1
+USER cuebase
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --start-period=60s --interval=30s --timeout=5s \
+  CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/healthz')"]
+CMD ["kb", "serve"]
