@@ -13,6 +13,7 @@ from django.test import Client
 from kbsite import boot
 
 QUESTION = "Why should a rare word count more than a common one?"
+ANSWER = "So a rare word should count more than a common word."
 SAID = (
     "So a rare word should count more than a common word. How much more? We look at how many texts"
     " contain the word. If there are a thousand texts and the word is in nine hundred of them, its"
@@ -96,12 +97,13 @@ def use(client: Client, kept: Json) -> Json:
     asked = send(client, "post", "v1/ask?stream=false", {"question": QUESTION})
     bearer = {"Authorization": f"Bearer {kept['token']['token']}"}
     quotes = [citation["quote"] for citation in citations.values()]
+    new_quotes = [citation["quote"] for citation in asked["citations"]]
     return {
         "failed": {path: status for path, status in pages.items() if status != 200},
-        "quotes": [citation["quote"] for citation in asked["citations"]] == quotes,
+        "answered": any(ANSWER in quote for quote in new_quotes),
         "verdicts": {
             send(client, "post", "v1/verify", {"quote": quote})["verdict"]: True
-            for quote in [*quotes, *kept["contents"]["lecture_citations"].values()]
+            for quote in [*quotes, *new_quotes, *kept["contents"]["lecture_citations"].values()]
         },
         "token": Client().get("/api/v1/search?q=tides", headers=bearer).status_code,
     }

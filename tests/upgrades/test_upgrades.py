@@ -61,4 +61,4 @@ def test_pages_search_questions_and_tokens_work(upgraded: tuple[Instance, Any]) 
     instance, kept = upgraded
     code = f"{CONTENTS}kept = json.loads({json.dumps(kept)!r})\n"
     used = instance.json(f"{code}print(json.dumps(contents.use(client, kept)))")
-    assert used == {"failed": {}, "quotes": True, "verdicts": {"verbatim": True}, "token": 200}
+    assert used == {"failed": {}, "answered": True, "verdicts": {"verbatim": True}, "token": 200}
