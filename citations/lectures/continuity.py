@@ -50,8 +50,9 @@ def recent_citations(window: Window) -> list[RecentCitation]:
 
 def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
     """Return how near a passage is to what was cited recently: 0 to 1, for the last passage."""
-    own = (one for one in recent if one.source == candidate.source)
-    return max((FADING ** (one.age - 1) * _closeness(candidate, one) for one in own), default=0.0)
+    own = (citation for citation in recent if citation.source == candidate.source)
+    weights = (FADING ** (cited.age - 1) * _closeness(candidate, cited) for cited in own)
+    return max(weights, default=0.0)
 
 
 def preferred(relevance: Relevance, near: float) -> Relevance:

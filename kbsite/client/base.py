@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
+from transcripts.errors import KnowledgeBaseError
 
 Mode = Literal["hybrid", "lexical", "vector"]
 Target = str | PathLike[str]
@@ -72,3 +73,21 @@ class Library(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def error_of(code: str, message: str, hint: str) -> KnowledgeBaseError:
+    """Return the error with a code, as it was raised where only its texts came from."""
+    kind = _kinds().get(code, KnowledgeBaseError)
+    error = KnowledgeBaseError.__new__(kind)
+    KnowledgeBaseError.__init__(error, message, hint=hint)
+    return error
+
+
+def _kinds() -> dict[str, type[KnowledgeBaseError]]:
+    """Return all classes of errors by their codes."""
+    kinds, left = {}, [KnowledgeBaseError]
+    while left:
+        kind = left.pop()
+        kinds[kind.code] = kind
+        left += kind.__subclasses__()
+    return kinds

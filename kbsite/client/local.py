@@ -16,8 +16,7 @@ from citations.search import pipeline as search_pipeline
 from kbsite.auth import everything
 from kbsite.cli.add import AddOptions, add_targets
 from kbsite.cli.database import open_collection, open_database
-from kbsite.client.base import Library, Mode, Target
-from transcripts.errors import KnowledgeBaseError
+from kbsite.client.base import Library, Mode, Target, error_of
 
 
 class LocalLibrary(Library):
@@ -41,7 +40,7 @@ class LocalLibrary(Library):
         )
         report = add_targets(open_collection(collection), [os.fspath(target)], options)
         for problem in report.problems if report.exit_code else ():
-            raise KnowledgeBaseError(problem.message, hint=problem.hint)
+            raise error_of(problem.code, problem.message, problem.hint)
         return report.ids()
 
     def search(

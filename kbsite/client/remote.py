@@ -13,7 +13,7 @@ import httpx
 from citations.errors import SourceNotFound
 from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
-from kbsite.client.base import Library, Mode, Target
+from kbsite.client.base import Library, Mode, Target, error_of
 from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow
@@ -108,7 +108,7 @@ class RemoteLibrary(Library):
             time.sleep(POLL_SECONDS)
             job = self._call("GET", f"jobs/{job['id']}")
         if job["error_code"]:
-            raise _made(job["error_code"], job["error"], job["hint"])
+            raise error_of(job["error_code"], job["error"], job["hint"])
         return [job["video_id"]] if job["video_id"] else []
 
     def _wait_for_sources(self, ids: Sequence[str]) -> None:
@@ -133,7 +133,7 @@ def _is_file(path: Path) -> bool:
 
 def _raise_first(problems: Sequence[dict[str, str]]) -> None:
     for problem in problems:
-        raise _made(problem["code"], problem["message"], problem["hint"])
+        raise error_of(problem["code"], problem["message"], problem["hint"])
 
 
 def _error(response: httpx.Response) -> KnowledgeBaseError:
@@ -142,21 +142,4 @@ def _error(response: httpx.Response) -> KnowledgeBaseError:
     with suppress(ValueError):
         problem = response.json()
     detail = problem.get("detail") or f"The server answered {response.status_code}."
-    return _made(problem.get("code", ""), detail, problem.get("hint", ""))
-
-
-def _made(code: str, message: str, hint: str) -> KnowledgeBaseError:
-    kind = _kinds().get(code, KnowledgeBaseError)
-    error = KnowledgeBaseError.__new__(kind)
-    KnowledgeBaseError.__init__(error, message, hint=hint)
-    return error
-
-
-def _kinds() -> dict[str, type[KnowledgeBaseError]]:
-    """Return all classes of errors by their codes."""
-    kinds, left = {}, [KnowledgeBaseError]
-    while left:
-        kind = left.pop()
-        kinds[kind.code] = kind
-        left += kind.__subclasses__()
-    return kinds
+    return error_of(problem.get("code", ""), detail, problem.get("hint", ""))

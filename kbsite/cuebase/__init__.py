@@ -7,9 +7,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.utils.module_loading import import_string
 
 from kbsite import boot
+from transcripts.errors import Conflict
 from transcripts.errors import KnowledgeBaseError as Error
 
 if TYPE_CHECKING:
@@ -22,10 +24,17 @@ def open(data_dir: str | os.PathLike[str] = "") -> "Library":
     """Open a library on this machine: a data directory, by default that of the settings.
 
     Starts the embedded database if it does not run, and computes in this process. One process has
-    one library: the first call decides which. Raises ``Error``.
+    one library: the first call decides which, and another one is refused. Raises ``Error``.
     """
     if data_dir:
-        os.environ["YOUTUBE_KB_DATA_DIR"] = str(Path(data_dir).expanduser().resolve())
+        folder = Path(data_dir).expanduser().resolve()
+        os.environ["YOUTUBE_KB_DATA_DIR"] = str(folder)
+        boot.set_up(plain_log=True)
+        if Path(settings.DATA_DIR).resolve() != folder:
+            raise Conflict(
+                f"This process has opened {settings.DATA_DIR} already.",
+                hint="Open another library in a process of its own.",
+            )
     return _library("local.LocalLibrary")
 
 

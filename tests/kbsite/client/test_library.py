@@ -136,3 +136,21 @@ def test_errors_of_a_server_are_those_of_this_machine(
         gone.search("x")
     with pytest.raises(InvalidInput, match="no address"):
         RemoteLibrary("file:///etc/passwd", "x")
+
+
+def test_this_machine_names_the_error_of_a_file_and_opens_one_library_only(
+    served: Serving, tmp_path: Path
+) -> None:
+    code = """
+import cuebase
+with cuebase.open() as kb:
+    for attempt in (lambda: kb.add("nowhere/at all.vtt"), lambda: cuebase.open("elsewhere")):
+        try:
+            attempt()
+        except cuebase.Error as error:
+            print(type(error).__name__, error.code)
+"""
+    assert run(code, tmp_path, served).splitlines() == [
+        "InvalidInput invalid_input",
+        "Conflict conflict",
+    ]
