@@ -1,14 +1,15 @@
 # One container with everything: web server, worker, embedded PostgreSQL, local embedding model.
 #   docker build -t cuebase . && docker run -p 8000:8000 -v cuebase:/data cuebase
-# deploy/compose.yaml is for a team.
+# docs/deployment.md has more, for a team too.
 FROM python:3.11-slim AS build
 COPY . /source
 RUN sh /source/deploy/image/build.sh /source /opt/cuebase
 
 FROM python:3.11-slim
-RUN useradd --uid 10001 --create-home cuebase && install -d -o cuebase /data
+RUN useradd --uid 10001 --create-home cuebase && install -d -o cuebase /data /data/models
 COPY --from=build /opt/cuebase /opt/cuebase
-ENV PATH=/opt/cuebase/bin:$PATH YOUTUBE_KB_DATA_DIR=/data HOST=0.0.0.0 PYTHONUNBUFFERED=1
+ENV PATH=/opt/cuebase/bin:$PATH YOUTUBE_KB_DATA_DIR=/data HF_HOME=/data/models/hub HOST=0.0.0.0 \
+    PYTHONUNBUFFERED=1
 USER cuebase
 VOLUME /data
 EXPOSE 8000

@@ -16,11 +16,12 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
 
-.PHONY: help setup dev run test lint docs format bench release lock clean
+.PHONY: help setup dev run test image-test lint docs format bench release lock clean
 
 help:
 	@echo "make run    set up, start Cuebase and print its address"
 	@echo "make test   run all tests"
+	@echo "make image-test  run what the Dockerfile runs, in a fresh Debian"
 	@echo "make lint   check style, types, architecture, settings, migrations"
 	@echo "make bench  measure; results go to bench/RESULTS.md"
 	@echo "make release build the packages into dist/"
@@ -53,8 +54,12 @@ run: setup
 # The browser comes after the rest: what a page does within seconds is part of what is tested.
 test: dev
 	sh tests/frontend/check.sh test
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser --ignore tests/image
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile tests/browser
+
+# What the Dockerfile runs, in a fresh Debian: two to three minutes, as root, with mmdebstrap.
+image-test: dev
+	$(BIN)/python -m pytest tests/image
 
 lint: dev
 	$(BIN)/ruff check .
@@ -91,11 +96,11 @@ bench: dev
 	$(BIN)/python bench/relating.py
 	$(BIN)/python bench/answering.py
 
-# A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
 # The wheels, their bill of materials and checksums, in dist/.
 release: setup
 	sh deploy/release.sh $(BIN)/python
 
+# A new lock: from pyproject.toml, in an environment of its own, so that nothing stray gets in.
 lock:
 	sh deploy/lock.sh $(PYTHON)
 

@@ -72,7 +72,7 @@ class Door:
     def add(self, name: str, data: bytes) -> None:
         head = f'--end\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n\r\n'
         body = head.encode() + data + b"\r\n--end--\r\n"
-        self.ask("POST", "/api/v1/sources", body, "multipart/form-data; boundary=end")
+        self.ask("POST", "/api/v1/sources/files", body, "multipart/form-data; boundary=end")
 
     def finds(self, query: str, mode: str, title: str) -> bool:
         parameters = urlencode({"q": query, "mode": mode, "limit": 5})

@@ -4,6 +4,9 @@ Run ``python bench/install.py`` from the repository after ``make release``. An e
 environment outside the tree gets the wheels of ``dist/`` and what they require, from the package
 index and its cache, as `pip install cuebase` does. Then `kb serve --sample` starts in an empty data
 directory, and `kb search --mode vector` is repeated until it finds something.
+
+Where a Debian root can be made (root, mmdebstrap), a user without rights also installs in each way
+that the documentation names, and asks a question.
 """
 
 import json
@@ -19,15 +22,46 @@ import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psutil
 from bm25 import write
 from environment import ROOT
 
+from tests import debian_root, sources
+from tests.debian_root import DebianRoot
+
 QUERY: Final = "asking again later when a service fails"
-IDLE_SECONDS: Final = 30.0  # after the first hit, until memory is read
+QUESTION: Final = "What is exponential backoff?"
+IDLE_SECONDS: Final = (30.0, 330.0)  # after the first hit, until memory is read; MODEL_IDLE_SECONDS
 GOALS: Final = {"download": 250, "disk": 650, "first hit": 60, "memory": 500}
+UVX: Final = "uvx --find-links dist cuebase"
+
+
+class Way(NamedTuple):
+    """A way to install: commands in a home that has ``dist`` and ``source``; what they fill."""
+
+    name: str
+    install: str
+    program: str
+    folder: str
+
+
+WAYS: Final = (
+    Way("`uvx cuebase`", f"{UVX} --version", UVX, ".cache/uv"),
+    Way(
+        "`pipx install cuebase`",
+        "pipx install --quiet --pip-args='--find-links dist' cuebase",
+        ".local/bin/cuebase",
+        ".local/share/pipx",
+    ),
+    Way(
+        "`deploy/image/build.sh`",
+        "sh source/deploy/image/build.sh source $HOME/image",
+        "image/bin/cuebase",
+        "image",
+    ),
+)
 
 
 def main() -> None:
@@ -52,24 +86,53 @@ def section(folder: Path) -> Iterator[str]:
     seconds = time.monotonic() - begun
     pip("uninstall", "--yes", "pip", of=environment)
     disk, packages = size(environment), len(list(files.iterdir()))
-    first, memory = serve(environment / "bin" / "kb", folder)
+    first, memories = serve(environment / "bin" / "kb", folder)
     yield "## Installation"
     yield ""
     yield f"`{shlex.join(['python', 'bench/install.py', *sys.argv[1:]])}`: {packages} wheels in an"
     yield "empty virtual environment, and the first start with the sample library. Memory is the"
-    yield f"proportional set size of all processes after {IDLE_SECONDS:.0f} idle seconds. Python"
+    yield "proportional set size of all processes after idle seconds. Python"
     yield f"{platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
     yield ""
     yield "| | measured | goal |"
     yield "|---|---:|---:|"
     yield f"| download, MB | {download:.0f} | {GOALS['download']} |"
-    yield f"| on disk, MB | {disk:.0f} | {GOALS['disk']} |"
+    yield f"| on disk, MB (modules compiled) | {disk:.0f} | {GOALS['disk']} |"
     yield f"| installing, s (files at hand) | {seconds:.0f} | |"
     yield f"| from the start to a hit by meaning, s | {first:.0f} | |"
     yield f"| both, s | {seconds + first:.0f} | {GOALS['first hit']} |"
-    for name, megabytes in memory.items():
-        goal = GOALS["memory"] if name == "all" else ""
-        yield f"| memory, MB: {name} | {megabytes:.0f} | {goal} |"
+    for idle, memory in zip(IDLE_SECONDS, memories, strict=True):
+        for name, megabytes in memory.items():
+            goal = GOALS["memory"] if name == "all" else ""
+            yield f"| memory after {idle:.0f} s, MB: {name} | {megabytes:.0f} | {goal} |"
+    yield ""
+    if not debian_root.missing():
+        yield from ways(folder)
+
+
+def ways(folder: Path) -> Iterator[str]:
+    """Yield the table of what each way costs in a fresh Debian."""
+    sources.copy_to(folder / "source")
+    root = DebianRoot(folder / "root")
+    for given in (ROOT / "dist", folder / "source"):
+        root.give(given, given.name)
+    root.run("python3 -m venv tools; tools/bin/pip install --quiet uv pipx")
+    yield f"In a fresh Debian ({debian_root.SUITE}), by a user without rights, packages downloaded:"
+    yield ""
+    yield "| | installing, s | on disk, MB | from then to an answer with citations, s |"
+    yield "|---|---:|---:|---:|"
+    for number, way in enumerate(WAYS):
+        prepare = f"export PATH=$HOME/tools/bin:$PATH YOUTUBE_KB_DATA_DIR=$HOME/library-{number}; "
+        begun = time.monotonic()
+        root.run(prepare + way.install)
+        installed = time.monotonic()
+        demo = f"{way.program} demo > demo.log 2>&1; "
+        ask = f"{demo}{way.program} ask {shlex.quote(QUESTION)} --json"
+        answer = json.loads(root.run(prepare + ask))
+        if not answer["citations"]:
+            raise SystemExit(f"{way.name}: the answer cites nothing.")
+        cells = (installed - begun, size(root.home / way.folder), time.monotonic() - installed)
+        yield f"| {way.name} | {' | '.join(f'{cell:.0f}' for cell in cells)} |"
     yield ""
 
 
@@ -89,12 +152,15 @@ def without_tree() -> dict[str, str]:
 
 
 def size(folder: Path) -> float:
-    """Return the megabytes that the files of a folder hold."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    """Return the megabytes that the files of a folder hold; a file with two names counts once."""
+    found = (path.lstat() for path in folder.rglob("*") if path.is_file())
+    return sum({status.st_ino: status.st_size for status in found}.values()) / 1e6
 
 
-def serve(kb: Path, folder: Path) -> tuple[float, dict[str, float]]:
-    """Start the server; return seconds until the first hit, and megabytes of memory by process."""
+def serve(kb: Path, folder: Path) -> tuple[float, list[dict[str, float]]]:
+    """Start the server; return seconds until the first hit, and megabytes of memory by process
+    after each of ``IDLE_SECONDS``.
+    """
     home = folder / "home"
     environment = {**without_tree(), "YOUTUBE_KB_DATA_DIR": str(home), "HOME": str(folder)}
     begun = time.monotonic()
@@ -103,8 +169,11 @@ def serve(kb: Path, folder: Path) -> tuple[float, dict[str, float]]:
         while not found(search, folder, environment):
             time.sleep(0.5)
         first = time.monotonic() - begun
-        time.sleep(IDLE_SECONDS)
-        return first, memory(home)
+        memories = []
+        for idle in IDLE_SECONDS:
+            time.sleep(begun + first + idle - time.monotonic())
+            memories.append(memory(home))
+        return first, memories
 
 
 @contextmanager

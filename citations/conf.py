@@ -153,6 +153,12 @@ def model_threads() -> int:
     return int(settings.MODEL_THREADS)
 
 
+def model_idle() -> float:
+    """Return the seconds after which an unused local model leaves memory; 0: never."""
+    seconds: float = settings.MODEL_IDLE_SECONDS
+    return seconds
+
+
 def uses_context() -> bool:
     """Say whether a language model writes contexts for chunks."""
     return llm().provider != NO_LLM and not settings.DISABLE_CONTEXTUAL_RETRIEVAL

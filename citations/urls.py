@@ -4,10 +4,23 @@ from django.urls import URLPattern, URLResolver, path
 
 from citations.views import add as view_add
 from citations.views import ask as view_ask
-from citations.views import citation, conversations, lectures, pages, search, sources
+from citations.views import (
+    citation,
+    conversations,
+    lectures,
+    pages,
+    palette,
+    recordings,
+    search,
+    sources,
+)
 from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("go/", palette.go_to, name="go-to"),
+    path("videos/<int:pk>/", recordings.show_recording, name="video"),
+    path("videos/<int:pk>/chunks/<int:index>/", recordings.show_part, name="video-chunk"),
+    path("videos/<int:pk>/search/", recordings.find, name="video-search"),
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
     path("ask/", view_ask.ask, name="ask"),
@@ -35,6 +48,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sources/events/", sources.source_events, name="source-events"),
     path("sources/add/", view_add.add, name="source-add"),
     path("sources/<uuid:source_id>/", sources.show_source, name="source"),
+    path("sources/<uuid:source_id>/passages/", sources.show_passages, name="source-passages"),
+    path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),
     path("sources/<uuid:source_id>/state/", view_add.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),
     path(

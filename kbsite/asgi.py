@@ -11,8 +11,9 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from kbsite import boot
+from kbsite import boot, garbage
 
+garbage.pause()
 boot.set_up()
 
 from kbsite.telemetry import process
@@ -58,6 +59,8 @@ def _end_streams_on_signals(loop: asyncio.AbstractEventLoop) -> None:
         if callable(handler):
             signal.signal(number, partial(ending, handler))
 
+
+garbage.resume()
 
 # Load the models before the first search.
 threading.Thread(target=registry.warm, name="warm").start()

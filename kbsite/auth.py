@@ -9,10 +9,12 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends.db import SessionStore
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
 from kbsite.models import ApiToken
+from kbsite.oauth import audience, connections
 from transcripts import actors
 from transcripts.actors import Actor
 from transcripts.errors import Forbidden, NotSignedIn
@@ -31,9 +33,14 @@ class Caller:
 
     def require_write(self) -> None:
         """Raise Forbidden for a token that may only read."""
-        if self.token is not None and not self.token.can_write:
-            hint = "Make one with `kb token create --write`."
-            raise Forbidden("This token may only read.", hint=hint)
+        if self.token is None or self.token.can_write:
+            return
+        if self.token.application_id:
+            hint = "Connect it again and allow it to add and change."
+            raise Forbidden("This connection may only read.", hint=hint)
+        raise Forbidden(
+            "This token may only read.", hint="Make one with `kb token create --write`."
+        )
 
     def renewed(self) -> "Caller | None":
         """Return them with what they may see and change now; None if they are signed out.
@@ -41,8 +48,11 @@ class Caller:
         A long request may outlive a membership, a token, a session or an account.
         """
         if self.token is not None:
-            token = ApiToken.valid().filter(pk=self.token.pk).select_related("user").first()
-            return Caller(token.user, scope_of(token.user, token), token) if token else None
+            ends, token = self.token.expires_at, ApiToken.valid().filter(pk=self.token.pk).first()
+            if token is None or (ends and ends <= timezone.now()):
+                return None
+            token.can_write = token.can_write and self.token.can_write  # an access token's part
+            return Caller(token.user, scope_of(token.user, token), token)
         request = HttpRequest()
         request.session = SessionStore(self.session)
         user = get_user(request)
@@ -78,9 +88,12 @@ def scope_of(user: User | AnonymousUser, token: ApiToken | None = None) -> Scope
     return Scope(readable=readable, writable=writable & readable if may_write else frozenset())
 
 
-def caller_of_token(text: str) -> Caller:
-    """Return the caller of a bearer token. Raises NotSignedIn."""
-    token = ApiToken.find(text)
+def caller_of_token(text: str, *, resource: str = "") -> Caller:
+    """Return the caller of a bearer token, a personal one or one of OAuth.
+
+    ``resource`` is the address that is called, without its query. Raises NotSignedIn.
+    """
+    token = ApiToken.find(text) or connections.find(text, resource=resource)
     if token is None:
         raise NotSignedIn("This token is unknown, expired or revoked.")
     return Caller(user=token.user, scope=scope_of(token.user, token), token=token)
@@ -90,7 +103,8 @@ def caller_of_request(request: HttpRequest) -> Caller | None:
     """Return the caller by bearer token if one is sent, else by session. Raises NotSignedIn."""
     scheme, _, text = request.headers.get("Authorization", "").partition(" ")
     if scheme.casefold() == "bearer":
-        return caller_of_token(text.strip())
+        resource = audience.origin_of(request) + request.path
+        return caller_of_token(text.strip(), resource=resource)
     if request.user.is_authenticated:
         key = request.session.session_key or ""
         return Caller(user=request.user, scope=scope_of(request.user), session=key)
@@ -137,9 +151,23 @@ class CallerMiddleware(MiddlewareMixin):
             lambda: request.caller.scope if request.caller else NOTHING
         )
 
-    def process_response(self, request: Any, response: HttpResponse) -> HttpResponse:
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        if request.path_info.startswith("/api/") and response.status_code in (401, 403):
+            _challenge(request, response)
         actors.found_by(Actor)  # the thread goes on to others
         return response
+
+
+def _challenge(request: Any, response: HttpResponse) -> None:
+    """Say where tokens come from; for one that may only read, that a wider one is needed."""
+    missing = {}
+    if response.status_code == 403:
+        token = request.caller.token if request.caller else None
+        if token is None or not token.application_id or token.can_write:
+            return
+        missing = {"error": "insufficient_scope", "scope": audience.SCOPES}
+    own = audience.origin_of(request)
+    response["WWW-Authenticate"] = audience.challenge(own, request.path_info, **missing)
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):

@@ -4,7 +4,9 @@ import hashlib
 import os
 from pathlib import Path
 
+import allauth
 import django
+import oauth2_provider
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
@@ -77,5 +79,6 @@ def _current_stamp() -> str:
         for app in ("citations", "kbsite", "transcripts")
         for path in Path(settings.BASE_DIR, app).glob("migrations/0*.py")
     )
-    versions = [django.__version__, str(TOKENIZER_VERSION)]
+    libraries = [package.__version__ for package in (django, allauth, oauth2_provider)]
+    versions = [*libraries, str(TOKENIZER_VERSION)]
     return hashlib.sha256("\n".join([*versions, *names]).encode()).hexdigest()

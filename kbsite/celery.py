@@ -7,7 +7,7 @@ import os
 import uuid
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from celery import Celery
 from celery.signals import before_task_publish, celeryd_init, setup_logging
@@ -25,11 +25,13 @@ __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has im
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
 
+PROMPT_SECONDS: Final = 0.2
+
 TRANSPORT_ALIASES["filesystem"] = "kbsite.celery:Transport"
 
 app = Celery("cuebase", task_cls="kbsite.telemetry.tasks:WatchedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["transcripts", "citations"])
+app.autodiscover_tasks(["transcripts", "citations", "kbsite"])
 
 
 def make_queue_folders() -> None:
@@ -54,6 +56,12 @@ class Transport(filesystem.Transport):
     """Kombu's file queue, with messages that appear in one step."""
 
     Channel = Channel
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: Any) -> None:
+        """Handle one message, or raise ``TimeoutError`` soon: a worker sees only between two calls
+        that it shall end, and Celery's timeout is two seconds.
+        """
+        super().drain_events(connection, timeout=min(timeout or PROMPT_SECONDS, PROMPT_SECONDS))
 
 
 @celeryd_init.connect

@@ -98,6 +98,11 @@ MODEL_THREADS = option(
     least=1,
     most=64,
 )
+MODEL_IDLE_SECONDS = option(
+    "MODEL_IDLE_SECONDS",
+    300.0,
+    "Seconds after which an unused local model leaves memory; loading takes a second. 0: never.",
+)
 RERANKER = option(
     "RERANKER",
     "cross-encoder/ms-marco-MiniLM-L-12-v2",

@@ -1,7 +1,7 @@
 """Expected errors as HTTP responses: problem details (RFC 9457), or a page."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import (
@@ -40,14 +40,27 @@ API = "/api/"
 DATABASE_ERRORS = (OperationalError, InterfaceError)  # the database ended, restarts or is full
 RETRY_SECONDS = 5  # until a database that ended is expected back
 PROBLEM = "application/problem+json"
+NON_FIELD = "non_field_errors"  # of Django REST framework
 EVENTS = "text/event-stream"
 CHALLENGE = 'Bearer realm="cuebase"'
+
+
+class Outdated(Conflict):
+    """What is to be changed is not the version that the caller named any more."""
+
+    code = "outdated"
+    default_hint = "Read it again, and send your change with its new ETag."
+
+    def __init__(self) -> None:
+        super().__init__("This was changed since you read it.")
+
 
 # Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
 FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (NotSignedIn, 401),
     (Forbidden, 403),
     (NotFound, 404),
+    (Outdated, 412),
     (Conflict, 409),
     (TooLarge, 413),
     (InvalidInput, 422),
@@ -81,7 +94,20 @@ def problem(error: KnowledgeBaseError) -> dict[str, Any]:
         "title": error.code.replace("_", " "),
         "status": status_of(error),
         **error.problem(),
+        "errors": _fields(error.complaints if isinstance(error, InvalidInput) else ()),
     }
+
+
+def invalid_fields(complaints: Mapping[str, str]) -> InvalidInput:
+    """Return the error of a request whose fields or parameters cannot be used; "": all of it."""
+    sentences = (f"{name}: {text}" if name else text for name, text in complaints.items())
+    error = InvalidInput("; ".join(sentences), hint="The parameters are described at /api/v1/docs.")
+    error.complaints = tuple(complaints.items())
+    return error
+
+
+def _fields(complaints: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"field": name, "message": text} for name, text in complaints]
 
 
 def problem_response(error: KnowledgeBaseError) -> JsonResponse:
@@ -102,10 +128,10 @@ def _response(details: dict[str, Any]) -> JsonResponse:
     return JsonResponse(details, status=status, content_type=PROBLEM, headers=headers)
 
 
-def complaint(found: Mapping[str, Any]) -> str:
+def complaint(entry: Mapping[str, Any]) -> str:
     """Return an entry of pydantic's ``ValidationError.errors()`` without words of Python's."""
-    message = str(found["msg"]).removeprefix("Value error, ")
-    about = found.get("ctx") or {}
+    message = str(entry["msg"]).removeprefix("Value error, ")
+    about = entry.get("ctx") or {}
     if about.get("field_type") != "Value":  # a list
         return message
     if "max_length" in about:
@@ -141,6 +167,7 @@ def protocol_problem(status: int, detail: str = "") -> dict[str, Any]:
         "code": code,
         "detail": detail or message,
         "hint": "",
+        "errors": [],
     }
 
 
@@ -204,10 +231,10 @@ class ErrorMiddleware(MiddlewareMixin):
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Return problem details for the content API; browsable pages embed them."""
-    found = _known(exception)
-    if found is None:
+    known = _known(exception)
+    if known is None:
         return None
-    data = problem(found) if isinstance(found, KnowledgeBaseError) else found
+    data = problem(known) if isinstance(known, KnowledgeBaseError) else known
     renderer = getattr(context["request"], "accepted_renderer", None)
     as_page = renderer is not None and renderer.media_type == "text/html"
     headers = {"WWW-Authenticate": CHALLENGE} if data["status"] == 401 else {}
@@ -227,7 +254,7 @@ def _known(exception: Exception) -> KnowledgeBaseError | dict[str, Any] | None:
         case drf.NotFound() | Http404():
             return NotFound("There is nothing here that you can see.")
         case drf.ValidationError():
-            return InvalidInput(_flat(exception.detail))
+            return invalid_fields(dict(_complaints(exception.detail)))
         case SuspiciousOperation():
             return protocol_problem(status_of_refusal(exception))
         case drf.APIException():
@@ -235,9 +262,17 @@ def _known(exception: Exception) -> KnowledgeBaseError | dict[str, Any] | None:
     return None
 
 
+def _complaints(detail: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the fields and complaints of a nested ``ValidationError.detail``."""
+    if isinstance(detail, dict):
+        for name, value in detail.items():
+            path = "" if name == NON_FIELD else f"{field}.{name}".lstrip(".")
+            yield from _complaints(value, path)
+    else:
+        yield field, _flat(detail)
+
+
 def _flat(detail: Any) -> str:
     if isinstance(detail, dict):
         return "; ".join(f"{name}: {_flat(value)}" for name, value in detail.items())
-    if isinstance(detail, list):
-        return " ".join(_flat(value) for value in detail)
-    return str(detail)
+    return " ".join(map(_flat, detail)) if isinstance(detail, list) else str(detail)

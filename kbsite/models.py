@@ -1,4 +1,4 @@
-"""API tokens and one-time sign-in links. Only their hashes are stored."""
+"""API tokens, connected applications and one-time sign-in links. Only hashes are stored."""
 
 import hashlib
 import secrets
@@ -10,6 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+from oauth2_provider.models import RefreshToken
 
 from transcripts import audit
 from transcripts.audit import Action
@@ -18,7 +19,10 @@ TOKEN_PREFIX = "kb_"
 
 
 class ApiToken(models.Model):
-    """A bearer token for REST and MCP: it acts for its user, within its own limits."""
+    """A bearer token for REST and MCP: it acts for its user, within its own limits.
+
+    A connection is one whose texts come from OAuth; see ``kbsite.oauth.connections``.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -27,7 +31,23 @@ class ApiToken(models.Model):
     hint = models.CharField(
         max_length=12, help_text="How the token begins, to tell it from others."
     )
-    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token.")
+    digest = models.CharField(
+        max_length=64,
+        unique=True,
+        help_text="SHA-256 of the token; of a connection's authorization code.",
+    )
+    application = models.ForeignKey(
+        settings.OAUTH2_PROVIDER_APPLICATION_MODEL,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="connections",
+        help_text="The application that a user has connected by OAuth; none: a personal token.",
+    )
+    family = models.UUIDField(
+        null=True, unique=True, editable=False, help_text="Of the OAuth tokens of a connection."
+    )
     can_write = models.BooleanField(default=False)
     collections: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         "transcripts.Collection",
@@ -63,46 +83,83 @@ class ApiToken(models.Model):
     ) -> "tuple[ApiToken, str]":
         """Create a token; its text is returned here and never again."""
         text = TOKEN_PREFIX + secrets.token_urlsafe(32)
-        with transaction.atomic():
-            token = cls.objects.create(
-                user=user,
-                name=name[:80],
-                hint=text[:9],
-                digest=digest(text),
-                can_write=can_write,
-                limited=bool(collections),
-                expires_at=timezone.now() + timedelta(days=days) if days else None,
-            )
-            token.collections.set(collections)
-            may = "write" if can_write else "read"
-            audit.record(Action.ADD, "token", token.hint, user=user.get_username(), may=may)
+        ends = timezone.now() + timedelta(days=days) if days else None
+        token = cls._store(
+            collections,
+            user=user,
+            name=name[:80],
+            hint=text[:9],
+            digest=digest(text),
+            can_write=can_write,
+            expires_at=ends,
+        )
         return token, text
+
+    @classmethod
+    def connect(
+        cls,
+        user: AbstractBaseUser,
+        application: Any,
+        *,
+        secret: str,
+        name: str,
+        can_write: bool = False,
+        collections: tuple[Any, ...] = (),
+    ) -> "ApiToken":
+        """Create the connection of an application, which a secret stands for at first."""
+        return cls._store(
+            collections,
+            user=user,
+            application=application,
+            name=name[:80],
+            hint=f"oauth_{secrets.token_hex(3)}",
+            digest=digest(secret),
+            can_write=can_write,
+        )
+
+    @classmethod
+    def _store(cls, collections: tuple[Any, ...], **values: Any) -> "ApiToken":
+        with transaction.atomic():
+            token = cls.objects.create(limited=bool(collections), **values)
+            token.collections.set(collections)
+            user, may = token.user.get_username(), "write" if token.can_write else "read"
+            audit.record(Action.ADD, token.kind, token.hint, user=user, may=may)
+        return token
+
+    @property
+    def kind(self) -> str:
+        return "connection" if self.application_id else "token"
 
     @classmethod
     def find(cls, text: str) -> "ApiToken | None":
         """Return the valid token of a text, and record its use (once a minute)."""
         if not text.startswith(TOKEN_PREFIX) or len(text) > 100:
             return None
-        now = timezone.now()
-        token = cls.valid().filter(digest=digest(text)).select_related("user").first()
-        if token is not None and (
-            token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1)
-        ):
-            cls.objects.filter(pk=token.pk).update(last_used_at=now)
+        token = cls.valid().filter(digest=digest(text)).first()
+        if token is not None:
+            token.record_use()
         return token
 
     @classmethod
     def valid(cls) -> "models.QuerySet[ApiToken]":
         """Return the tokens of active users that are neither expired nor revoked."""
         is_current = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
-        return cls.objects.filter(is_current, revoked_at=None, user__is_active=True)
+        valid = cls.objects.filter(is_current, revoked_at=None, user__is_active=True)
+        return valid.select_related("user")
+
+    def record_use(self) -> None:
+        """Record that the token was used now, once a minute."""
+        now = timezone.now()
+        if self.last_used_at is None or now - self.last_used_at > timedelta(minutes=1):
+            ApiToken.objects.filter(pk=self.pk).update(last_used_at=now)
 
     def revoke(self) -> None:
         """Make the token useless, but keep its record."""
         self.revoked_at = timezone.now()
         with transaction.atomic():
             self.save(update_fields=["revoked_at"])
-            audit.record(Action.REVOKE, "token", self.hint, user=self.user.get_username())
+            RefreshToken.revoke_family(self.family)
+            audit.record(Action.REVOKE, self.kind, self.hint, user=self.user.get_username())
 
 
 class SignInLink(models.Model):

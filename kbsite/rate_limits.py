@@ -7,9 +7,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Final
 
 from django.conf import settings
+from django.http import HttpRequest
 from limits import RateLimitItem
 from limits.storage import Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
@@ -20,6 +22,8 @@ from transcripts.errors import Throttled
 ASKING: Final = re.compile(
     r"POST /(ask/([0-9a-f-]{36}/)?|ask/answers/[^/]+/again/|api/v1/(ask|answers/[^/]+/again))"
 )
+
+IPV6_PREFIX: Final = 64  # bits; whoever has an IPv6 address can choose the others
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +63,18 @@ def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> Stand
     if is_allowed:
         return Standing(window.remaining, wait)
     raise Throttled(message, hint=f"Come back in {wait} seconds.", retry_after=wait)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the address that a request comes from; for an IPv6 address, its network."""
+    text: str = request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return text
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((int(address), IPV6_PREFIX), strict=False))
 
 
 def forget() -> None:

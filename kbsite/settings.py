@@ -11,6 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from platformdirs import user_data_path
 
 from kbsite import postgres
+from kbsite.access_settings import *
+from kbsite.access_settings import OIDC_APPS
 from kbsite.engine_settings import *
 from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
@@ -34,9 +36,6 @@ DATABASE_URL = option(
 MODELS_DIR = Path(
     option("MODELS_DIR", "", "Directory of converted models; empty: in the data directory.")
     or DATA_DIR / "models"
-)
-PUBLIC_URL = option(
-    "PUBLIC_URL", "http://127.0.0.1:8000", "Public address of this server, for links and MCP."
 )
 HOST = option("HOST", "127.0.0.1", "Address that `kb serve` listens on.")
 PORT = option("PORT", 8000, "Port that `kb serve` listens on.", most=65_535)
@@ -95,6 +94,7 @@ for _proxy in TRUSTED_PROXIES:
         ) from error
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = SECURE
+SECURE_REDIRECT_EXEMPT = ["^(healthz|readyz)$"]  # supervisors ask within the machine or cluster
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
@@ -121,6 +121,11 @@ CONTENT_SECURITY_POLICY = {
 # Django
 
 INSTALLED_APPS = [
+    "oauth2_provider",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    *OIDC_APPS,
     "kbsite",
     "citations",
     "transcripts",
@@ -130,6 +135,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "corsheaders",
     "csp",
     "django_filters",
     "django_htmx",
@@ -137,6 +143,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "kbsite.compression.TokenGZipMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",
@@ -148,10 +156,12 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "kbsite.auth.CallerMiddleware",
     "kbsite.auth.SignInRequiredMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "kbsite.call_limits.CallLimitMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "kbsite.errors.ErrorMiddleware",
+    "kbsite.conditional_requests.VersionMiddleware",
 ]
 ROOT_URLCONF = "kbsite.urls"
 ASGI_APPLICATION = "kbsite.asgi.application"
@@ -295,6 +305,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_TIMER_PRECISION = 0.2  # seconds; a worker that ends waits for its timer
 CELERY_TASK_ACKS_LATE = True
 # A task that cannot be published is published by the next sweep.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0, "interval_step": 0.2}
@@ -316,6 +327,7 @@ CELERY_BEAT_SCHEDULE = {
     "index": {"task": "citations.tasks.sweep", "schedule": 4.0, "options": {"expires": 12}},
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
     "prune": {"task": "transcripts.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
+    "prune-oauth": {"task": "kbsite.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
         "schedule": 300.0,
@@ -353,6 +365,15 @@ MCP_MAX_TOKENS = option(
     "MCP_MAX_TOKENS", 20_000, "Tokens in one tool's result, at most, unless the call sets a limit."
 )
 
+# Both halves of REST
+
+CORS_ALLOWED_ORIGINS = option(
+    "CORS_ALLOWED_ORIGINS", [], "Origins (https://app.example.org) whose pages may call REST."
+)
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = ("authorization", "content-type", "if-match", "if-none-match", "last-event-id")
+CORS_EXPOSE_HEADERS = ("ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After")
+
 # The content API
 
 REST_FRAMEWORK = {
@@ -361,12 +382,11 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_FILTER_BACKENDS": [
-        "django_filters.rest_framework.DjangoFilterBackend",
-        "rest_framework.filters.SearchFilter",
-        "rest_framework.filters.OrderingFilter",
-    ],
-    "DEFAULT_PAGINATION_CLASS": "kbsite.content.requests.Pages",
     "EXCEPTION_HANDLER": "kbsite.errors.drf_exception_handler",
-    "PAGE_SIZE": 25,
+    "ORDERING_PARAM": "sort",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [],  # enumerations stand where they are used
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
 }

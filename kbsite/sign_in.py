@@ -7,7 +7,6 @@ count of its own, which no attacker can use up.
 """
 
 import secrets
-from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Any, Final
 
 from django.conf import settings
@@ -28,7 +27,6 @@ BY_ADDRESS: Final = 30
 BY_NAME: Final = 20
 KNOWN_BROWSER: Final = "known_browser"
 KNOWN_SECONDS: Final = 365 * 86_400
-IPV6_PREFIX: Final = 64  # bits; whoever has an IPv6 address can choose the others
 
 
 class SignInForm(AuthenticationForm):
@@ -61,7 +59,7 @@ def count_password(request: HttpRequest, name: str) -> None:
     if browser is not None:
         _count("browser", browser, BY_PAIR)
         return
-    address = _address(request)
+    address = rate_limits.address_of(request)
     _count("name and address", f"{address} {name}", BY_PAIR)
     _count("address", address, BY_ADDRESS)
     _count("name", name, BY_NAME)
@@ -69,7 +67,7 @@ def count_password(request: HttpRequest, name: str) -> None:
 
 def count_link(request: HttpRequest) -> None:
     """Count a link that signs nobody in. Raises Throttled."""
-    _count("address", _address(request), BY_ADDRESS)
+    _count("address", rate_limits.address_of(request), BY_ADDRESS)
 
 
 def remember_browser(response: HttpResponse, name: str) -> None:
@@ -93,18 +91,6 @@ def _count(what: str, who: str, allowed: int) -> None:
         allowed=RateLimitItemPerMinute(allowed, MINUTES),
         message="There were too many attempts to sign in.",
     )
-
-
-def _address(request: HttpRequest) -> str:
-    """Return the address that a request comes from; for an IPv6 address, its network."""
-    text: str = request.META.get("REMOTE_ADDR", "")
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return text
-    if isinstance(address, IPv4Address):
-        return str(address)
-    return str(address.ipv4_mapped or IPv6Network((int(address), IPV6_PREFIX), strict=False))
 
 
 def _salt(name: str) -> str:

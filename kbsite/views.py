@@ -4,7 +4,10 @@ import json
 import sys
 from typing import Any
 
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -25,7 +28,10 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from kbsite import health, sign_in
 from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
+from kbsite.mcp_clients import bundle
+from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
+from kbsite.oauth import connections
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
@@ -55,12 +61,14 @@ class SignIn(LoginView):
     authentication_form = sign_in.SignInForm
     redirect_authenticated_user = True
 
+    extra_context = {"provider": settings.OIDC_ISSUER and settings.OIDC_NAME}
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        name = form.get_user().get_username()
-        with transaction.atomic():
-            response = super().form_valid(form)
-            audit.record(Action.SIGN_IN, "password", name)
-        sign_in.remember_browser(response, name)
+        """Sign in, or ask for the second factor first."""
+        user = form.get_user()
+        signing_in = Login(user=user, redirect_url=self.get_success_url())
+        credentials = {"username": user.get_username()}
+        response: HttpResponse = perform_password_login(self.request, credentials, signing_in)
         return response
 
 
@@ -164,7 +172,15 @@ def create_token(request: Any) -> HttpResponse:
     server = {"type": "http", "url": _mcp_url(request), "headers": headers}
     config = json.dumps({"mcpServers": {"cuebase": server}}, indent=2)
     new = {"new_token": token, "text": text, "config": config}
-    return render(request, "kbsite/tokens.html", {**_tokens(request), **new})
+    return render(request, "kbsite/tokens.html", {**_tokens(request, text), **new})
+
+
+@require_safe
+def mcp_bundle(request: HttpRequest) -> HttpResponse:
+    """Download the bundle for Claude Desktop, with the address of this server in it."""
+    content = bundle.build(request.build_absolute_uri("/").rstrip("/"))
+    headers = {"Content-Disposition": f'attachment; filename="{bundle.FILE}"'}
+    return HttpResponse(content, content_type=bundle.MEDIA_TYPE, headers=headers)
 
 
 @require_POST
@@ -173,7 +189,7 @@ def revoke_token(request: Any, pk: int) -> HttpResponse:
     if token is None:
         raise NotFound("There is no such token.", hint="It may have been revoked already.")
     token.revoke()
-    messages.success(request, f"The token “{token.name}” is revoked.")
+    messages.success(request, f"The {token.kind} “{token.name}” is revoked.")
     return redirect("tokens")
 
 
@@ -238,12 +254,21 @@ def _next(request: HttpRequest, *, default: str = "library") -> str:
     return resolve_url(default)
 
 
-def _tokens(request: Any) -> dict[str, Any]:
-    tokens = ApiToken.objects.filter(user=request.user, revoked_at=None)
+def _tokens(request: Any, text: str = "") -> dict[str, Any]:
+    """Return what the page shows; the links to clients contain the text of a new token."""
+    url = _mcp_url(request)
+    tokens = ApiToken.objects.filter(user=request.user, revoked_at=None, application=None)
+    connected = connections.live(request.user)
     return {
         "tokens": tokens.prefetch_related("collections"),
+        "connections": connected.select_related("application").prefetch_related("collections"),
         "collections": Collection.objects.visible(request.access),
-        "mcp_url": _mcp_url(request),
+        "mcp_url": url,
+        "is_public": request.is_secure(),
+        "claude_link": clients.claude_link(url),
+        "claude_code_command": clients.claude_code_command(url, text),
+        "cursor_link": clients.cursor_link(url, text),
+        "vscode_link": clients.vscode_link(url, text),
     }
 
 

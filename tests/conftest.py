@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from citations.providers import http as provider_http
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
-from kbsite import boot, postgres
+from kbsite import boot, garbage, postgres
 from tests import template
 from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
@@ -42,6 +42,9 @@ LONGEST = (
 )
 
 
+garbage.pause()  # until all tests are collected
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Start the database of this run, without fsync; the admin is there, as it is where addresses
     are.
@@ -57,6 +60,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     then end together.
     """
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Collect no garbage among the modules and tests, which stay."""
+    garbage.resume()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

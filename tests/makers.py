@@ -15,7 +15,7 @@ from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
 from citations.models import Chunk, Document, Page, Source, SourceKind, State
 from citations.readers.formats import FORMATS
-from citations.readers.page import ReadPage
+from citations.readers.page import Paragraph, ReadPage
 from transcripts import storage
 from transcripts.captions import to_vtt
 from transcripts.cues import Cue
@@ -154,7 +154,9 @@ def make_paper(
     """
     source = document_storage.add(collection, BytesIO(data), name=name, title=title).source
     read = [
-        ReadPage(number=number, text=page) if isinstance(page, str) else page
+        ReadPage(number=number, text=page, blocks=(Paragraph(0, len(page)),) if page else ())
+        if isinstance(page, str)
+        else page
         for number, page in enumerate(pages, start=1)
     ]
     starts = accumulate((len(page.text) + 2 for page in read), initial=0)

@@ -58,6 +58,7 @@ class InvalidInput(KnowledgeBaseError):
     """The input cannot be used. Sending it again does not help."""
 
     code = "invalid_input"
+    complaints: tuple[tuple[str, str], ...] = ()  # field, such as segments.0.text, and sentence
 
 
 class NotFound(KnowledgeBaseError):

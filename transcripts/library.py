@@ -1,6 +1,5 @@
 """Reading the library: list, find, read and search, within a scope."""
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -196,12 +195,6 @@ def read(video: Video, *, language: str = "", **selection: Any) -> VideoReading:
     transcript = find_transcript(video, language=language)
     result = reading.read(cues_of(transcript), limits=conf.limits(), **selection)
     return VideoReading(video=video, transcript=transcript, reading=result)
-
-
-def chunk_index_at(transcript: Transcript, seconds: float) -> int:
-    """Return the index of the time chunk at a moment, or of the first or last chunk."""
-    groups = group_by_time(cues_of(transcript), conf.limits().chunk_size_seconds)
-    return max(0, bisect_right([group.start for group in groups], seconds * 1000) - 1)
 
 
 def search(video: Video, query: str, *, language: str = "", limit: int = 5) -> VideoSearch:

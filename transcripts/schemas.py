@@ -48,6 +48,13 @@ def _chapters(stored: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
     return [{"start": seconds(start), "title": title} for start, title in stored]
 
 
+class FieldProblemOut(Shape):
+    """What is wrong with one field or parameter of a request."""
+
+    field: str = Field(description="Such as newest or segments.0.text; empty: all of it.")
+    message: str
+
+
 class ProblemOut(Shape):
     """Problem details (RFC 9457) with a stable code and a hint that says what to try."""
 
@@ -57,6 +64,7 @@ class ProblemOut(Shape):
     code: str
     detail: str
     hint: str
+    errors: list[FieldProblemOut] = Field(description="By field, if the request is invalid.")
 
 
 class JobProblem(Shape):

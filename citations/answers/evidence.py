@@ -60,13 +60,13 @@ def collect(
     sets = [find(scope, part, filter=filter, limit=limit, user=user) for part in parts]
     passages = (
         replace(passage, part=number)
-        for number, found in enumerate(sets)
-        for passage in found.evidence
+        for number, evidence in enumerate(sets)
+        for passage in evidence.evidence
     )
     return EvidenceSet(
         evidence=_numbered(list(passages)),
-        stages=tuple(stage for found in sets for stage in found.stages),
-        notes=tuple(note for found in sets for note in found.notes),
+        stages=tuple(stage for evidence in sets for stage in evidence.stages),
+        notes=tuple(note for evidence in sets for note in evidence.notes),
         is_fused=sets[-1].is_fused,
     )
 

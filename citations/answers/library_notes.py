@@ -57,8 +57,8 @@ def gap_note(scope: Scope, filter: Filter) -> str:
     if not titles:
         return ""
     total = sources.count()
-    one = "source is" if total == 1 else "sources are"
-    return f"{len(titles):,} of {total:,} {one} not embedded yet: {_named(titles)}."
+    noun = "source is" if total == 1 else "sources are"
+    return f"{len(titles):,} of {total:,} {noun} not embedded yet: {_named(titles)}."
 
 
 def _named(titles: Sequence[str]) -> str:

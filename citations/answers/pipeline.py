@@ -51,7 +51,7 @@ class AnswerRequest:
     filter: Filter
     user: User | None
     full_question: str
-    told: tuple[str, ...] = ()
+    earlier_quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class _Attempt:
     """What was found in the sources, and what was written from it."""
 
     route: Route
-    found: EvidenceSet
+    evidence: EvidenceSet
     draft: Draft
     proof: Proof
     stages: tuple[Stage, ...]
@@ -78,12 +78,12 @@ def ask(
     filter: Filter = Filter(),
     user: User | None = None,
     full_question: str = "",
-    told: Iterable[str] = (),
+    earlier_quotes: Iterable[str] = (),
 ) -> Iterator[Event]:
     """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
     ``history`` has (question, answer) of earlier turns, oldest first. ``full_question`` is the
-    question as it stands alone, if that is known. ``told`` are the quotes of
+    question as it stands alone, if that is known. ``earlier_quotes`` are the quotes of
     earlier answers: an answer to a question that asks for more does not repeat them.
 
     Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
@@ -99,7 +99,7 @@ def ask(
         filter=filter,
         user=user,
         full_question=clean(full_question, MAX_QUERY_CHARACTERS),
-        told=tuple(told) if asks_for_more(text) else (),
+        earlier_quotes=tuple(earlier_quotes) if asks_for_more(text) else (),
     )
     return _events(request)
 
@@ -145,25 +145,27 @@ def _attempt(
     request: AnswerRequest, understanding: Understanding
 ) -> Generator[Event, None, _Attempt]:
     selected = understanding.selected
-    found = answer_evidence.collect(
+    evidence = answer_evidence.collect(
         request.scope,
         understanding.route.parts,
         filter=understanding.filter,
-        limit=min(MOST, LIMIT + len(request.told)),  # the search finds earlier quotes again
+        limit=min(
+            MOST, LIMIT + len(request.earlier_quotes)
+        ),  # the search finds earlier quotes again
         user=request.user,
     )
-    proof = Proof(found.evidence, scope=request.scope, filter=understanding.filter)
+    proof = Proof(evidence.evidence, scope=request.scope, filter=understanding.filter)
     embedder = understanding.models.embedder
     rater = SentenceRater(embedder) if embedder else None
-    draft, stages = Draft(), found.stages
-    if selected is None or _is_covered(understanding.route.parts, found.evidence, rater):
+    draft, stages = Draft(), evidence.stages
+    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, rater):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(
             full_question=understanding.full_question,
             parts=understanding.route.parts,
-            found=found,
-            told=request.told,
+            evidence=evidence,
+            earlier_quotes=request.earlier_quotes,
         )
         draft = yield from writers.write(task, proof, understanding.models.llm, rater)
         checked = proof.milliseconds
@@ -174,13 +176,13 @@ def _attempt(
         )
     return _Attempt(
         route=understanding.route,
-        found=found,
+        evidence=evidence,
         draft=draft,
         proof=proof,
         stages=stages,
         notes=(
             *((selected.note,) if selected else ()),
-            *found.notes,
+            *evidence.notes,
             *(rater.notes if rater else ()),
             *draft.notes,
         ),
@@ -249,7 +251,7 @@ def _help(request: AnswerRequest, started: float) -> Reply:
 def _reply(
     request: AnswerRequest, understanding: Understanding, attempt: _Attempt, started: float
 ) -> Reply:
-    draft, evidence = attempt.draft, attempt.found.evidence
+    draft, evidence = attempt.draft, attempt.evidence.evidence
     is_refused = not attempt.is_supported
     if is_refused:
         outcome = AnswerOutcome.REFUSED

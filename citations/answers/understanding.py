@@ -179,7 +179,7 @@ def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str
 def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool:
     """Tell whether a rewriting keeps the question's words, and takes its others from the turns."""
     new, old = set(stems(text)), set(stems(question))
-    known = old.union(*(stems(f"{asked} {answer}") for asked, answer in turns))
+    known = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
     return bool(new) and len(new & known) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
 
 
@@ -190,7 +190,7 @@ def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
             return later
         return in_context(later, earlier)[:MAX_QUERY_CHARACTERS]
 
-    return reduce(join, [*(asked[:MAX_QUERY_CHARACTERS] for asked, _ in turns), question])
+    return reduce(join, [*(query[:MAX_QUERY_CHARACTERS] for query, _ in turns), question])
 
 
 # Named sources
@@ -250,17 +250,17 @@ def _select_section(scope: Scope, filter: Filter, question: str) -> SelectedSour
         return None
     numbered = matching(scope, filter).filter(chunks__heading__regex=NUMBERED).distinct()
     sources = list(numbered.order_by("pk").values_list("pk", "title")[: MAX_NUMBERED + 1])
-    found = []
+    sections = []
     for key, title in sources if len(sources) <= MAX_NUMBERED else ():
         rows = Chunk.objects.filter(source=key).order_by("ordinal")
         headings = rows.values_list("heading", "span_start", "span_end")
         if span := section_span(named.number, [Heading(*row) for row in headings]):
-            found.append((key, title, span))
-    found.sort(key=lambda section: section[2][0] - section[2][1])
-    lengths = [last - first for _, _, (first, last) in found]
-    if not found or (len(found) > 1 and lengths[0] < FAR_LONGER * lengths[1]):
+            sections.append((key, title, span))
+    sections.sort(key=lambda section: section[2][0] - section[2][1])
+    lengths = [last - first for _, _, (first, last) in sections]
+    if not sections or (len(sections) > 1 and lengths[0] < FAR_LONGER * lengths[1]):
         return None
-    key, title, span = found[0]
+    key, title, span = sections[0]
     return SelectedSources(
         keys=frozenset({key}),
         question=named.question,

@@ -34,8 +34,8 @@ class WritingTask:
 
     full_question: str
     parts: tuple[QuestionPart, ...]
-    found: EvidenceSet
-    told: tuple[str, ...] = ()
+    evidence: EvidenceSet
+    earlier_quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +91,18 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
     sources' sentences answer.
     """
     extracts = extractive.extract(
-        task.parts, task.found.evidence, rate=rater, read=proof.around, told=task.told
+        task.parts,
+        task.evidence.evidence,
+        rate=rater,
+        read=proof.around,
+        earlier_quotes=task.earlier_quotes,
     )
     is_calibrated = rater is not None and rater.is_calibrated
     basis = Draft(
         signs=tuple(_signs(task, extract, is_calibrated) for extract in extracts),
         repeats=any(extract.repeats for extract in extracts),
     )
-    if llm is None or not task.found.evidence:
+    if llm is None or not task.evidence.evidence:
         return (yield from _extractive(basis, extracts, proof, has_lead=_has_lead(task)))
     draft = yield from _ModelWriter(task, proof, llm, rater if is_calibrated else None).write(basis)
     if draft.model:
@@ -110,7 +114,7 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
 def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str, float]:
     """Return the signs that are measured as they were when confidence was calibrated."""
     unknown = {
-        *(() if task.found.is_fused else confidence.FUSED),
+        *(() if task.evidence.is_fused else confidence.FUSED),
         *(() if is_calibrated else confidence.NEAR),
     }
     numbers = extract.signs.as_numbers()
@@ -125,7 +129,7 @@ def _has_lead(task: WritingTask) -> bool:
     part, *others = task.parts
     return not (
         others
-        or task.told
+        or task.earlier_quotes
         or part.breadth == Breadth.BROAD
         or asks_for_list(part.text)
         or asks_for_more(task.full_question)
@@ -229,9 +233,9 @@ class _ModelWriter:
         prompt = writing_prompts.prompt(
             task.full_question,
             task.parts,
-            task.found.evidence,
+            task.evidence.evidence,
             budget=llm.budget,
-            told=task.told,
+            earlier_quotes=task.earlier_quotes,
             failed=failed,
         )
         written: list[str] = []
@@ -268,10 +272,10 @@ class _ModelWriter:
     def _attributed(self, draft: ClaimDraft) -> Claim | None:
         """Return a claim that its passages prove: in its words if they say them, else in theirs."""
         numbers = {*draft.passages, *(cited.passage for cited in draft.cited)}
-        evidence = self._task.found.evidence
+        evidence = self._task.evidence.evidence
         named = [passage for passage in evidence if passage.number in numbers]
         place = attribute(draft.text, named or evidence, rate=self._rate)
-        if place is None or excerpts.is_told(place.pick.text, self._task.told):
+        if place is None or excerpts.is_repeated(place.pick.text, self._task.earlier_quotes):
             return None
         quote = CitedQuote(quote=place.pick.text, passage=place.pick.evidence.number)
         match = self._proof.look_up(quote)
@@ -289,11 +293,12 @@ class _ModelWriter:
 
         A claim has no support without one, or with a number that none of their passages has.
         """
-        proof, told = self._proof, self._task.told
+        proof, earlier_quotes = self._proof, self._task.earlier_quotes
         true = [
             match
             for cited in draft.cited
-            if (match := proof.look_up(cited)) and not excerpts.is_told(cited.quote, told)
+            if (match := proof.look_up(cited))
+            and not excerpts.is_repeated(cited.quote, earlier_quotes)
         ]
         matches = [
             match
@@ -313,8 +318,8 @@ class _ModelWriter:
 
     def _unanswered(self, draft: UnansweredPart) -> str:
         """Return what is missing in the model's words if they are the question's."""
-        words, asked = set(stems(draft.text)), set(stems(self._task.full_question))
-        is_echo = words and len(words & asked) >= ECHOED * len(words)
+        words, wanted = set(stems(draft.text)), set(stems(self._task.full_question))
+        is_echo = words and len(words & wanted) >= ECHOED * len(words)
         return draft.text if is_echo else self._task.full_question
 
     def _remarks(self, basis: Draft, error: ModelError | None) -> tuple[str, ...]:
@@ -335,7 +340,7 @@ class _ModelWriter:
             return None
         passages = (check.evidence for check in checks if check.number == 1 and check.evidence)
         first = next(passages, 0)
-        part = self._task.found.evidence[first - 1].part if first else 0
+        part = self._task.evidence.evidence[first - 1].part if first else 0
         return confidence.estimate(basis.signs[part], proven=sum(cited) / len(cited))
 
     def _count(self, usage: Usage, prompt: Prompt) -> None:

@@ -47,6 +47,7 @@ def begin_session(request: Request, sent: shapes.SessionIn) -> Status[LectureSes
     )
     lecture_worker.prepare(session)
     _prefetch([session])
+    request.answer["Location"] = f"/api/v1/sessions/{session.uuid}"
     return Status(201, session)
 
 

@@ -125,10 +125,10 @@ def add_note(request: Request, sent: NoteIn) -> Status[NoteOut]:
         note = notes.pin(
             request.access, user, collection=sent.collection, title=sent.title, text=sent.text
         )
-        return Status(201, NoteOut.read(note, user))
+        return _created(request, note, 201)
     answer = notebook_answers.find_answer(request.access, user, sent.answer_id)
     kept = notes.keep(request.access, user, answer, collection=sent.collection, title=sent.title)
-    return Status(201 if kept.is_new else 200, NoteOut.read(kept.note, user))
+    return _created(request, kept.note, 201 if kept.is_new else 200)
 
 
 @router.get("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Read a note")
@@ -150,6 +150,11 @@ def delete_note(request: Request, note_id: NoteId) -> Status[Any]:
     """Delete a note."""
     notes.delete(_find_writable(request, note_id))
     return Status(204, None)
+
+
+def _created(request: Request, note: Note, status: int) -> Status[NoteOut]:
+    request.answer["Location"] = f"/api/v1/notes/{note.uuid}"
+    return Status(status, NoteOut.read(note, request.caller.user))
 
 
 def _find_writable(request: Request, note_id: Any) -> Note:

@@ -158,6 +158,7 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     request.access.require_write(source.collection_id)
     source.start_anew()
     send(source)
+    request.answer["Location"] = f"/api/content/sources/{source.uuid}/"
     return Status(202, source)
 
 

@@ -1,14 +1,12 @@
 """The operations that add sources of any kind and delete documents."""
 
-import json
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from django.core.files.uploadedfile import UploadedFile
-from ninja import Field, Query, Router, Schema, Status
-from ninja.errors import HttpError, ValidationError
-from pydantic import ConfigDict, StringConstraints
-from pydantic import ValidationError as PydanticError
+from ninja import Field, File, Form, Query, Router, Schema, Status
+from ninja.errors import ValidationError
+from ninja.files import UploadedFile
+from pydantic import StringConstraints
 
 from citations.api.search import Collections, SourceId
 from citations.documents import storage as document_storage
@@ -30,13 +28,10 @@ from transcripts.tasks import send as send_job
 router = Router()
 
 MAX_FILES = 100  # in one request
-Input = TypeVar("Input", bound=Schema)
 
 
 class UploadIn(FilesIn):
     """What applies to all files of a request; ``title`` only to a single one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     title: Annotated[Text, StringConstraints(max_length=300)] = Field(
         "", description="The title of a single document; empty: the file's own."
@@ -56,28 +51,6 @@ class FilesOut(Shape):
     documents: list[DocumentOut]
     job: JobOut | None
     problems: list[JobProblem]
-
-
-_FORM = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {
-            "type": "array",
-            "minItems": 1,
-            "maxItems": MAX_FILES,
-            "items": {"type": "string", "format": "binary"},
-        },
-        **UploadIn.model_json_schema()["properties"],
-    },
-}
-_BODY = {
-    "required": True,
-    "content": {
-        "application/json": {"schema": SourceIn.model_json_schema()},
-        "multipart/form-data": {"schema": _FORM},
-    },
-}
 
 
 class SourcesIn(Schema):
@@ -105,20 +78,57 @@ def list_sources(request: Request, wanted: Query[SourcesIn]) -> SourcePage:
 
 @router.post(
     "sources",
-    response=responses({201: StoredOut, 202: JobOut | FilesOut}, 404, 409, 413),
-    openapi_extra={"requestBody": _BODY},
-    summary="Add a video, playlist, channel, text, or files",
+    response=responses({201: StoredOut, 202: JobOut}, 404, 409, 413),
+    summary="Add a video, playlist, channel or text",
 )
-def add_source(request: Request) -> Status[Any]:
-    """Queue a YouTube address (202), store a text (201), or add files (202).
+def add_source(request: Request, sent: SourceIn) -> Status[Any]:
+    """Queue a YouTube address (202), or store a text (201).
 
-    An address returns its job; if one for the same address is unfinished, that one. Send files as
-    a form: PDF, Markdown, text and HTML become documents, captions a job. The content of a file
-    decides what it is.
+    An address returns its job; if one for the same address is unfinished, that one.
     """
-    if request.content_type == "multipart/form-data":
-        return _add_files(request)
-    return add_one(request, _validate(SourceIn, _json(request), "body"))
+    return add_one(request, sent)
+
+
+@router.post(
+    "sources/files", response=responses({202: FilesOut}, 404, 409, 413), summary="Add files"
+)
+def add_files(
+    request: Request, files: File[list[UploadedFile]], about: Form[UploadIn]
+) -> Status[FilesOut]:
+    """Add documents, and queue the import of captions and yt-dlp's .info.json files beside them.
+
+    The content of a file decides what it is: PDF, Markdown, text and HTML become documents.
+    """
+    request.caller.require_write()
+    unknown = request.POST.keys() - UploadIn.model_fields.keys() - {"csrfmiddlewaretoken"}
+    if unknown:
+        complaint = {"type": "extra_forbidden", "msg": "there is no such field here"}
+        raise ValidationError([{**complaint, "loc": ("form", name)} for name in sorted(unknown)])
+    if len(files) > MAX_FILES:
+        raise InvalidInput(f"files: at most {MAX_FILES} files are expected.")
+    collection = library.target_collection(request.access, about.collection)
+    documents = [file for file in files if document_storage.is_document(file, file.name or "")]
+    captions = [file for file in files if file not in documents]
+    job = None
+    if captions:  # first: a refused request must store nothing
+        job = acquisition.request_files(
+            collection,
+            contents(captions),
+            language=about.language,
+            tags=about.tags,
+            by=request.caller.user,
+        )
+        send_job(job)
+        activity.place(request.access, [job])
+        request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
+    added, problems = _add_documents(
+        collection, documents, about, by=request.caller.user, is_alone=len(files) == 1
+    )
+    if job is None and added:
+        request.answer["Location"] = f"/api/content/sources/{added[0].source.uuid}/"
+    return Status(
+        202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
+    )
 
 
 @router.delete(
@@ -141,45 +151,9 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     return Status(204, None)
 
 
-def _add_files(request: Request) -> Status[Any]:
-    request.caller.require_write()
-    files = [file for file in request.FILES.getlist("files") if isinstance(file, UploadedFile)]
-    form = {
-        name: request.POST.getlist(name) if name == "tags" else request.POST[name]
-        for name in request.POST
-        if name != "csrfmiddlewaretoken"
-    }
-    about = _validate(UploadIn, form, "form")
-    if not 0 < len(files) <= MAX_FILES:
-        raise InvalidInput(
-            f"files: 1 to {MAX_FILES} files are expected.",
-            hint="The parameters are described at /api/v1/docs.",
-        )
-    collection = library.target_collection(request.access, about.collection)
-    documents = [file for file in files if document_storage.is_document(file, file.name or "")]
-    captions: Any = [file for file in files if file not in documents]
-    job = None
-    if captions:  # first: a refused request must store nothing
-        job = acquisition.request_files(
-            collection,
-            contents(captions),
-            language=about.language,
-            tags=about.tags,
-            by=request.caller.user,
-        )
-        send_job(job)
-        activity.place(request.access, [job])
-    added, problems = _add_documents(
-        collection, documents, about, by=request.caller.user, is_alone=len(files) == 1
-    )
-    return Status(
-        202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
-    )
-
-
 def _add_documents(
     collection: Collection,
-    files: "Sequence[UploadedFile[Any]]",
+    files: Sequence[UploadedFile],
     about: UploadIn,
     *,
     by: Any,
@@ -210,22 +184,3 @@ def _add_documents(
             send(document.source)
             added.append(document)
     return added, problems
-
-
-def _json(request: Request) -> Any:
-    body = request.body
-    try:
-        return json.loads(body) if body else {}
-    except (ValueError, RecursionError):
-        raise HttpError(400, "Cannot parse request body") from None
-
-
-def _validate(form: type[Input], values: Any, location: str) -> Input:
-    """Validate a body, as ninja does for operations that take one kind of body."""
-    try:
-        return form.model_validate(values)
-    except PydanticError as error:
-        found = error.errors(include_url=False, include_context=False)
-        raise ValidationError(
-            [{**problem, "loc": (location, *problem["loc"])} for problem in found]
-        ) from None

@@ -23,6 +23,8 @@ WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
 MOST_KEPT: Final = 500_000_000  # bytes of the cache
 PRUNE_EVERY: Final = 50  # pages
+MOST_LINES: Final = 400  # of a page that can be selected
+BASE_LINE: Final = 0.8  # of a line's height
 MOST_SPANS: Final = 80  # of a page that are located on its image
 
 Span = tuple[int, int]  # characters [first, last)
@@ -35,6 +37,17 @@ class PageImage:
     width: int
     height: int
     widths: tuple[int, ...] = WIDTHS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectableLine:
+    """A line of text on a page's image; ``base`` is where its letters stand. In pixels."""
+
+    text: str
+    left: float
+    base: float
+    width: float
+    size: float
 
 
 def measure_image(document: Document, number: int) -> PageImage | None:
@@ -86,6 +99,27 @@ def boxes(
     except KnowledgeBaseError:
         return (), ()
     return quote_boxes, match_boxes
+
+
+def text_lines(document: Document, page: Page, image: PageImage) -> tuple[SelectableLine, ...]:
+    """Return the lines of a page's text, to select on its image; none as for ``boxes``."""
+    if document.read_by not in ("", pdf_reader.VERSION):
+        return ()
+    try:
+        lines = list(pdf_reader.text_lines(document_storage.path_of(document), page.number))
+    except KnowledgeBaseError:
+        return ()
+    return tuple(
+        SelectableLine(
+            text=" ".join(page.text[first:last].split()),
+            left=box.left * image.width,
+            base=(box.top + BASE_LINE * box.height) * image.height,
+            width=box.width * image.width,
+            size=box.height * image.height,
+        )
+        for first, last, box in lines[:MOST_LINES]
+        if page.text[first:last].strip()
+    )
 
 
 def prune(most: int = MOST_KEPT) -> None:

@@ -10,10 +10,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from citations.documents import page_images
-from citations.documents.page_images import PageImage
+from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
+from citations.providers.languages import stop_words
 from citations.quotes import verification
 from citations.readers.formats import PDF
 from citations.readers.page import Box
@@ -43,6 +44,7 @@ class PageView:
     image: PageImage | None = None
     quote_boxes: tuple[Box, ...] = ()
     match_boxes: tuple[Box, ...] = ()
+    lines: tuple[SelectableLine, ...] = ()
 
     @property
     def number(self) -> int:
@@ -76,11 +78,12 @@ class PageHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMatches:
-    """The first ``MOST_PAGES`` pages with matches."""
+    """The first ``MOST_PAGES`` pages with all words or, if there are none, with some."""
 
     words: str
     hits: tuple[PageHit, ...]
     is_cut: bool = False
+    is_partial: bool = False  # no page has all words
 
     @property
     def count(self) -> int:
@@ -96,7 +99,7 @@ def show_page(
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
     on_page = ((first, last),) if first < last else ()
-    terms = _terms(words)
+    terms = _terms(words, source.language)
     matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
     image = page_images.measure_image(document, number)
     boxes = page_images.boxes(document, page, on_page, matches) if image else ((), ())
@@ -113,6 +116,7 @@ def show_page(
         image=image,
         quote_boxes=boxes[0],
         match_boxes=boxes[1],
+        lines=page_images.text_lines(document, page, image) if image else (),
     )
 
 
@@ -127,15 +131,19 @@ def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
 
 
 def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
-    """Find pages with all words and "quoted phrases", in any case. Raises ``SourceNotFound``."""
+    """Find pages with all words and "quoted phrases", in any case; if there are none, with some.
+
+    Stop words count only in a query that has no other words. Raises ``SourceNotFound``.
+    """
     source = find_source(scope, str(source_id))
-    query, terms = clean(words, MAX_QUERY_CHARACTERS), _terms(words)
+    query, terms = clean(words, MAX_QUERY_CHARACTERS), _terms(words, source.language)
     if not terms:
         return PageMatches(words=query, hits=())
-    pages = Page.objects.filter(_containing(terms), document=source.pk).order_by("number")
-    candidates = (_hit(page, terms) for page in pages.iterator(chunk_size=100))
-    hits = tuple(islice(filter(None, candidates), MOST_PAGES + 1))
-    return PageMatches(words=query, hits=hits[:MOST_PAGES], is_cut=len(hits) > MOST_PAGES)
+    with_all = _hits(source, terms, needs_all=True)
+    hits = with_all or _hits(source, terms, needs_all=False)
+    return PageMatches(
+        words=query, hits=hits[:MOST_PAGES], is_cut=len(hits) > MOST_PAGES, is_partial=not with_all
+    )
 
 
 def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
@@ -188,27 +196,33 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
 # Search
 
 
-def _terms(words: str) -> list[str]:
-    """Split a search into words and quoted phrases."""
+def _terms(words: str, language: str) -> list[str]:
+    """Split a search into words and quoted phrases, without stop words where there are others."""
     parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
-    terms = (" ".join((quoted or word).split()) for quoted, word in parts)
-    return list(dict.fromkeys(filter(None, terms)))[:MAX_TERMS]
+    terms = (" ".join((quoted or word.strip("?!.,;:")).split()) for quoted, word in parts)
+    known = list(dict.fromkeys(filter(None, terms)))
+    stops = stop_words(language)
+    return ([term for term in known if term.casefold() not in stops] or known)[:MAX_TERMS]
 
 
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
 
 
-def _containing(terms: list[str]) -> Q:
-    """Match pages with every word of every term; a phrase may be broken across lines."""
+def _hits(source: Source, terms: list[str], *, needs_all: bool) -> tuple[PageHit, ...]:
+    """Return the first pages with all terms, or with any; one more than ``MOST_PAGES``."""
     condition = Q()
-    for word in {word for term in terms for word in term.split()}:
-        condition &= Q(text__icontains=word)
-    return condition
+    for term in terms:  # a phrase may be broken across lines
+        has_words = Q(*(Q(text__icontains=word) for word in term.split()))
+        condition = condition & has_words if needs_all else condition | has_words
+    pages = Page.objects.filter(condition, document=source.pk).order_by("number")
+    candidates = (_hit(page, terms, needs_all) for page in pages.iterator(chunk_size=100))
+    return tuple(islice(filter(None, candidates), MOST_PAGES + 1))
 
 
-def _hit(page: Page, terms: list[str]) -> PageHit | None:
+def _hit(page: Page, terms: list[str], needs_all: bool) -> PageHit | None:
     matches = list(_matches(page.text, terms))
-    if not all(any(True for _ in _matches(page.text, [term])) for term in terms):
+    has_all = all(any(True for _ in _matches(page.text, [term])) for term in terms)
+    if not matches or (needs_all and not has_all):
         return None
     begin, end = _around(page.text, *matches[0])
     spans = tuple((first - begin, last - begin) for first, last in matches if last <= end)

@@ -252,7 +252,8 @@ class _Extraction:
                 [*block[:2], block.heading or self.heading, block[3]] for block in page.blocks
             ]
             columns = {"number": page.number, "label": page.label[:40], "start": start}
-            rows.append(Page(document=self.document, text=page.text, blocks=blocks, **columns))
+            texts = {"text": page.text, "html": page.html}
+            rows.append(Page(document=self.document, blocks=blocks, **texts, **columns))
         most = settings.MAX_DOCUMENT_PAGES * CHARACTERS_A_PAGE
         if self.end > most:
             raise DocumentTooLarge(f"It has more than {most:,} characters.")

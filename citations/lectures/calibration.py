@@ -89,9 +89,11 @@ def calibrate(
         for collection, resolved in collections.items()
     }
     space.calibrated_at = timezone.now()
-    space.calibration = {str(key.pk): found.to_json() for key, found in calibrations.items()}
+    space.calibration = {
+        str(key.pk): calibration.to_json() for key, calibration in calibrations.items()
+    }
     space.save(update_fields=("calibrated_at", "calibration"))
-    return {collection.slug: found for collection, found in calibrations.items()}
+    return {collection.slug: calibration for collection, calibration in calibrations.items()}
 
 
 def forget() -> None:
@@ -111,13 +113,13 @@ def threshold(distances: Sequence[float], false_citations: float) -> float:
 
 def _embedded(space: EmbeddingSpace) -> dict[Collection, ResolvedFilter]:
     """Return the collections with vectors, and what a lecture of each searches."""
-    found = {}
+    filters = {}
     for collection in Collection.objects.order_by("slug"):
         own = Embedding.objects.filter(space=space, source__collection=collection)
         if chunks := own.count():
             sources = frozenset(own.values_list("source", flat=True).distinct())
-            found[collection] = ResolvedFilter(sources=sources, chunks=chunks)
-    return found
+            filters[collection] = ResolvedFilter(sources=sources, chunks=chunks)
+    return filters
 
 
 def _measure(
@@ -151,13 +153,13 @@ def _split_talk(text: str) -> list[str]:
         if text.strip()
         else DEFAULT_TALK.read_text(encoding="utf-8").split("\n\n")
     )
-    found = [window for paragraph in paragraphs for window in _windows(paragraph)][:MAX_WINDOWS]
-    if len(found) < MIN_WINDOWS:
+    texts = [window for paragraph in paragraphs for window in _windows(paragraph)][:MAX_WINDOWS]
+    if len(texts) < MIN_WINDOWS:
         raise InvalidInput(
-            f"The talk makes only {len(found)} windows; at least {MIN_WINDOWS} are needed.",
+            f"The talk makes only {len(texts)} windows; at least {MIN_WINDOWS} are needed.",
             hint="Give about 2,000 words that have nothing to do with the library.",
         )
-    return found
+    return texts
 
 
 def _windows(paragraph: str) -> list[str]:

@@ -72,14 +72,14 @@ def heading_path(citation: Citation) -> str:
     last one: "Limits › One-sided limits".
     """
     above: list[tuple[int, str]] = []
-    found = citation.section_heading
+    path = citation.section_heading
     for level, title, page in getattr(citation, "outline", None) or ():
         if page > (citation.page or 0):
             break
         above = [*(entry for entry in above if entry[0] < level), (level, title)]
         if title == citation.section_heading:
-            found = " › ".join(title for _, title in above)
-    return found
+            path = " › ".join(title for _, title in above)
+    return path
 
 
 def confidence(citation: Citation) -> str:
@@ -121,8 +121,8 @@ def _read(session: LectureSession, groups: Sequence[Sequence[int]]) -> list[Card
     cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
     indexes = [index for group in groups for index in group]
     windows = Window.objects.filter(session=session, index__in=indexes).prefetch_related(cited)
-    found = {window.index: window for window in windows}
-    there = ([found[index] for index in group if index in found] for group in groups)
+    by_index = {window.index: window for window in windows}
+    there = ([by_index[index] for index in group if index in by_index] for group in groups)
     return [card for card in map(_card, there) if card is not None]
 
 

@@ -98,8 +98,8 @@ def find(query: Query, *, limit: int, resolved: ResolvedFilter) -> LexicalHits:
     for _ in range(_ATTEMPTS):
         state = snapshot.read({word: terms_of(word) for word in words}, resolved)
         if not query.phrases and not query.excluded:
-            found = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
-            return LexicalHits([ChunkScore(*hit) for hit in found.hits], found.unknown)
+            ranking = scoring.rank(state, counts, limit=limit, terms=terms, by=conf.bm25())
+            return LexicalHits([ChunkScore(*hit) for hit in ranking.hits], ranking.unknown)
         verified, is_gone = _search_verified(query, state, terms, limit)
         if not is_gone:
             break

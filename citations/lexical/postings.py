@@ -185,10 +185,10 @@ class Words:
         for slot, text in enumerate(texts):
             tokens = tokenize(text)
             lengths.append(len(tokens))
-            found: defaultdict[str, int] = defaultdict(int)
+            frequencies: defaultdict[str, int] = defaultdict(int)
             for word, frequency in _counted(tokens, plain=text.isascii()).items():
-                found[known[word]] += frequency
-            for term, frequency in found.items():
+                frequencies[known[word]] += frequency
+            for term, frequency in frequencies.items():
                 postings[term].extend((slot, frequency))
         terms = sorted(postings)
         flat = np.frombuffer(b"".join(postings[term].tobytes() for term in terms), np.uint32)

@@ -93,8 +93,8 @@ class TermFilter:
 
 def segments(snapshot: Snapshot) -> list[LexicalSegment]:
     """Return the segments with any word of the query, by its terms."""
-    found = [_of_pack(pack, snapshot.terms) for pack in snapshot.packs if pack.postings]
-    counted = [replace(segment, counted=_counted(snapshot, segment)) for segment in found]
+    packed = [_of_pack(pack, snapshot.terms) for pack in snapshot.packs if pack.postings]
+    counted = [replace(segment, counted=_counted(snapshot, segment)) for segment in packed]
     tail = _of_tail(snapshot.tail, snapshot.terms) if snapshot.tail else None
     return [*counted, tail] if tail and tail.postings else counted
 
@@ -165,7 +165,7 @@ def _in_tail(
     ]
     if not parts:
         return None
-    numbers, found = zip(*parts, strict=True)
-    slots = np.concatenate([part.slots for part in found], dtype=np.uint32)
-    slots += np.repeat(starts[[*numbers]], [part.n for part in found])
-    return Postings(slots, np.concatenate([part.pairs()[1] for part in found]))
+    numbers, own = zip(*parts, strict=True)
+    slots = np.concatenate([part.slots for part in own], dtype=np.uint32)
+    slots += np.repeat(starts[[*numbers]], [part.n for part in own])
+    return Postings(slots, np.concatenate([part.pairs()[1] for part in own]))

@@ -157,7 +157,7 @@ def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
     distinct = [*{*chain.from_iterable(terms.values())}]
     rows = fetch(*_statement(distinct, resolved, inline))
     kinds = {kind: [row for row in rows if row[0] == kind] for kind in range(6)}
-    readable, found = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
+    readable, matching = _runs(kinds[_READABLE]), _runs(kinds[_FOUND])
     living = [row for row in kinds[_ENTRY] if not row[6] & _DEAD]
     # An entry that died before it was merged has never counted.
     dead = [row for row in kinds[_ENTRY] if row[6] & _DEAD and row[6] != _DEAD]
@@ -171,7 +171,7 @@ def _read(terms: Terms, resolved: ResolvedFilter, *, inline: int) -> Snapshot:
         readable=readable,
         chunks=sum(row[4] for row in counted) - sum(row[4] for row in uncounted),
         tokens=sum(row[5] for row in counted) - sum(row[5] for row in uncounted),
-        runs=found,
+        runs=matching,
         positions=np.array(kinds[_POSITIONS][0][9] or [], np.int64) if kinds[_POSITIONS] else None,
     )
 

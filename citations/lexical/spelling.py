@@ -40,8 +40,10 @@ def correct(text: str, unknown: Iterable[str], *, resolved: ResolvedFilter) -> s
     """Return a query with its ``unknown`` words corrected; "" if none can be."""
     corrected = text
     for word in [word for word in unknown if word.isalpha() and not is_unspaced(word)][:MOST_WORDS]:
-        if found := _nearest(word, resolved):
-            corrected = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", found, corrected, flags=re.I)
+        if correction := _nearest(word, resolved):
+            corrected = re.sub(
+                rf"(?<!\w){re.escape(word)}(?!\w)", correction, corrected, flags=re.I
+            )
     return corrected if corrected != text else ""
 
 
@@ -56,10 +58,10 @@ def _nearest(word: str, resolved: ResolvedFilter) -> str:
     tail = snapshot.read({}, resolved).tail
     distances = _near(word, {term for entry in tail for term in entry.words.terms})
     state = snapshot.read({term: [term] for term in distances}, resolved)
-    found = segments(state)
-    counts = {term: sum(part.containing(term) for part in found) for term in distances}
+    parts = segments(state)
+    counts = {term: sum(part.containing(term) for part in parts) for term in distances}
     readable = sorted(filter(counts.get, counts), key=lambda term: (distances[term], -counts[term]))
-    written = _written(readable[:MOST_TERMS], word, found)
+    written = _written(readable[:MOST_TERMS], word, parts)
     near = {other: OSA.distance(word, other) for other in written}
     best = min(near, key=lambda other: (near[other], -counts[written[other]], other), default="")
     return best if best and near[best] <= _edits(len(word)) else ""
@@ -91,9 +93,9 @@ def _near(word: str, unmerged: set[str]) -> Mapping[str, int]:
     return {term: OSA.distance(word, stem) for stem in near for term in by_stem[stem]}
 
 
-def _written(terms: Sequence[str], word: str, found: Sequence[LexicalSegment]) -> Mapping[str, str]:
+def _written(terms: Sequence[str], word: str, parts: Sequence[LexicalSegment]) -> Mapping[str, str]:
     """Return the words that terms stand for in some readable chunks, with their terms."""
-    positions = {position for term in terms for position in _sample(term, found)}
+    positions = {position for term in terms for position in _sample(term, parts)}
     chunks = Chunk.objects.filter(position__in=positions).order_by("position")
     beginning = re.compile(rf"(?<!\w){re.escape(word[0])}\S*", re.I)
     wanted = {*terms}
@@ -105,10 +107,11 @@ def _written(terms: Sequence[str], word: str, found: Sequence[LexicalSegment]) -
     }
 
 
-def _sample(term: str, found: Sequence[LexicalSegment]) -> list[int]:
+def _sample(term: str, parts: Sequence[LexicalSegment]) -> list[int]:
     """Return the first positions of readable chunks with a term."""
-    parts: list[NDArray[Any]] = [np.empty(0, np.int64)]
-    for part in found:
+    positions: list[NDArray[Any]] = [np.empty(0, np.int64)]
+    for part in parts:
         slots = part.having(term)
-        parts.append(part.positions(slots if part.counted is None else slots[part.counted[slots]]))
-    return [int(position) for position in np.concatenate(parts)[:SAMPLE]]
+        readable = slots if part.counted is None else slots[part.counted[slots]]
+        positions.append(part.positions(readable))
+    return [int(position) for position in np.concatenate(positions)[:SAMPLE]]

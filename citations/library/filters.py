@@ -102,8 +102,8 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
     sources = None
     # Callers who see every chunk search the whole index, without a list of sources.
     if hides or filter.narrows_sources:
-        found = matching(scope, filter).filter(chunk_count__gt=0)
-        counts = dict(found.values_list("pk", "chunk_count"))
+        indexed = matching(scope, filter).filter(chunk_count__gt=0)
+        counts = dict(indexed.values_list("pk", "chunk_count"))
         sources, chunks = frozenset(counts), sum(counts.values())
     return ResolvedFilter(
         sources=sources,
@@ -117,26 +117,28 @@ def resolve(scope: Scope, filter: Filter) -> ResolvedFilter:
 
 def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
     """Return the visible sources that match. Raises as ``resolve`` does."""
-    found = Source.objects.visible(scope)
+    sources = Source.objects.visible(scope)
     if filter.collections:
         visible = Collection.objects.visible(scope)
-        found = found.filter(collection__in=[visible.named(name).pk for name in filter.collections])
+        sources = sources.filter(
+            collection__in=[visible.named(name).pk for name in filter.collections]
+        )
     if filter.sources:
         keys = [pk for reference in filter.sources for pk in _find_keys(scope, reference)]
-        found = found.filter(pk__in=keys)
+        sources = sources.filter(pk__in=keys)
     if filter.keys is not None:
-        found = found.filter(pk__in=filter.keys)
+        sources = sources.filter(pk__in=filter.keys)
     if filter.kinds:
-        found = found.filter(kind__in=filter.kinds)
+        sources = sources.filter(kind__in=filter.kinds)
     if filter.channels:
         names = (Q(author__iexact=clean(name, 200)) for name in filter.channels)
-        found = found.filter(reduce(or_, names))
+        sources = sources.filter(reduce(or_, names))
     if filter.tags:
         tags = (Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags)
-        found = found.filter(reduce(or_, tags))
+        sources = sources.filter(reduce(or_, tags))
     if filter.languages:
-        found = found.filter(reduce(or_, map(_language, filter.languages)))
-    return _dated(found, filter)
+        sources = sources.filter(reduce(or_, map(_language, filter.languages)))
+    return _dated(sources, filter)
 
 
 def find_source(scope: Scope, reference: str) -> Source:
@@ -197,12 +199,12 @@ def _language(code: str) -> Q:
     return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
 
 
-def _dated(found: SourceQuerySet, filter: Filter) -> SourceQuerySet:
+def _dated(sources: SourceQuerySet, filter: Filter) -> SourceQuerySet:
     if filter.since:
-        found = found.filter(published_at__gte=_moment(filter.since, time.min))
+        sources = sources.filter(published_at__gte=_moment(filter.since, time.min))
     if filter.until:
-        found = found.filter(published_at__lte=_moment(filter.until, time.max))
-    return found
+        sources = sources.filter(published_at__lte=_moment(filter.until, time.max))
+    return sources
 
 
 def _moment(day: date, clock: time) -> datetime:

@@ -70,11 +70,11 @@ def list_sources(
         raise InvalidFilter(
             f"There is no state “{clean(state, 40)}”.", hint=f"States: {', '.join(State.values)}."
         )
-    found = _containing(matching(scope, filter), words)
-    counts = count(found)
+    sources = _containing(matching(scope, filter), words)
+    counts = count(sources)
     if state:
-        found = found.filter(state=state)
-    rows = tuple(_shown(found)[offset : offset + limit + 1])
+        sources = sources.filter(state=state)
+    rows = tuple(_shown(sources)[offset : offset + limit + 1])
     total = getattr(counts, state) if state else counts.total
     return SourcePage(
         sources=rows[:limit],
@@ -92,11 +92,11 @@ def split_otherwise(among: SourceQuerySet) -> SourceQuerySet:
 
 def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ...]]:
     """Return the sources of videos (by primary key), ordered by language."""
-    found: dict[int, list[Source]] = defaultdict(list)
+    by_video: dict[int, list[Source]] = defaultdict(list)
     visible = Source.objects.visible(scope).filter(video__in=[*videos])
     for source in _shown(visible).order_by("language", "pk"):
-        found[source.video_id or 0].append(source)
-    return {video: tuple(sources) for video, sources in found.items()}
+        by_video[source.video_id or 0].append(source)
+    return {video: tuple(sources) for video, sources in by_video.items()}
 
 
 def find_document(scope: Scope, reference: str) -> Source | None:
@@ -108,25 +108,25 @@ def find_document(scope: Scope, reference: str) -> Source | None:
     return _shown(Source.objects.visible(scope)).filter(uuid=wanted, video=None).first()
 
 
-def count(found: SourceQuerySet) -> Counts:
-    return Counts(**dict(found.order_by().values_list("state").annotate(Count("pk"))))
+def count(sources: SourceQuerySet) -> Counts:
+    return Counts(**dict(sources.order_by().values_list("state").annotate(Count("pk"))))
 
 
-def _shown(found: SourceQuerySet) -> SourceQuerySet:
+def _shown(sources: SourceQuerySet) -> SourceQuerySet:
     videos = ("video__description", "video__chapters", "video__languages")
-    rows = found.select_related("collection", "video", "document")
+    rows = sources.select_related("collection", "video", "document")
     return rows.defer(*videos, "document__outline", "document__note")
 
 
-def _containing(found: SourceQuerySet, words: str) -> SourceQuerySet:
+def _containing(sources: SourceQuerySet, words: str) -> SourceQuerySet:
     for word in clean(words, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]:
-        found = found.filter(
+        sources = sources.filter(
             Q(title__icontains=word)
             | Q(author__icontains=word)
             | Q(video__key__icontains=word)
             | (Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q())
         )
-    return found
+    return sources
 
 
 # Chunks

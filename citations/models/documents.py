@@ -50,6 +50,9 @@ class Page(models.Model):
     )
     start = models.PositiveIntegerField(help_text="Offset in the source's text.")
     text = models.TextField(blank=True)
+    html = models.TextField(
+        blank=True, help_text="The same words with their markup, not yet sanitised."
+    )
     blocks = models.JSONField(
         default=list,
         blank=True,

@@ -78,7 +78,7 @@ class Node(LocatedRow):
         return own
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The abstract, or else the sentences."""
         return self.abstract or " ".join(self.sentences)
 

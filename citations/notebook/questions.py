@@ -114,7 +114,7 @@ def respond(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
                 history=_history(scope, answer),
                 filter=_filter(scope, answer.conversation),
                 user=user,
-                told=_earlier_quotes(scope, answer),
+                earlier_quotes=_earlier_quotes(scope, answer),
             ):
                 yield run.pass_on(event)
         if not run.is_stored:

@@ -19,6 +19,7 @@ from pathlib import Path
 from citations import conf
 from citations.errors import ModelError
 from citations.providers import weights
+from citations.providers.runtime import UNCONVERTIBLE
 
 GRAPH, WEIGHTS, SEAL, REASON = "model.xml", "model.bin", "sums.json", "reason.txt"
 READ_FROM = {
@@ -28,7 +29,6 @@ READ_FROM = {
 MADE_WITH = ("openvino", "torch", "transformers")  # the last two only where they are installed
 FORM = 2  # of the graphs; a new number makes all of them again
 SECONDS = 3_600
-UNCONVERTIBLE = 3  # exit code of ``openvino_export``
 ROOT = Path(__file__).resolve().parents[2]
 logger = logging.getLogger(__name__)
 

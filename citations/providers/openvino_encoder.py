@@ -7,7 +7,9 @@ to stay in the processor's cache.
 import logging
 import os
 import threading
+import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -33,18 +35,42 @@ class Tokens(NamedTuple):
     kinds: list[int]
 
 
-class Engine:
-    """A compiled model. Thread safe: each thread has its own inference request.
+class CompiledGraph:
+    """A graph in memory. Each thread has its own inference request."""
 
-    As many run at once as there are cores. Raises ``Unconvertible`` for a model that only torch
-    runs, and ``ModelError``.
+    def __init__(self, folder: Path, head: str) -> None:
+        self._compiled = _compiled(folder, head)
+        self._inputs = [next(iter(node.get_names())) for node in self._compiled.inputs]
+        self._local = threading.local()
+        self.width = int(self._compiled.output(0).partial_shape[1].get_length())
+
+    def infer(self, inputs: dict[str, NDArray[np.int64]]) -> Numbers:
+        """Return the outputs of a batch, by the names of inputs that the graph may have."""
+        if not hasattr(self._local, "request"):
+            self._local.request = self._compiled.create_infer_request()
+        result: Numbers = self._local.request.infer([inputs[name] for name in self._inputs])[0]
+        return result
+
+
+class Engine:
+    """A model that is in memory while it is used, and loaded again after a pause. Thread safe.
+
+    As many inferences run at once as there are cores. Raises ``Unconvertible`` for a model that
+    only torch runs, and ``ModelError``.
     """
 
     def __init__(self, folder: Path, config: ModelConfig, *, head: str) -> None:
-        self._compiled = _compiled(folder, head)
+        self._load = partial(CompiledGraph, folder, head)
         self._pad = config.pad
-        self._inputs = [next(iter(node.get_names())) for node in self._compiled.inputs]
-        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._graph: CompiledGraph | None = None
+        self._used = 0.0
+        self.width = self._loaded().width  # the length of an output
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._graph is not None
 
     def run(self, texts: Sequence[Tokens]) -> Numbers:
         """Return the model's outputs, shape (n, width)."""
@@ -53,11 +79,6 @@ class Engine:
         for indexes in _batches(order, [len(text.ids) for text in texts]):
             out[indexes] = self._infer([texts[index] for index in indexes])
         return out
-
-    @property
-    def width(self) -> int:
-        """The length of an output."""
-        return int(self._compiled.output(0).partial_shape[1].get_length())
 
     def _infer(self, batch: list[Tokens]) -> Numbers:
         shape = (len(batch), len(batch[-1].ids))
@@ -71,13 +92,24 @@ class Engine:
             kinds[row, : len(text.ids)] = text.kinds
             mask[row, : len(text.ids)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-        result: Numbers = self._request().infer([inputs[name] for name in self._inputs])[0]
-        return result
+        return self._loaded().infer(inputs)
 
-    def _request(self) -> Any:
-        if not hasattr(self._local, "request"):
-            self._local.request = self._compiled.create_infer_request()
-        return self._local.request
+    def _loaded(self) -> CompiledGraph:
+        with self._lock:
+            self._used = time.monotonic()
+            if self._graph is None:
+                self._graph = self._load()
+                if conf.model_idle():
+                    threading.Thread(target=self._release, name="release", daemon=True).start()
+            return self._graph
+
+    def _release(self) -> None:
+        """Let go of the model once it was not used for a while."""
+        idle = conf.model_idle()
+        while (left := self._used + idle - time.monotonic()) > 0:
+            time.sleep(left)
+        with self._lock:
+            self._graph = None
 
 
 class TextEncoder:
@@ -89,6 +121,11 @@ class TextEncoder:
         self._lower = config.lower
         self._engine = Engine(folder, config, head="vector")
         self.dimensions = self._engine.width
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._engine.is_loaded
 
     def vectors(self, texts: Sequence[str]) -> Numbers:
         """Return vectors, float32 (n, dimensions). Truncates texts that are too long."""

@@ -13,9 +13,7 @@ from typing import Any
 
 from citations.providers import openvino_graph
 from citations.providers.openvino_graph import UnknownArchitecture
-from citations.providers.runtime import openvino
-
-UNCONVERTIBLE = 3
+from citations.providers.runtime import UNCONVERTIBLE, openvino
 
 
 def convert_model(folder: Path, head: str) -> Any:

@@ -3,7 +3,9 @@
 import os
 import sys
 from functools import cache
-from typing import Any
+from typing import Any, Final
+
+UNCONVERTIBLE: Final = 3  # exit code of ``openvino_export`` for a model that it cannot convert
 
 # The libraries read these when they are imported.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

@@ -57,7 +57,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 1",
+    version="html 2",
     read=markup_reader.read_html,
 )
 MARKDOWN: Final = DocumentFormat(
@@ -67,7 +67,7 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 2",
+    version="markdown 3",
     read=markup_reader.read_markdown,
 )
 TEXT: Final = DocumentFormat(

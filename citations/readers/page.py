@@ -47,6 +47,7 @@ class ReadPage:
 
     number: int  # counted from 1
     text: str
+    html: str = ""  # the same words as a web page has them, "" where there is only text
     label: str = ""
     blocks: tuple[Paragraph, ...] = ()
     is_picture: bool = False

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,10 +18,19 @@ MOST_ENTRIES = 5_000  # of an outline
 
 
 class MarkupBlock(NamedTuple):
-    """A paragraph, list, table or program; with a ``level`` (1–6) a heading."""
+    """A paragraph, list, table or program; with a ``level`` (1–6) a heading.
+
+    ``html`` has the same words, "" where it is not known.
+    """
 
     text: str
     level: int = 0
+    html: str = ""
+
+    @property
+    def markup(self) -> str:
+        """The block as HTML."""
+        return self.html or f"<p>{escape(self.text).replace(chr(10), '<br>')}</p>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ class _Layout:
     outline: list[OutlineEntry] = field(default_factory=list)
     heading: str = ""
     after_heading: bool = False
-    _texts: list[str] = field(default_factory=list)
+    _pieces: list[MarkupBlock] = field(default_factory=list)
     _blocks: list[Paragraph] = field(default_factory=list)
     _length: int = 0
 
@@ -76,29 +86,31 @@ class _Layout:
             if len(self.outline) < MOST_ENTRIES:
                 title = " ".join(piece.text.split())
                 self.outline.append(OutlineEntry(piece.level, title, len(self.pages) + 1))
-        first = self._length + 2 if self._texts else 0
+        first = self._length + 2 if self._pieces else 0
         self._length = first + len(piece.text)
         boundary = bool(piece.level) and not self.after_heading
         self._blocks.append(Paragraph(first, self._length, self.heading, boundary))
-        self._texts.append(piece.text)
+        self._pieces.append(piece)
         self.after_heading = bool(piece.level)
 
     def end_page(self) -> None:
-        if not self._texts:
+        if not self._pieces:
             return
         if len(self.pages) >= self.most_pages:
             raise DocumentTooLarge(
                 f"It has more than {self.most_pages:,} pages of {PAGE:,} characters."
             )
-        text = "\n\n".join(self._texts)
+        text = "\n\n".join(piece.text for piece in self._pieces)
+        has_markup = any(piece.html for piece in self._pieces)
         page = ReadPage(
             number=len(self.pages) + 1,
             text=text,
+            html="\n".join(piece.markup for piece in self._pieces) if has_markup else "",
             blocks=tuple(self._blocks),
             words=text.count(" ") + 1,
         )
         self.pages.append(page)
-        self._texts, self._blocks, self._length = [], [], 0
+        self._pieces, self._blocks, self._length = [], [], 0
 
 
 _SENTENCE_END = rf"[{STOPS}{FULL_STOPS}][{re.escape(CLOSERS)}]*\s|[{FULL_STOPS}]"
@@ -111,7 +123,8 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
     if not text.strip():
         return
     if len(text) <= PAGE:
-        yield MarkupBlock(text, piece.level if len(text) <= LONGEST_HEADING else 0)
+        level = piece.level if len(text) <= LONGEST_HEADING else 0
+        yield MarkupBlock(text, level, piece.html)
         return
     start = 0
     while len(text) - start > PAGE:

@@ -196,9 +196,9 @@ def _look_up(
 def _by_words(
     request: SearchRequest, resolved: ResolvedFilter, log: StageLog
 ) -> list[lexical_index.ChunkScore]:
-    found = lexical_index.find(request.query, limit=request.breadth, resolved=resolved)
-    log.unknown = found.unknown
-    return found.hits
+    hits = lexical_index.find(request.query, limit=request.breadth, resolved=resolved)
+    log.unknown = hits.unknown
+    return hits.hits
 
 
 def _judged(

@@ -133,12 +133,12 @@ def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: flo
     which must then reach ``floor``.
     """
     order = float(_logistic(np.float64(relevance.sum + sign.share)))
-    found = replace(relevance, order=order, shares=(*relevance.shares, sign))
+    judgement = replace(relevance, order=order, shares=(*relevance.shares, sign))
     if relevance.likelihood is None:
-        return found
+        return judgement
     own = min(max(relevance.likelihood, _LEAST), 1 - _LEAST)
     likelihood = float(_logistic(np.float64(math.log(own / (1 - own)) + log_odds)))
-    return replace(found, likelihood=likelihood, is_likely=likelihood >= floor)
+    return replace(judgement, likelihood=likelihood, is_likely=likelihood >= floor)
 
 
 _LEAST: Final = 1e-9  # a likelihood with finite log-odds

@@ -24,23 +24,28 @@ def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None
     normalized = normal(query)
     if not normalized:
         raise EmptyQuery("A judgment needs its query.")
-    found = Chunk.objects.filter(pk=chunk, source__in=Source.objects.visible(scope)).first()
-    if found is None:
+    visible = Chunk.objects.filter(pk=chunk, source__in=Source.objects.visible(scope)).first()
+    if visible is None:
         raise PassageNotFound(
             "This passage is no longer there.",
             hint="Its source was re-chunked or removed. Search again and mark the new results.",
         )
-    marks = Mark.objects.filter(user=user, query=normalized, source=found.source_id)
-    span = (found.span_start, found.span_end)
+    marks = Mark.objects.filter(user=user, query=normalized, source=visible.source_id)
+    span = (visible.span_start, visible.span_end)
     stale = {row.pk for row in marks if overlaps((row.span_start, row.span_end), span)}
     if right is not None:
         stored, _ = Mark.objects.update_or_create(
             user=user,
             query=normalized,
-            source_id=found.source_id,
-            span_start=found.span_start,
-            span_end=found.span_end,
-            defaults={"right": right, "start": found.start, "end": found.end, "page": found.page},
+            source_id=visible.source_id,
+            span_start=visible.span_start,
+            span_end=visible.span_end,
+            defaults={
+                "right": right,
+                "start": visible.start,
+                "end": visible.end,
+                "page": visible.page,
+            },
         )
         stale.discard(stored.pk)
     marks.filter(pk__in=stale).delete()

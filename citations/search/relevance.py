@@ -55,25 +55,25 @@ def describe(
     after = [row.position + 1 if row.ordinal + 1 < row.chunks else -1 for row in candidates]
     positions = sorted({*own, *before, *after} - {-1})
     cosines = vector_search.cosines_at(vector, positions, space=space)
-    found = lexical_index.word_table(words, positions, resolved=resolved)
+    table = lexical_index.word_table(words, positions, resolved=resolved)
     rows = {position: row for row, position in enumerate(positions)}
     places, earlier, later = (
         np.array([rows.get(position, -1) for position in column], np.int64)
         for column in (own, before, after)
     )
-    has_word = found.frequencies > 0
+    has_word = table.frequencies > 0
     near = np.array([cosines.get(position, 0.0) for position in positions])
     return CandidateTable(
-        weights=found.weights,
+        weights=table.weights,
         has_word=has_word[places],
         near_word=_at(has_word, earlier) | _at(has_word, later),
         title_word=_mentioned(words, [(row.title, row.language) for row in candidates]),
         heading_word=_mentioned(words, [(row.heading, row.language) for row in candidates]),
-        bm25=found.scores[places],
+        bm25=table.scores[places],
         cosine=near[places],
-        neighbour_bm25=_beside(found.scores, earlier, later),
+        neighbour_bm25=_beside(table.scores, earlier, later),
         neighbour_cosine=_beside(near, earlier, later),
-        length=found.lengths[places],
+        length=table.lengths[places],
         source=np.array([row.source for row in candidates], np.int64),
         k1=conf.bm25().k1,
     )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
+from urllib.parse import urlencode
 
 from django import template
 from django.utils.html import escape, format_html, format_html_join, linebreaks
@@ -11,9 +12,11 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from citations.lectures.cards import confidence, heading_path, printed_place
-from citations.models import Citation, SourceKind
-from citations.passages import place
+from citations.models import Citation, Page, SourceKind
+from citations.passages import Locator, place
 from citations.providers.languages import stop_words
+from citations.readers.markup.sanitizer import sanitize
+from citations.reading.marked_html import mark
 from citations.text.snippets import nearest_sentence
 
 register = template.Library()
@@ -44,6 +47,20 @@ def lit(text: str, marks: MarkedText) -> SafeString:
         mark = format_html('<mark class="{}">{}</mark>', " ".join(kinds), part)
         parts.append(mark if kinds else part)
     return format_html_join("", "{}", ((part,) for part in parts))
+
+
+@register.filter
+def rendered(page: Page, marks: MarkedText) -> SafeString:
+    """Sanitise the HTML of a page, and mark the spans of its text."""
+    spans = {"quoted": marks.quote, "looked-for": marks.matches}
+    return mark_safe(mark(sanitize(page.html), page.text, spans))  # marked after sanitising
+
+
+@register.filter
+def hit(locator: Locator, query: str) -> str:
+    """Write the query string that opens a passage at the sentence that a query is about."""
+    first, last = locator.span
+    return f"?{urlencode({'from': first, 'to': last, 'q': query})}"
 
 
 @register.filter

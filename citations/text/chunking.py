@@ -106,7 +106,7 @@ class _Section:
 
 
 def _sections(text: str, blocks: Sequence[Block]) -> list[_Section]:
-    pauses = _pauses(blocks)
+    pauses = pauses_of(blocks)
     borders = sorted({0, len(text), *(block.offset for block in blocks if block.boundary)})
     spans = (_trimmed(text, start, stop) for start, stop in pairwise(borders))
     return [
@@ -127,7 +127,7 @@ LINE_PAUSE = 200  # ms that the end of a cue counts as: captions break lines whe
 LETTER_TIME = 70  # ms to say a character
 
 
-def _pauses(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+def pauses_of(blocks: Sequence[Block]) -> list[tuple[int, int]]:
     """Return the pauses worth using, as (offset, ms of silence before it), in order."""
     pauses: list[tuple[int, int]] = []
     previous: Block | None = None

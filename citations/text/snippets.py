@@ -55,9 +55,9 @@ def nearest_sentence(
         return set(stems([word for word in tokenize(part) if word not in stops], language))
 
     wanted = content(words)
-    found = [wanted & content(text[start:stop]) for start, stop in spans]
-    counts = Counter(word for own in found for word in own)
-    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in found]
+    shared = [wanted & content(text[start:stop]) for start, stop in spans]
+    counts = Counter(word for own in shared for word in own)
+    worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in shared]
     start, stop = spans[worth.index(max(worth))]
     return start, start + len(text[start:stop].rstrip())
 
@@ -77,8 +77,8 @@ def _border(line: str, at: int) -> int:
     """Return the start of the next word, or ``at`` itself where no word ends nearby."""
     if at <= 0:
         return 0
-    found = _BLANK.search(line, at - 1, at + LEAST - 1)
-    return found.end() if found else at
+    blank = _BLANK.search(line, at - 1, at + LEAST - 1)
+    return blank.end() if blank else at
 
 
 def _end(line: str, start: int, ends: Sequence[int]) -> int:

@@ -38,10 +38,10 @@ def search(
         return []
     if resolved.chunks <= (EXACT_ROWS if _is_narrow(resolved) else INDEXED_FROM):
         return _exact(vector, space, limit, resolved)
-    found = _by_index(vector, space, limit, resolved)
+    nearest = _by_index(vector, space, limit, resolved)
     return (
-        found
-        if len(found) >= min(limit, resolved.chunks)
+        nearest
+        if len(nearest) >= min(limit, resolved.chunks)
         else _exact(vector, space, limit, resolved)
     )
 

@@ -14,7 +14,7 @@ from citations.notebook import notes
 from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, done, number_of
+from transcripts.views.requests import PageRequest, back, done, number_of
 
 PAGE: Final = 30  # notes per page
 
@@ -38,7 +38,7 @@ def add(request: PageRequest) -> HttpResponse:
     except KnowledgeBaseError as error:
         context = _page(request, slug) | {"error": error, "values": form.typed()}
         return render(request, "citations/notes.html", context, status=422)
-    return redirect(address_of(note))
+    return back(request, address_of(note))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

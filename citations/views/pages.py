@@ -1,13 +1,15 @@
 """A page of a document, its image, and the original file."""
 
+from bisect import bisect_left
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
@@ -15,10 +17,15 @@ from django.views.decorators.http import require_safe
 from citations.documents import page_images, pages
 from citations.library.filters import find_source
 from citations.models import Document
+from citations.notebook import notes
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
+from citations.tasks import send_for_abstracts
 from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment, number_of
+
+CONTENTS: Final = 300  # entries of a document's own table of contents
+NOTES: Final = 20
 
 # Browsers must not run a file's content as part of this site: no sniffing, no scripts.
 HARMLESS: Final = {
@@ -41,7 +48,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         else parameters.quote
     )
     words = parameters.words
-    context = {
+    context: dict[str, Any] = {
         "view": pages.show_page(request.access, source_id, number, quote=quote, words=words),
         "search": pages.find_pages(request.access, source_id, words) if words else None,
         "is_lost": bool(parameters.citation) and quote is None,
@@ -50,7 +57,26 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     }
     if request.htmx:
         return fragment(request, "citations/_page.html", context)
+    send_for_abstracts(source)
+    contents = source.document.outline[:CONTENTS]
+    path = reverse("source", args=(source_id,))
+    title = source.title.replace("[", "(").replace("]", ")")
+    here = reverse("source-page", args=(source_id, number))
+    context |= {
+        "source": source,
+        "contents": contents,
+        "chapter": _chapter(contents, number),
+        "may_write": source.collection_id in request.access.writable,
+        "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
+        "note_start": f"[{title}, page {number}]({here}): ",
+    }
     return render(request, "citations/page.html", context)
+
+
+def _chapter(contents: list[tuple[int, str, int]], number: int) -> int:
+    """Return which entry (from 1) a page belongs to: the first on it, or the last before it."""
+    pages_of = [page for _, _, page in contents]
+    return pages_of.index(number) + 1 if number in pages_of else bisect_left(pages_of, number)
 
 
 @require_safe

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
@@ -17,12 +17,21 @@ from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
 from citations.passages import Passage, PassageSource, Results, SearchMode
+from citations.reading import landing
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.search_form import LISTS, MOST, PAGE, MarkForm, SearchForm, SubmittedSearch
+from citations.views.search_form import (
+    LISTS,
+    MOST,
+    PAGE,
+    MarkForm,
+    PageForm,
+    SearchForm,
+    SubmittedSearch,
+)
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.views.requests import PageRequest, back, fragment
 
 LABELS = {
     "collection": "Collection",
@@ -164,11 +173,24 @@ def mark(request: PageRequest) -> HttpResponse:
         context = {name: values[name] for name in ("chunk", "query")}
         context |= {"mark": verdict, "is_new": True}
         return fragment(request, "citations/_judgment.html", context)
-    back = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(
-        back, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    )
-    return redirect(back if is_ours else "search")
+    return back(request, "search")
+
+
+@require_safe
+def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Redirect to the sentence of a passage that the query is about."""
+    source = find_source(request.access, str(source_id))
+    parameters = PageForm(request.GET).parameters()
+    locator = parameters.quote and landing.find(source, parameters.quote, parameters.words)
+    if not locator:
+        return redirect("source", source_id=source_id)
+    first, last = locator.span
+    asked = {"from": first, "to": last, "q": parameters.words}
+    if source.video_id:
+        asked = {"t": f"{(locator.start or 0) // 1000}s", **asked, "lang": source.language}
+        return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(asked)}")
+    page = reverse("source-page", args=(source_id, locator.page or 1))
+    return redirect(f"{page}?{urlencode(asked)}")
 
 
 def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:

@@ -1,6 +1,7 @@
 """The Sources page, and the page of one source."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.http import (
     require_GET,
     require_http_methods,
@@ -18,10 +20,11 @@ from django.views.decorators.http import (
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.library.filters import Filter, facets, find_source
-from citations.models import Source, State
-from citations.tasks import send, send_for_abstracts
+from citations.models import Document, Source, State
+from citations.tasks import send
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
+from citations.views import pages
 from citations.views.search_form import SourcesForm
 from transcripts import library
 from transcripts.announcements import SOURCES
@@ -64,13 +67,24 @@ def source_events(request: PageRequest) -> EventStream:
 
 @require_safe
 def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Show a source and its chunks from ``offset``, or from ``page`` of a document."""
+    """Open the reader: the recording, or a page of a document; else how it is indexed."""
+    source = find_source(request.access, str(source_id))
+    if source.video_id:
+        question = f"?{urlencode({'lang': source.language})}" if source.language else ""
+        return redirect(f"{reverse('video', args=(source.video_id,))}{question}")
+    if Document.objects.filter(source=source, page_count__gt=0).exists():
+        return pages.show_page(request, source_id, number_of(request.GET.get("page", "")) or 1)
+    return redirect("source-passages", source_id=source_id)
+
+
+@require_safe
+def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Show how a source is indexed: its chunks from ``offset``, or from ``page`` of a document."""
     source = find_source(request.access, str(source_id))
     location = sources.find_page(source, number_of(request.GET.get("page", "")) or 0)
     sent = request.GET.get("offset")
     offset = location.offset if sent is None else number_of(sent) or 0
     page = sources.list_chunks(source, offset=offset, limit=PAGE)
-    send_for_abstracts(source)
     writable = request.access.writable
     context = {
         "source": source,
@@ -88,7 +102,9 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = _find_writable(request, source_id)
     source.start_anew()
     send(source)
-    return done(request, f"“{source}” will be indexed again.", "source", source_id=source_id)
+    return done(
+        request, f"“{source}” will be indexed again.", "source-passages", source_id=source_id
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -121,9 +121,9 @@ def add_documents(
         yield file, result
 
 
-def _tracked(found: Sequence[FoundFile], *, quiet: bool) -> Iterator[FoundFile]:
-    with progress_bar(quiet=quiet or len(found) < 2) as progress:
-        yield from progress.track(found, total=len(found), description="Importing")
+def _tracked(files: Sequence[FoundFile], *, quiet: bool) -> Iterator[FoundFile]:
+    with progress_bar(quiet=quiet or len(files) < 2) as progress:
+        yield from progress.track(files, total=len(files), description="Importing")
 
 
 def _store_best(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from kbsite import garbage
 from kbsite.cli import terminal
 from transcripts.actors import Actor, acting
 
@@ -20,7 +21,11 @@ class CommandEntry(NamedTuple):
     help: str
 
 
-SERVICES = ("serve", "worker")  # their log lines carry time and logger, others the message alone
+SERVICES = (
+    "mcp",
+    "serve",
+    "worker",
+)  # their log lines carry time and logger, others the message alone
 # The order of `kb --help`.
 COMMANDS = {
     "serve": CommandEntry(
@@ -67,6 +72,9 @@ COMMANDS = {
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
     "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
     "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
+    "mcp": CommandEntry(
+        "mcp:mcp", "Speak MCP over standard input and output, for clients that start a program."
+    ),
     "mcp-config": CommandEntry("tokens:mcp_config", "Print the configuration of MCP clients."),
 }
 
@@ -109,8 +117,10 @@ def _account() -> str:
 def load(name: str) -> Any:
     """Set Django up, which needs no database, and import a command of ``COMMANDS``."""
     module, _, attribute = COMMANDS[name].target.partition(":")
+    garbage.pause()
     import_module("kbsite.boot").set_up(plain_log=name not in SERVICES)
     target = getattr(import_module(f"kbsite.cli.{module}"), attribute)
+    garbage.resume()
     if not isinstance(target, typer.Typer):
         function, target = target, typer.Typer(add_completion=False)
         target.command()(function)

@@ -54,13 +54,13 @@ def identities(path: Path | None) -> list[Any]:
     try:
         if text.startswith("-----BEGIN"):
             return [pyrage.ssh.Identity.from_buffer(text.encode())]
-        found = [pyrage.x25519.Identity.from_str(line) for line in _lines(text)]
+        keys = [pyrage.x25519.Identity.from_str(line) for line in _lines(text)]
     except pyrage.IdentityError:
-        found = []
-    if not found:
+        keys = []
+    if not keys:
         hint = f"A secret key of age begins with {_SECRET}; one of SSH must have no passphrase."
         raise InvalidInput(f"{path} contains something other than secret keys.", hint=hint)
-    return found
+    return keys
 
 
 def encrypt(source: Any, target: BinaryIO, keys: Sequence[Any]) -> None:

@@ -23,7 +23,7 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
     """List, add or delete collections."""
     if context.invoked_subcommand:
         return
-    found = library.collections(open_library())
+    collections = library.collections(open_library())
     members: dict[int, list[str]] = {}
     for pk, user, role in Membership.objects.order_by("user__username").values_list(
         "collection_id", "user__username", "role"
@@ -36,7 +36,7 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
             "videos": collection.video_count,  # type: ignore[attr-defined]  # annotated
             "members": members.get(collection.pk, []),
         }
-        for collection in found
+        for collection in collections
     ]
     if as_json:
         print_json(rows)

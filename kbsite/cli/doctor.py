@@ -76,8 +76,8 @@ def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthChec
 
 
 def _python() -> Result:
-    found = ".".join(map(str, sys.version_info[:3]))
-    return sys.version_info >= (3, 11), found, "Cuebase needs Python 3.11 or newer."
+    version = ".".join(map(str, sys.version_info[:3]))
+    return sys.version_info >= (3, 11), version, "Cuebase needs Python 3.11 or newer."
 
 
 def _data_dir() -> Result:

@@ -145,12 +145,12 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
     with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Waiting for YouTube", total=None)
         while pending := [job for job in followed.all() if _is_due_soon(job)]:
-            found = list(followed.all())
-            current = next((job for job in found if not job.is_finished), found[-1])
+            present = list(followed.all())
+            current = next((job for job in present if not job.is_finished), present[-1])
             label = " · ".join(filter(None, (str(current), current.step or current.error)))
-            done = sum(job.is_finished for job in found)
+            done = sum(job.is_finished for job in present)
             progress.update(
-                bar, description=bar_label(label, 100), completed=done, total=len(found)
+                bar, description=bar_label(label, 100), completed=done, total=len(present)
             )
             if WorkerPulse.is_alive() or not _perform(pending):
                 time.sleep(POLL_SECONDS)

@@ -59,8 +59,8 @@ def levels(
         )
         for source in sources.order_by("pk"):
             _rebuild(source)
-        for found in collections:
-            topics.rebuild(found)
+        for shelf in collections:
+            topics.rebuild(shelf)
     _print_topics(collections, as_json=as_json)
 
 
@@ -76,7 +76,7 @@ def _print_outline(source: Source, *, as_json: bool) -> None:
         if node.start is not None:
             location = f"{clock(node.start)} "
         _print_paragraph(f"{location}{node.title}", style, indent=indent)
-        _print_paragraph(node.told, "dim", indent=indent)
+        _print_paragraph(node.summary, "dim", indent=indent)
     if not nodes:
         note("It has no outline yet; indexing builds it.")
 

@@ -1,12 +1,14 @@
 """`kb token` and `kb mcp-config`: tokens, and the configuration that MCP clients need."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 import typer
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -15,6 +17,8 @@ from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, option, user_names
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
+from kbsite.mcp_clients import bundle as mcp_bundle
+from kbsite.mcp_clients.configuration import McpClient, configuration
 from kbsite.models import ApiToken
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput, NotFound
@@ -24,18 +28,9 @@ from transcripts.scope import Scope
 app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens for REST and MCP.")
 
 
-class McpClient(StrEnum):
-    """Programs that speak MCP."""
-
-    CLAUDE_DESKTOP = "claude-desktop"
-    CLAUDE_CODE = "claude-code"
-    CURSOR = "cursor"
-    VSCODE = "vscode"
-
-
 _FILES = {
     McpClient.CLAUDE_DESKTOP: "Claude Desktop: claude_desktop_config.json"
-    " (Settings → Developer → Edit Config). It starts mcp-remote, which needs Node.",
+    " (Settings → Developer → Edit Config). It starts `kb mcp`, without a server or a token.",
     McpClient.CLAUDE_CODE: "Claude Code: .mcp.json in the project's folder.",
     McpClient.CURSOR: "Cursor: ~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder.",
     McpClient.VSCODE: "VS Code: .vscode/mcp.json in the project's folder.",
@@ -152,6 +147,9 @@ def mcp_config(
     token: Annotated[
         str, option(help="The token to use; unset: a new one that may only read.")
     ] = "",
+    bundle: Annotated[
+        Path | None, option(help="Write the bundle for Claude Desktop to this file instead.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print the configuration of MCP clients.
@@ -163,33 +161,27 @@ def mcp_config(
             "This is not a token: tokens start with kb_.", hint="`kb token create NAME` makes one."
         )
     scope = open_library()
-    if not token:
+    if bundle:
+        bundle.write_bytes(mcp_bundle.build(server_lock.public_url()))
+        return
+    if not token and client != McpClient.CLAUDE_DESKTOP:
         _, token = _issue(scope, f"MCP {client or 'clients'}")
     url = f"{server_lock.public_url()}/mcp"
     clients = [client] if client else list(McpClient)
-    configurations = {client: configuration(client, url, token) for client in clients}
+    beside = Path(sys.executable).with_name("kb")
+    program = str(beside) if beside.exists() else "kb"
+    is_chosen = settings.OPTIONS["YOUTUBE_KB_DATA_DIR"].is_set
+    data_dir = str(settings.DATA_DIR) if is_chosen else ""
+    configurations = {
+        client: configuration(client, url, token, program=program, data_dir=data_dir)
+        for client in clients
+    }
     if as_json:
         print_json(configurations[client] if client else configurations)
         return
     for name, content in configurations.items():
         note(_FILES[name], "bold")
         print_json(content)
-
-
-def configuration(client: str, url: str, token: str) -> dict[str, Any]:
-    """Return the configuration of one MCP client, with the address of the endpoint."""
-    server: dict[str, Any] = {"url": url, "headers": {"Authorization": f"Bearer {token}"}}
-    match client:
-        case McpClient.CLAUDE_DESKTOP:
-            # It can only start programs. The token is passed in the environment because Windows
-            # splits arguments at spaces.
-            plain = ["--allow-http"] if url.startswith("http://") else []
-            args = ["-y", "mcp-remote", url, *plain, "--header", "Authorization:${CUEBASE_AUTH}"]
-            env = {"CUEBASE_AUTH": f"Bearer {token}"}
-            server = {"command": "npx", "args": args, "env": env}
-        case McpClient.CLAUDE_CODE | McpClient.VSCODE:
-            server = {"type": "http", **server}
-    return {"servers" if client == McpClient.VSCODE else "mcpServers": {"cuebase": server}}
 
 
 def _issue(

@@ -65,8 +65,8 @@ def worker(
         with watched_database():
             pool.start()
     finally:
-        if clock.is_alive():
-            clock.stop()
+        # The scheduler sleeps for seconds between ticks: it ends with this process.
+        clock.service.stop(wait=False)
     raise typer.Exit(int(pool.exitcode or 0))
 
 

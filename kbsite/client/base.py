@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from os import PathLike
+from os import PathLike, fspath
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
+from citations.library.filters import Filter
+from citations.passages import SearchMode
 from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
 from transcripts.errors import KnowledgeBaseError
@@ -21,7 +23,6 @@ class Library(ABC):
     ``cuebase.Error`` for whatever can be expected to fail.
     """
 
-    @abstractmethod
     def add(
         self,
         target: Target,
@@ -37,8 +38,9 @@ class Library(ABC):
         The content of a file decides whether it is a transcript or a document. ``wait`` until it
         is found by words and by meaning; else an address returns no id yet.
         """
+        about = {"title": title, "language": language, "tags": tuple(tags)}
+        return self._add(fspath(target), collection, wait=wait, **about)
 
-    @abstractmethod
     def search(
         self,
         query: str,
@@ -50,18 +52,33 @@ class Library(ABC):
         explain: bool = False,
     ) -> SearchOut:
         """Return the passages that answer a query best, best first."""
+        filter = Filter(collections=tuple(collections), sources=tuple(sources))
+        return self._search(query, filter, limit=limit, mode=SearchMode(mode), explain=explain)
 
-    @abstractmethod
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
+        collections = (collection,) if collection else ()
+        return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
 
-    @abstractmethod
     def verify(self, quote: str, *, source: str = "") -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
+        return self._verify(quote, source)
 
     @abstractmethod
     def close(self) -> None:
         """Let go of the library; later calls fail."""
+
+    @abstractmethod
+    def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]: ...
+
+    @abstractmethod
+    def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut: ...
+
+    @abstractmethod
+    def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
+
+    @abstractmethod
+    def _verify(self, quote: str, source: str) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self

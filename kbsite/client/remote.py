@@ -1,6 +1,5 @@
 """A library on a server, over REST with a token."""
 
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,9 +10,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from citations.errors import SourceNotFound
+from citations.library.filters import Filter
 from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
-from kbsite.client.base import Library, Mode, Target, error_of
+from kbsite.client.base import Library, error_of
 from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow
@@ -31,64 +31,43 @@ class RemoteLibrary(Library):
         headers = {"Authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT)
 
-    def add(
-        self,
-        target: Target,
-        *,
-        collection: str = "",
-        title: str = "",
-        language: str = "",
-        tags: Sequence[str] = (),
-        wait: bool = True,
-    ) -> list[str]:
-        about = {"collection": collection, "language": language}
+    def close(self) -> None:
+        self._http.close()
+
+    def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
+        sent = {**about, "collection": collection}
         path = Path(target)
         if _is_file(path):
             with path.open("rb") as file:
-                added = self._call(
-                    "POST",
-                    "sources",
-                    data={**about, "title": title, "tags": list(tags)},
-                    files={"files": (path.name, file)},
-                )
+                files = {"files": (path.name, file)}
+                added = self._call("POST", "sources/files", data=sent, files=files)
             _raise_first(added["problems"])
             ids = [document["source"]["id"] for document in added["documents"]]
             job = added["job"]
         else:
-            job = self._call(
-                "POST", "sources", json={**about, "url": os.fspath(target), "tags": list(tags)}
-            )
+            del sent["title"]  # a video has its own
+            job = self._call("POST", "sources", json={**sent, "url": target})
             ids = []
         if wait:
             ids += self._wait_for_job(job) if job else []
             self._wait_for_sources(ids)
         return ids
 
-    def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        mode: Mode = "hybrid",
-        collections: Sequence[str] = (),
-        sources: Sequence[str] = (),
-        explain: bool = False,
-    ) -> SearchOut:
-        filters = {"collection": list(collections), "source_id": list(sources)}
-        params = {"q": query, "limit": limit, "mode": mode, "explain": explain, **filters}
-        return SearchOut.parse(self._call("GET", "search", params=params))
+    def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:
+        filters = {"collection": filter.collections, "source_id": filter.sources}
+        return SearchOut.parse(
+            self._call("GET", "search", params={"q": query, **options, **filters})
+        )
 
-    def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
-        asked = {"question": question, "collection": collection, "sources": list(sources)}
-        reply = self._call("POST", "ask", params={"stream": False}, json={**asked, "keep": False})
+    def _ask(self, question: str, filter: Filter) -> ReplyOut:
+        collection = "".join(filter.collections)  # one at most
+        sent = {"question": question, "collection": collection, "sources": filter.sources}
+        reply = self._call("POST", "ask", params={"stream": False}, json={**sent, "keep": False})
         return ReplyOut.parse(reply)
 
-    def verify(self, quote: str, *, source: str = "") -> QuoteCheckOut:
+    def _verify(self, quote: str, source: str) -> QuoteCheckOut:
         sent = {"quote": quote, "source_id": source}
         return QuoteCheckOut.parse(self._call("POST", "verify", json=sent))
-
-    def close(self) -> None:
-        self._http.close()
 
     def _call(self, method: str, path: str, **request: Any) -> Any:
         try:

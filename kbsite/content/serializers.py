@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from citations.models import Chunk, Source
-from kbsite.content.requests import require_owner
+from kbsite.content.requests import access, require_owner
 from transcripts.models import Collection, Feed, Membership, Transcript, Video
+from transcripts.timecodes import seconds
 
 
 class Named(serializers.SlugRelatedField[Any]):
@@ -20,6 +22,42 @@ class Named(serializers.SlugRelatedField[Any]):
         if not isinstance(data, str) or "\0" in data:  # PostgreSQL refuses NUL
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class Seconds(serializers.FloatField):
+    """A time in seconds, of a column of milliseconds."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, read_only=True)
+
+    def to_representation(self, value: Any) -> Any:
+        return seconds(value)
+
+
+def _listed(**fields: str) -> dict[str, Any]:
+    """Return the schema of a list of objects that have these fields, of these types."""
+    properties = {name: {"type": kind} for name, kind in fields.items()}
+    item = {"type": "object", "required": list(fields), "properties": properties}
+    return {"type": "array", "items": item}
+
+
+@extend_schema_field(_listed(start="number", end="number", text="string"))
+class Cues(serializers.Field[Any, Any, Any, Any]):
+    """The cues of a transcript, in seconds."""
+
+    def to_representation(self, value: Any) -> Any:
+        return [
+            {"start": seconds(start), "end": seconds(end), "text": text}
+            for start, end, text in value
+        ]
+
+
+@extend_schema_field(_listed(start="number", title="string"))
+class Chapters(serializers.Field[Any, Any, Any, Any]):
+    """The chapters of a video, with their starts in seconds."""
+
+    def to_representation(self, value: Any) -> Any:
+        return [{"start": seconds(start), "title": title} for start, title in value]
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -57,7 +95,9 @@ class MembershipSerializer(serializers.ModelSerializer[Membership]):
     def get_fields(self) -> dict[str, Any]:
         """Offer visible collections; of an existing member, only the role can change."""
         fields: dict[str, Any] = super().get_fields()
-        fields["collection"].queryset = Collection.objects.visible(self.context["request"].access)
+        fields["collection"].queryset = Collection.objects.visible(
+            access(self.context.get("request"))
+        )
         for name in ("collection", "user") if self.instance is not None else ():
             fields[name].read_only, fields[name].queryset = True, None
         return fields
@@ -68,6 +108,7 @@ class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
 
     video = serializers.CharField(source="video.key", read_only=True)
     collection = serializers.CharField(source="video.collection.slug", read_only=True)
+    duration = Seconds()
 
     class Meta:
         model = Transcript
@@ -78,7 +119,9 @@ class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
 
 
 class TranscriptDetail(TranscriptSerializer):
-    """A transcript with its cues: [start, end, text], in milliseconds."""
+    """A transcript with its cues."""
+
+    cues = Cues(read_only=True)
 
     class Meta(TranscriptSerializer.Meta):
         fields = (*TranscriptSerializer.Meta.fields, "cues")
@@ -86,6 +129,8 @@ class TranscriptDetail(TranscriptSerializer):
 
 class TranscriptOfVideo(serializers.ModelSerializer[Transcript]):
     """A transcript, beside its video."""
+
+    duration = Seconds()
 
     class Meta:
         model = Transcript
@@ -98,8 +143,14 @@ class VideoSerializer(serializers.ModelSerializer[Video]):
     id = serializers.CharField(source="key", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
     url = serializers.CharField(read_only=True)
+    duration = Seconds()
     tags = serializers.ListField(
         child=serializers.CharField(max_length=60), max_length=50, required=False
+    )
+    languages = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Languages that YouTube has captions in.",
     )
     transcripts = TranscriptOfVideo(many=True, read_only=True)
 
@@ -115,6 +166,8 @@ class VideoSerializer(serializers.ModelSerializer[Video]):
 
 class VideoDetail(VideoSerializer):
     """A video with its description and chapters."""
+
+    chapters = Chapters(read_only=True)
 
     class Meta(VideoSerializer.Meta):
         fields = (*VideoSerializer.Meta.fields, "description", "chapters")
@@ -146,7 +199,7 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 
     id = serializers.UUIDField(source="uuid", read_only=True)
     collection = serializers.CharField(source="collection.slug", read_only=True)
-    video = serializers.CharField(source="video.key", read_only=True, default=None)
+    video = serializers.CharField(source="video.key", read_only=True, default=None, allow_null=True)
 
     class Meta:
         model = Source
@@ -158,10 +211,12 @@ class SourceSerializer(serializers.ModelSerializer[Source]):
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):
-    """A chunk of a source: times in milliseconds, its span in characters of the source's text."""
+    """A chunk of a source: times in seconds, its span in characters of the source's text."""
 
     source = serializers.UUIDField(source="source.uuid", read_only=True)  # type: ignore[assignment]
     collection = serializers.CharField(source="source.collection.slug", read_only=True)
+    start = Seconds(allow_null=True)
+    end = Seconds(allow_null=True)
 
     class Meta:
         model = Chunk

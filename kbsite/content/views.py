@@ -4,16 +4,14 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Prefetch, QuerySet
-from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework import mixins, viewsets
-from rest_framework.filters import OrderingFilter
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
-from kbsite.content import requests, serializers
+from kbsite.content import description, lists, requests, serializers
 from transcripts import activity, audit, collections
 from transcripts.audit import Action
 from transcripts.errors import Conflict, Forbidden
@@ -47,24 +45,40 @@ class Resource(StyledPages, viewsets.ReadOnlyModelViewSet[Any]):
     renderer_classes = (JSONRenderer, BrowsablePage)
     parser_classes = (requests.BoundedJSONParser, FormParser, MultiPartParser)
     permission_classes: Any = (IsAuthenticated, requests.EditorsWrite)
-    filter_backends = (DjangoFilterBackend, requests.Search, OrderingFilter)
+    filter_backends = (lists.FilterBackend, lists.Search, lists.Order)
+    pagination_class = lists.Pages
+    schema = description.Operations()
+    plural = ""  # the name of its lists
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
+    def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        lists.refuse_unknown(request, self)
+
     def _visible(self, model: Any) -> QuerySet[Any]:
-        request: Any = self.request
-        visible: QuerySet[Any] = model.objects.visible(request.access)
+        visible: QuerySet[Any] = model.objects.visible(requests.access(self.request))
         return visible
+
+
+class Creating(mixins.CreateModelMixin):
+    """Says where a new resource is."""
+
+    request: Any
+
+    def get_success_headers(self, data: Any) -> dict[str, str]:
+        return {"Location": f"{self.request.path}{data['pk']}/"}
 
 
 class Changeable(mixins.UpdateModelMixin, mixins.DestroyModelMixin, Resource):
     """A resource that can be changed and deleted."""
 
 
-class Collections(mixins.CreateModelMixin, Changeable):
+class Collections(Creating, Changeable):
     """Collections. Who creates one owns it; deleting one deletes its content."""
 
     permission_classes = (IsAuthenticated, requests.OwnersWrite)
+    filterset_class = lists.CollectionFilters
     search_fields = ("name", "slug")
     ordering_fields = ("name", "slug", "created_at")
 
@@ -97,12 +111,12 @@ class Collections(mixins.CreateModelMixin, Changeable):
         collections.delete(instance)
 
 
-class Members(mixins.CreateModelMixin, Changeable):
+class Members(Creating, Changeable):
     """Members and their roles. A collection keeps at least one owner."""
 
     serializer_class = serializers.MembershipSerializer
     permission_classes = (IsAuthenticated, requests.OwnersWrite)
-    filterset_class = requests.MembershipFilter
+    filterset_class = lists.MembershipFilters
     search_fields = ("user__username", "collection__name")
     ordering_fields = ("collection__name", "user__username", "role")
 
@@ -130,7 +144,7 @@ class Members(mixins.CreateModelMixin, Changeable):
 class Videos(Changeable):
     """Videos, newest first. Add them under /api/v1/; here title and tags change."""
 
-    filterset_class = requests.VideoFilterSet
+    filterset_class = lists.VideoFilters
     search_fields = ("title", "channel", "key")
     ordering_fields = ("title", "channel", "duration", "published_at", "created_at")
 
@@ -150,7 +164,7 @@ class Videos(Changeable):
 class Transcripts(Resource):
     """Transcripts, each in one language; a single one with its cues."""
 
-    filterset_class = requests.TranscriptFilter
+    filterset_class = lists.TranscriptFilters
     search_fields = ("video__title", "video__key")
     ordering_fields = ("language", "origin", "cue_count", "duration", "created_at", "updated_at")
 
@@ -169,7 +183,7 @@ class Feeds(Changeable):
     """Playlists and channels. Add them under /api/v1/; deleting one keeps its videos."""
 
     serializer_class = serializers.FeedSerializer
-    filterset_class = requests.FeedFilter
+    filterset_class = lists.FeedFilters
     search_fields = ("title", "youtube_id")
     ordering_fields = ("title", "last_synced_at", "next_sync_at", "created_at")
 
@@ -191,7 +205,7 @@ class Sources(Resource):
     """
 
     serializer_class = serializers.SourceSerializer
-    filterset_class = requests.SourceFilter
+    filterset_class = lists.SourceFilters
     search_fields = ("title", "author", "video__key")
     ordering_fields = (
         "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
@@ -209,7 +223,7 @@ class Chunks(Resource):
     """Chunks, which searches find, in the order of their sources; replaced when a text changes."""
 
     serializer_class = serializers.ChunkSerializer
-    filterset_class = requests.ChunkFilter
+    filterset_class = lists.ChunkFilters
     search_fields = ("heading",)
     ordering_fields = ("ordinal", "start", "page")
 
@@ -230,13 +244,18 @@ class Router(DefaultRouter):
 
 
 router = Router()
-router.register("collections", Collections, basename="content-collection")
-router.register("memberships", Members, basename="content-membership")
-router.register("videos", Videos, basename="content-video")
-router.register("transcripts", Transcripts, basename="content-transcript")
-router.register("feeds", Feeds, basename="content-feed")
-router.register("sources", Sources, basename="content-source")
-router.register("chunks", Chunks, basename="content-chunk")
+RESOURCES: dict[str, type[Resource]] = {
+    "collections": Collections,
+    "memberships": Members,
+    "videos": Videos,
+    "transcripts": Transcripts,
+    "feeds": Feeds,
+    "sources": Sources,
+    "chunks": Chunks,
+}
+for _plural, _resource in RESOURCES.items():
+    _resource.plural = _plural
+    router.register(_plural, _resource, basename=f"content-{_plural.removesuffix('s')}")
 
 
 def _record_member(action: Action, member: Membership) -> None:

@@ -4,16 +4,30 @@ No model's tokenizer is loaded. An ASCII character counts as a quarter of a toke
 a whole one, which fits English and Chinese and is too high elsewhere.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
-from kbsite.mcp.tool_outputs import dump
-
 MIN_TOKENS, MAX_TOKENS = 500, 100_000
 LEAST = 32  # tokens of a text, however small the budget
+TITLE, NAME = 80, 60  # characters of titles and of other names
+LONGEST: Final = {  # characters of these fields
+    "title": TITLE,
+    "heading": TITLE,
+    "channel": NAME,
+    "label": NAME,
+    "model": NAME,
+    "term": NAME,
+    "name": 200,
+    "message": 300,
+    "note": 700,
+    "full_question": 300,
+    "error": 500,
+    "hint": 300,
+    "quoted": 120,
+    "actual": 120,
+}
 
 Row = TypeVar("Row", bound=BaseModel)
 Line = Callable[[int, Any], str]  # writes a row as text, by its index and itself
@@ -26,16 +40,11 @@ def tokens(text: str) -> int:
 
 
 def longest(text: str, offset: int, *, room: int) -> int:
-    """Return how many characters from ``offset`` on fit into ``room`` tokens, at least one.
-
-    They fit as plain text and as JSON.
-    """
+    """Return how many characters from ``offset`` on fit into ``room`` tokens, at least one."""
     low, high = 1, min(len(text) - offset, 4 * room)
-    if high > 0 and _json_tokens(text[offset : offset + high]) <= room:
-        return high
     while low < high:
         middle = (low + high + 1) // 2
-        if _json_tokens(text[offset : offset + middle]) <= room:
+        if tokens(text[offset : offset + middle]) <= room:
             low = middle
         else:
             high = middle - 1
@@ -59,12 +68,9 @@ def fitting(costs: Iterable[int], *, room: int) -> int:
 
 
 def costs(rows: Iterable[BaseModel], line: Line) -> Iterable[int]:
-    """Yield the cost of each row as text or as JSON, whichever is more.
-
-    Clients differ in which of them they show the model.
-    """
+    """Yield the cost of each row in tokens."""
     for number, row in enumerate(rows):
-        yield max(tokens(line(number, row)), size(row)) + 1
+        yield tokens(line(number, row)) + 1
 
 
 def take(rows: Sequence[Row], line: Line, *, room: int) -> list[Row]:
@@ -72,10 +78,9 @@ def take(rows: Sequence[Row], line: Line, *, room: int) -> list[Row]:
     return list(rows[: fitting(costs(rows, line), room=room)])
 
 
-def size(data: BaseModel) -> int:
-    """Estimate how many tokens a shape has as structured content."""
-    return tokens(json.dumps(dump(data), ensure_ascii=False, separators=(",", ":")))
-
-
-def _json_tokens(text: str) -> int:
-    return tokens(json.dumps(text, ensure_ascii=False))
+def clip(row: Row) -> Row:
+    """Shorten the texts that name something, so that no row costs much more than another."""
+    texts = {name: getattr(row, name, None) for name in LONGEST}
+    return row.model_copy(
+        update={name: text[: LONGEST[name]] for name, text in texts.items() if text}
+    )

@@ -15,10 +15,12 @@ from pydantic import Field
 
 from kbsite.auth import Caller, caller_of_token
 from kbsite.errors import DATABASE_ERRORS
+from kbsite.mcp import response
 from transcripts.actors import Actor, acting
 from transcripts.errors import DatabaseLost, NotSignedIn
 
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
+LOCAL_CALLER: ContextVar[Caller | None] = ContextVar("local_caller", default=None)  # by stdio
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -30,12 +32,12 @@ class CallerToken(AccessToken):
 
 
 class ApiTokenVerifier:
-    """Verifies bearer tokens: API tokens of this server, without an audience to check."""
+    """Verifies bearer tokens: personal ones, and those of OAuth for this endpoint."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access token; None if it is unknown, expired or revoked."""
         try:
-            identity = await in_thread(caller_of_token, token)
+            identity = await in_thread(caller_of_token, token, resource=response.resource())
         except NotSignedIn:
             return None
         if identity.token is None:
@@ -51,6 +53,8 @@ class ApiTokenVerifier:
 
 def caller() -> Caller:
     """Return the caller of the current call. Raises ``NotSignedIn`` outside of one."""
+    if local := LOCAL_CALLER.get():
+        return local
     token = get_access_token()
     if not isinstance(token, CallerToken):
         raise NotSignedIn("No token came with this call.")
@@ -67,7 +71,8 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 def _actor() -> Actor:
     token, address = get_access_token(), ADDRESS.get()
     if not isinstance(token, CallerToken):
-        return Actor(door="mcp", address=address)
+        local = LOCAL_CALLER.get()
+        return Actor(door="mcp", name=local.user.get_username() if local else "", address=address)
     name = token.caller.user.get_username()
     return Actor(door="mcp", name=name, token=token.token, address=address)
 

@@ -12,6 +12,7 @@ from citations.errors import (
     SourceNotFound,
 )
 from kbsite.errors import complaint, sentence
+from kbsite.mcp.material import for_models
 from transcripts.errors import (
     ChunkNotFound,
     CollectionNotFound,
@@ -82,7 +83,7 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
 def explained(error: KnowledgeBaseError) -> str:
     """Return an expected error as a sentence that ends with the next tool."""
     tool = next(tool for family, tool in _NEXT if isinstance(error, family))
-    return f"{sentence(error)} Next: {tool}"
+    return f"{for_models(sentence(error))} Next: {tool}"
 
 
 def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:

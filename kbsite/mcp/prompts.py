@@ -30,8 +30,9 @@ def register(mcp: MCPServer[Any]) -> None:
     async def summarise_video(videoId: VideoId) -> str:
         name = await in_thread(_name, caller(), videoId)
         return (
-            f"Summarise the video with {name}. Read it with get_transcript: start with videoId "
-            "alone and, if that gives only a preview, read all chunks with chunkIndex. Write three "
+            f"Summarise the video with {name}. Read it with get_transcript and videoId alone; if "
+            "that gives only a preview, take get_outline, and read with startTime and endTime what "
+            "it leaves open. Write three "
             "sentences on its subject, then an outline of its parts with the time each starts, "
             f"then the main claims. Use only what is said in it. {_CITING}"
         )

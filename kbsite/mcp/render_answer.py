@@ -4,11 +4,18 @@ from typing import Any
 
 from citations.answers.answer import Quote
 from citations.quotes.verification import VerifiedQuote
-from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, QuoteCheckOut, ReplyOut
-from kbsite.mcp.budget import LEAST, Row, costs, fitting, shorten, size, tokens
-from kbsite.mcp.render_transcript import CURSOR, joined, material
+from citations.schemas.answers import (
+    ClaimOut,
+    DifferenceOut,
+    NearestOut,
+    QuotationOut,
+    QuoteCheckOut,
+    ReplyOut,
+)
+from kbsite.mcp.budget import LEAST, Row, clip, costs, fitting, shorten, tokens
+from kbsite.mcp.material import CURSOR, for_models, joined, material
+from kbsite.mcp.render_search import titled
 from kbsite.mcp.tool_inputs import Arguments, VerifyQuote
-from kbsite.mcp.tool_outputs import ReplyPage, clip, titled
 
 DIFFERENCES = 5  # that the answer on a quote names
 _ENDS = (".", "!", "?", "…", "”", ")")
@@ -27,52 +34,48 @@ _NEGATED = "Do not cite it: in the source “{}” stands right before it. Quote
 _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
 
 
-def render_reply(reply: ReplyOut, asked: Arguments) -> tuple[str, ReplyPage]:
+def render_reply(reply: ReplyOut, asked: Arguments) -> str:
     """Return an answer within the budget: claims first, then citations or the nearest passages."""
-    claims, citations, nearest = reply.claims, reply.citations, reply.nearest
-    data = clip(ReplyPage(**{**dict(reply), "claims": [], "citations": [], "nearest": []}))
-    around = tokens(_head(data)) + tokens(_CITE) + tokens(_CUT)
-    room = asked.budget - CURSOR - max(around, size(data))
-    data.claims, room = _take(claims, "text", room)
-    shown = {number for claim in data.claims for number in claim.citations}
-    citations = [
-        quotation.model_copy(update={"prefix": "", "suffix": "", "channel": ""})
-        for quotation in citations
-        if quotation.number in shown
-    ]
-    data.citations, room = _take(citations, "quote", room)
-    data.nearest, _ = _take(nearest, "text", room)
-    parts = ((claims, data.claims), (citations, data.citations), (nearest, data.nearest))
-    data.is_cut = any(len(kept) < len(all_) for all_, kept in parts)
-    lines = [_line(0, row) for row in (*data.claims, *data.citations, *data.nearest)]
-    tail = [*([_CITE] if data.citations else []), *([_CUT] if data.is_cut else [])]
-    return joined(_head(data), lines, "\n".join(tail), None), data
+    head = _head(clip(reply))
+    room = asked.budget - CURSOR - tokens(head) - tokens(_CITE) - tokens(_CUT)
+    claims, room = _take(reply.claims, "text", room)
+    cited = {number for claim in claims for number in claim.citations}
+    quotations = [quotation for quotation in reply.citations if quotation.number in cited]
+    citations, room = _take(quotations, "quote", room)
+    nearest, _ = _take(reply.nearest, "text", room)
+    pairs = ((reply.claims, claims), (quotations, citations), (reply.nearest, nearest))
+    is_cut = any(len(kept) < len(rows) for rows, kept in pairs)
+    lines = [_line(0, row) for row in (*claims, *citations, *nearest)]
+    tail = [*([_CITE] if citations else []), *([_CUT] if is_cut else [])]
+    return joined(head, lines, "\n".join(tail), None)
 
 
-def render_citation(quote: Quote, asked: Arguments) -> tuple[str, QuotationOut]:
+def render_citation(quote: Quote, asked: Arguments) -> str:
     """Return a citation with the text around it."""
     data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", asked.budget - CURSOR)
     about = (data.title, data.place, data.heading, data.channel)
     quoted = f"{data.prefix}«{data.quote}»{data.suffix}"
     said = f"{' · '.join(part for part in about if part)}\n{quoted}"
-    return f"{material(said)}\n{data.link}", data
+    return f"{material(said)}\n{data.link}"
 
 
-def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> tuple[str, QuoteCheckOut]:
+def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> str:
     """Return the verdict, the location, and the words that differ."""
-    whole = clip(QuoteCheckOut.model_validate(check))
-    differences = [clip(difference) for difference in whole.differences[:DIFFERENCES]]
-    data = whole.model_copy(update={"differences": differences, "text": ""})
+    data = clip(QuoteCheckOut.model_validate(check))
     advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
     advice = _NEGATED.format(data.negation) if data.negation else advice
-    data.text = shorten(whole.text, room=asked.budget // 2 - size(data) - tokens(advice) - CURSOR)
-    lines = []
-    if data.title:
-        lines.append(f"{titled(data)} {data.link}: {data.text}")
-    for difference in differences:  # words that the quote adds or omits, or both sides
-        words = filter(None, (difference.quoted, difference.actual))
-        lines.append(f"- {difference.kind}: " + " → ".join(f"“{side}”" for side in words))
-    return joined(advice, lines, "", None), data
+    differences = [_difference(clip(found)) for found in data.differences[:DIFFERENCES]]
+    lines = [f"{titled(data)} {data.link}: "] if data.title else []
+    room = asked.budget - CURSOR - tokens(advice) - sum(map(tokens, (*lines, *differences)))
+    if lines:
+        lines[0] += shorten(data.text, room=room)
+    return joined(advice, [*lines, *differences], "", None)
+
+
+def _difference(found: DifferenceOut) -> str:
+    """Name words that the quote adds or omits, or both sides."""
+    words = filter(None, (found.quoted, found.actual))
+    return f"- {found.kind}: " + " → ".join(f"“{side}”" for side in words)
 
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:
@@ -93,14 +96,19 @@ def _shorten(row: Row, name: str, room: int) -> Row:
     return row if tokens(text) <= left else row.model_copy(update={name: shorten(text, room=left)})
 
 
-def _head(data: ReplyPage) -> str:
+def _head(data: ReplyOut) -> str:
     confidence = ""
     if data.confidence is not None and data.state != "refused":
         confidence = f"Confidence {data.confidence:.0%}."
     full_question = (
         f"Understood as: {data.full_question}" if data.full_question != data.question else ""
     )
-    parts = (data.note, confidence, full_question, f"conversationId={data.conversation_id}")
+    parts = (
+        for_models(data.note),
+        confidence,
+        full_question,
+        f"conversationId={data.conversation_id}",
+    )
     return "\n".join(part for part in parts if part)
 
 

@@ -1,16 +1,15 @@
 """Renders search results and lists of sources as tools' answers."""
 
 from citations.library.sources import SourcePage
-from citations.passages import Results
-from citations.schemas.search import ExplanationOut, PassageOut, SourceOut
-from kbsite.mcp.budget import shorten, size, take, tokens
-from kbsite.mcp.render_transcript import CURSOR, joined
+from citations.passages import Results, SearchMode
+from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
+from kbsite.mcp.budget import clip, shorten, take, tokens
+from kbsite.mcp.material import CURSOR, for_models, joined
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
-from kbsite.mcp.tool_outputs import PassagesPage, SourcesPage, clip, titled
 
-DUPLICATES, TERMS, NOTES = 5, 8, 3  # of each, that an answer names
-NOTE = 200  # characters of a note
+DUPLICATES, TERMS = 5, 8  # of each, that an answer names
 
+_BY_WORDS = "Found by words alone: give words that the source would use."
 _READ_ON = (
     "To read around a passage: get_transcript with videoId, startTime and endTime; to narrow the "
     "search: sourceId."
@@ -32,47 +31,45 @@ _STATES = {
 }
 
 
-def render_search(results: Results, asked: SearchKnowledgeBase) -> tuple[str, PassagesPage]:
+def render_search(results: Results, asked: SearchKnowledgeBase) -> str:
     offset, _ = asked.position
-    data = PassagesPage.model_validate(results)
-    data.notes = [note[:NOTE] for note in data.notes[:NOTES]]
-    if not asked.explain:
-        data.stages = []
-    rows = data.passages[offset : offset + asked.max_results]
-    data.passages = []
-    order = ", ordered by the cross-encoder" if results.reranked else ""
-    count = f"{len(results.passages)} passages, best first{order}."
-    if results.nothing_relevant:
+    rows = list(map(PassageOut.model_validate, results.passages))
+    head = _search_head(results)
+    room = asked.budget - CURSOR - tokens(head) - tokens(_READ_ON)
+    page = [_fit(row, room=room) for row in rows[offset : offset + asked.max_results]]
+    page = take(page, _passage_line, room=room)
+    end = offset + len(page)
+    cursor = asked.cursor_at(end if page and end < len(rows) else None)
+    lines = [_passage_line(offset + number, row) for number, row in enumerate(page)]
+    return joined(head, lines, _READ_ON if lines else "", cursor)
+
+
+def _search_head(results: Results) -> str:
+    count = f"{len(results.passages)} passages, best first."
+    if not results.passages:
+        count = _NO_PASSAGES
+    elif results.nothing_relevant:
         count = _NOT_RELEVANT
-    lines = [count if results.passages else _NO_PASSAGES, *data.notes]
-    if results.suggestion:
-        lines.append(f"Did you mean “{results.suggestion}”?")
-    head = "\n".join(lines)
-    room = asked.budget - CURSOR - max(tokens(head) + tokens(_READ_ON), size(data))
-    data.passages = take([_fit(row, room=room) for row in rows], _passage_line, room=room)
-    shown = offset + len(data.passages)
-    data.next_cursor = asked.cursor_at(
-        shown if data.passages and shown < len(results.passages) else None
-    )
-    lines = [_passage_line(offset + number, row) for number, row in enumerate(data.passages)]
-    return joined(head, lines, _READ_ON if lines else "", data.next_cursor), data
+    suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
+    by_words = _BY_WORDS if "vector" not in {stage.name for stage in results.stages} else ""
+    if results.mode != SearchMode.HYBRID:
+        by_words = ""
+    return "\n".join(part for part in (count, by_words, suggestion) if part)
 
 
-def render_sources(page: SourcePage, asked: ListSources) -> tuple[str, SourcesPage]:
+def render_sources(page: SourcePage, asked: ListSources) -> str:
     offset, _ = asked.position
     counts = page.counts
-    data = SourcesPage(total=page.total, indexing=counts.unfinished, failed=counts.failed)
     progress = f"; {counts.unfinished} still being indexed" if counts.unfinished else ""
     failures = f"; {counts.failed} failed" if counts.failed else ""
     head = f"{page.total} sources, newest first{progress}{failures}."
     if not page.total:
         head = _NO_SOURCES
     rows = [clip(SourceOut.model_validate(source)) for source in page.sources]
-    room = asked.budget - CURSOR - tokens(head) - size(data)
-    data.sources = take(rows, _source_line, room=room)
-    shown = offset + len(data.sources)
-    data.next_cursor = asked.cursor_at(shown if data.sources and shown < page.total else None)
-    return joined(head, [_source_line(0, row) for row in data.sources], "", data.next_cursor), data
+    sources = take(rows, _source_line, room=asked.budget - CURSOR - tokens(head))
+    end = offset + len(sources)
+    cursor = asked.cursor_at(end if sources and end < page.total else None)
+    return joined(head, [_source_line(0, row) for row in sources], "", cursor)
 
 
 # Passages
@@ -96,7 +93,7 @@ def _fit(passage: PassageOut, *, room: int) -> PassageOut:
 
 
 def _cost(row: PassageOut) -> int:
-    return max(tokens(_passage_line(0, row)), size(row)) + 1
+    return tokens(_passage_line(0, row)) + 1
 
 
 def _passage_line(number: int, row: PassageOut) -> str:
@@ -136,6 +133,11 @@ def _source_line(_: int, row: SourceOut) -> str:
         row.language,
         row.collection,
         _STATES[row.state],
-        f"{row.error} {row.hint}".strip(),
+        for_models(row.error),
     )
     return f"- {' · '.join(part for part in about if part)}"
+
+
+def titled(row: LocatedOut) -> str:
+    """Write a row's title and location: “Steam”, 3:28–3:40."""
+    return ", ".join(filter(None, (f"“{getattr(row, 'title', '')}”", row.place)))

@@ -1,8 +1,7 @@
 """Resources: transcripts, sources and outlines as text, within the token budget."""
 # ruff: noqa: N803  the template's variable has the plugin's name
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -20,35 +19,26 @@ from mcp_types import (
 from pydantic import Field
 
 from citations.library.filters import find_source
-from citations.models import Node, Source
-from citations.outline import storage as outline_storage
-from citations.passages import place
-from citations.readers import source_blocks
-from citations.text.blocks import Block
+from citations.models import Source
 from kbsite.auth import Caller
 from kbsite.errors import sentence
-from kbsite.mcp.budget import MIN_TOKENS, fitting, longest, tokens
+from kbsite.mcp import outlines, source_text
+from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
 from kbsite.mcp.calls import caller, in_thread
-from kbsite.mcp.render_transcript import CURSOR, material
+from kbsite.mcp.material import CURSOR, material
+from kbsite.mcp.source_text import LINE_SECONDS, position_in
 from kbsite.mcp.tool_inputs import read_cursor, write_cursor
-from kbsite.mcp.tool_outputs import NAME, TITLE
 from transcripts import library
 from transcripts.cues import group_by_time
-from transcripts.errors import InvalidCursor, InvalidInput, KnowledgeBaseError, NotFound
+from transcripts.errors import InvalidCursor, KnowledgeBaseError, NotFound
 from transcripts.models import Video
-from transcripts.reading import page_text
 from transcripts.timecodes import clock, seconds
 
 TRANSCRIPT = "transcript://{videoId}{?collection,language}"
 SOURCE = "source://{id}{?offset}"
 OUTLINE = "outline://{source}"
 PAGE = 50  # videos
-LINE_SECONDS = 30
-ADDRESS = 300  # characters of an address
-PART = 1_500  # characters of one section's summary
-MAX_DIGITS = 9
 _QUESTION = "resources"
-_VERBATIM = "The sentences are the source's own; abstracts are a language model's."
 
 
 def register(mcp: MCPServer[Any]) -> None:
@@ -68,7 +58,7 @@ def register(mcp: MCPServer[Any]) -> None:
 
     @template(SOURCE, "Source", "The text of a source, with times or pages.")
     async def source(id: str, offset: str = "") -> str:
-        return await _read(lambda by: _text(find_source(by.scope, id), _number(offset)))
+        return await _read(lambda by: _text(find_source(by.scope, id), position_in(offset)))
 
     @template(OUTLINE, "Outline", "A source's summary, section by section.")
     async def outline(source: str) -> str:
@@ -176,70 +166,14 @@ def _resource(video: Video, *, several: bool) -> Resource:
 # Sources
 
 
-def _text(source: Source, offset: int) -> str:
-    text = "\n".join(_lines(source_blocks.read(source)))
-    head = _joined((source.title[:TITLE], source.author[:NAME], source.url[:ADDRESS]))
+def _text(source: Source, position: int) -> str:
+    head = source_text.head(source)
+    text, following = source_text.read(source, position, room=_room(head) - CURSOR)
     if not text:
         return f"{head}\n\n(Its text is not there.)"
-    if offset >= len(text):
-        raise InvalidInput(f"The text ends at {len(text)}.", hint="Begin anew without offset.")
-    room = _room(head) - CURSOR
-    shown, following = page_text(text, offset, longest(text, offset, room=room))
     rest = f"(… the text goes on: source://{source.uuid}?offset={following})"
-    return _joined((head, shown, "" if following is None else rest), "\n\n")
-
-
-def _lines(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield a line for each half minute or page, and for each heading."""
-    heading = ""
-    for (_, page, title), inside in groupby(blocks, _place):
-        together = list(inside)
-        if title != heading:
-            heading = title
-            yield f"# {title}" if title else ""
-        mark = "" if page is None else f"[page {page}] "
-        if (start := together[0].start) is not None:
-            mark = f"[{clock(start)}] "
-        yield mark + " ".join(block.text for block in together)
-
-
-def _place(block: Block) -> tuple[int | None, int | None, str]:
-    part = None if block.start is None else block.start // (1000 * LINE_SECONDS)
-    return part, block.page, block.heading
-
-
-def _number(offset: str) -> int:
-    if not offset:
-        return 0
-    if not (offset.isascii() and offset.isdigit() and len(offset) <= MAX_DIGITS):
-        raise InvalidInput(
-            "offset is a number of characters.",
-            hint="Copy it from the page before, or leave it out.",
-        )
-    return int(offset)
-
-
-# Outlines
+    return _joined((head, text, "" if following is None else rest), "\n\n")
 
 
 def _outline(by: Caller, reference: str) -> str:
-    source = find_source(by.scope, reference.replace("\0", ""))
-    head = _joined((source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}"))
-    found = outline_storage.outline(source)
-    if found.whole is None:
-        return (
-            f"{head}\n\n(It has no outline yet: it is still being indexed. "
-            f"source://{source.uuid} has its text.)"
-        )
-    parts = [_part(node) for node in (found.whole, *found.parts)]
-    room = _room(head, _VERBATIM) - CURSOR
-    count = fitting((tokens(part) + 1 for part in parts), room=room)
-    left = found.more + len(parts) - count
-    rest = f"(… {left} parts more; source://{source.uuid} has the whole text.)" if left else ""
-    return _joined((f"{head}\n{_VERBATIM}", *parts[:count], rest), "\n\n")
-
-
-def _part(node: Node) -> str:
-    where = place(node)
-    title = f"## {node.title[:TITLE] or node.get_level_display()}{f' [{where}]' if where else ''}"
-    return _joined((title, node.abstract[:PART], node.text[:PART]))
+    return outlines.write(by.scope, reference.replace("\0", ""), room=_room() - CURSOR)

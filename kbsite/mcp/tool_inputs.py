@@ -6,12 +6,12 @@ A cursor belongs to one question and grants no access.
 import hashlib
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from django.conf import settings
 from django.core import signing
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from citations.library.filters import Filter
@@ -21,6 +21,9 @@ from transcripts.timecodes import milliseconds
 
 MAX_CURSOR = 500  # characters
 _SALT = "kbsite.mcp.cursor"
+# Where zero makes no sense, so that whoever sends it fills in what is not given.
+NEVER_ZERO = ("chunkSize", "endTime", "maxResults", "maxTokens", "newest")
+ANY: Final = "any"
 
 
 def _storable(text: str) -> str:
@@ -39,23 +42,14 @@ def _text(longest: int, description: str, *, shortest: int = 0) -> Any:
 
 Text = Annotated[str, AfterValidator(_storable)]
 VideoId = Annotated[Text, _text(2048, "Id of the video, or its YouTube address.", shortest=1)]
-Language = Annotated[
-    Text,
-    _text(
-        35,
-        "Language code such as en or de; en.auto for speech recognition beside a better en. "
-        "Default: the best there is.",
-    ),
-]
-CollectionName = Annotated[
-    Text, _text(120, "Collection to look in (its slug or name). Default: all you can see.")
-]
-TargetCollection = Annotated[Text, _text(120, "Collection to add to (its slug or name).")]
+Language = Annotated[Text, _text(35, "Code such as en or en.auto. Default: the best there is.")]
+CollectionName = Annotated[Text, _text(120, "Only this collection (slug or name).")]
+TargetCollection = Annotated[Text, _text(120, "Collection to add to (slug or name).")]
 Channel = Annotated[Text, _text(200, "Only this channel or author.")]
 Tag = Annotated[Text, _text(100, "Only with this tag.")]
-OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en (includes en-GB).")]
+OneLanguage = Annotated[Text, _text(35, "Only in this language, such as en.")]
 Kind = Annotated[
-    Literal["video", "pdf", "markdown", "text", "html"] | None,
+    Literal["any", "video", "pdf", "markdown", "text", "html"],
     Field(description="Only sources of this kind."),
 ]
 Seconds = Annotated[float | None, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -67,9 +61,26 @@ class Arguments(ArgModelBase):
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", frozen=True)
 
     max_tokens: Annotated[
-        int | None,
-        Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Tokens the answer may have at most."),
+        int | None, Field(ge=MIN_TOKENS, le=MAX_TOKENS, description="Longest answer, in tokens.")
     ] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def drop_blanks(cls, given: Any) -> Any:
+        """Drop optional arguments that are null or empty: strict clients fill in every argument.
+
+        A zero in one of ``NEVER_ZERO`` shows that the client fills in zeros; then all of them go.
+        """
+        if not isinstance(given, dict):
+            return given
+        fills = any(_is_zero(given.get(name)) for name in NEVER_ZERO)
+        optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
+        return {
+            name: _without_blanks(value)
+            for name, value in given.items()
+            if name not in optional
+            or not (value is None or value == "" or (fills and _is_zero(value)))
+        }
 
     @property
     def budget(self) -> int:
@@ -89,7 +100,7 @@ class PagedInput(Arguments):
     """Arguments of a tool whose answer may need several pages."""
 
     cursor: Annotated[
-        Text, _text(MAX_CURSOR, "next_cursor of the page before; repeat the other arguments.")
+        Text, _text(MAX_CURSOR, "cursor= of the page before; repeat the other arguments.")
     ] = ""
 
     @property
@@ -121,8 +132,16 @@ class GetTranscript(PagedInput):
     include_full_transcript: Annotated[
         bool, Field(description="Read all of it, however long, page by page.")
     ] = False
+    times: Annotated[
+        Literal["15s", "sentence", "none"],
+        Field(description="Where [m:ss] stands: every 15 seconds, at each sentence, nowhere."),
+    ] = "15s"
     language: Language = ""
     collection: CollectionName = ""
+
+
+class GetOutline(Arguments):
+    source_id: Annotated[Text, _text(2048, "Id of a source or video.", shortest=1)]
 
 
 class SearchTranscript(PagedInput):
@@ -146,7 +165,7 @@ class SourceFilterInput(PagedInput):
     """Arguments of a tool that filters sources."""
 
     collection: CollectionName = ""
-    kind: Kind = None
+    kind: Kind = ANY
     channel: Channel = ""
     tag: Tag = ""
     language: OneLanguage = ""
@@ -201,6 +220,18 @@ class SearchKnowledgeBase(SourceFilterInput):
         )
 
 
+class ConnectorSearch(Arguments):
+    """The arguments that ChatGPT's connectors expect."""
+
+    query: Annotated[Text, _text(1000, "A question, or words.")]
+
+
+class ConnectorFetch(Arguments):
+    """The arguments that ChatGPT's connectors expect."""
+
+    id: Annotated[Text, _text(500, "Id of a result of search.", shortest=1)]
+
+
 class AskKnowledgeBase(Arguments):
     text: Annotated[
         Text,
@@ -240,13 +271,9 @@ class VerifyQuote(Arguments):
 class ListSources(SourceFilterInput):
     query: Annotated[Text, _text(1000, "Words that title, author or video id contain.")] = ""
     state: Annotated[
-        Literal["pending", "words", "ready", "failed"] | None,
-        Field(
-            description=(
-                "Only those not indexed yet, found by words, found by words and meaning, or failed."
-            )
-        ),
-    ] = None
+        Literal["any", "pending", "words", "ready", "failed"],
+        Field(description="Only those not indexed, found by words, by meaning too, or failed."),
+    ] = ANY
     max_results: Annotated[int, Field(ge=1, le=100, description="Sources on one page.")] = 20
 
 
@@ -284,7 +311,7 @@ def read_cursor(cursor: str, question: str) -> tuple[int, str]:
     except (signing.BadSignature, ValueError, TypeError):
         raise InvalidCursor(
             "This cursor was not made by this server.",
-            hint="Copy next_cursor unchanged, or leave the cursor out to start again.",
+            hint="Copy the cursor unchanged, or leave the cursor out to start again.",
         ) from None
     if asked != question:
         raise InvalidCursor(
@@ -295,4 +322,14 @@ def read_cursor(cursor: str, question: str) -> tuple[int, str]:
 
 
 def _values(value: str | None) -> tuple[str, ...]:
-    return (value,) if value else ()
+    return (value,) if value and value != ANY else ()
+
+
+def _is_zero(value: Any) -> bool:
+    return value == 0 and isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _without_blanks(value: Any) -> Any:
+    if isinstance(value, list):
+        return [part for part in value if part is not None and part != ""]
+    return value

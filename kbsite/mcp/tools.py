@@ -4,28 +4,38 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.templatetags.static import static
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
-from mcp_types import CallToolResult, ToolAnnotations
-from pydantic import BaseModel
+from mcp_types import CallToolResult, Icon, ToolAnnotations
 
 from citations.library import sources
 from citations.library.filters import Filter
 from citations.notebook import answers, conversations, questions
 from citations.passages import SearchMode
 from citations.quotes import verification
-from citations.schemas.answers import QuotationOut, QuoteCheckOut, ReplyOut
+from citations.schemas.answers import ReplyOut
 from citations.search import pipeline
 from kbsite.auth import Caller
-from kbsite.mcp import render_answer, render_search, tool_inputs, tool_outputs, transcript_request
+from kbsite.mcp import (
+    connector,
+    outlines,
+    render_answer,
+    render_job,
+    render_search,
+    tool_inputs,
+    transcript_request,
+)
 from kbsite.mcp import render_transcript as render
 from kbsite.mcp.calls import caller, in_thread
+from kbsite.mcp.material import CURSOR, MORE, answer, material
 from transcripts import activity, library
+from transcripts.conf import absolute
 from transcripts.models import Job
+from transcripts.reading import ReadingMode
 
 Reporting = Context[Any, Any]
-Rendered = tuple[str, BaseModel]
 
 _READS: Final = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -38,9 +48,7 @@ _ADDS: Final = ToolAnnotations(
 )
 
 
-async def fetch_transcript(
-    by: Caller, asked: tool_inputs.FetchTranscript, ctx: Reporting
-) -> Rendered:
+async def fetch_transcript(by: Caller, asked: tool_inputs.FetchTranscript, ctx: Reporting) -> str:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
     Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
@@ -58,21 +66,29 @@ async def fetch_transcript(
     if isinstance(found, Job):
         job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
-            return render.render_waiting(job, asked)
-    return await in_thread(lambda: render.render_fetched(_read(by, reading), reading))
+            return render_job.render_job(job, asked)
+    return await in_thread(_read, by, reading, more=render.MORE_OF_FETCHED)
 
 
-def get_transcript(by: Caller, asked: tool_inputs.GetTranscript) -> Rendered:
-    """Read a transcript of the library: a time range, a time chunk, or all of it.
+def get_transcript(by: Caller, asked: tool_inputs.GetTranscript) -> str:
+    """Read a transcript of the library with times: a time range, a time chunk, or all of it.
 
-    Without them you get a short transcript whole, or a preview that says how to go on. Times are
+    Without them you get a short transcript whole, or a preview with chapters or outline. Times are
     seconds. startTime/endTime take precedence over chunkIndex, and that over
     includeFullTranscript.
     """
-    return render.render_transcript(_read(by, asked), asked)
+    return _read(by, asked)
 
 
-def search_transcript(by: Caller, asked: tool_inputs.SearchTranscript) -> Rendered:
+def get_outline(by: Caller, asked: tool_inputs.GetOutline) -> str:
+    """Get the chapters of a source and a summary of each part, with times or pages.
+
+    Use it for an overview, or to choose what to read of a long source.
+    """
+    return material(outlines.write(by.scope, asked.source_id, room=asked.budget - CURSOR))
+
+
+def search_transcript(by: Caller, asked: tool_inputs.SearchTranscript) -> str:
     """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
@@ -82,7 +98,7 @@ def search_transcript(by: Caller, asked: tool_inputs.SearchTranscript) -> Render
     return render.render_hits(found, asked)
 
 
-def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) -> Rendered:
+def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) -> str:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
     Each has a link to its second or page. Start here when you do not know where something is
@@ -100,7 +116,18 @@ def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) ->
     return render_search.render_search(results, asked)
 
 
-def ask_knowledge_base(by: Caller, asked: tool_inputs.AskKnowledgeBase) -> Rendered:
+def search(by: Caller, asked: tool_inputs.ConnectorSearch) -> str:
+    """Find passages: search_knowledge_base for clients that can only search and fetch."""
+    results = pipeline.search(by.scope, asked.query, limit=connector.RESULTS, for_readers=True)
+    return connector.render_results(results, asked)
+
+
+def fetch(by: Caller, asked: tool_inputs.ConnectorFetch) -> str:
+    """Read the text at a result of search, with times or pages; metadata.next is the next id."""
+    return connector.fetch(by.scope, asked)
+
+
+def ask_knowledge_base(by: Caller, asked: tool_inputs.AskKnowledgeBase) -> str:
     """Answer a question from the library, with citations found word for word in their sources.
 
     Each citation has a link to its second or page. What the sources do not say is not answered;
@@ -120,13 +147,13 @@ def ask_knowledge_base(by: Caller, asked: tool_inputs.AskKnowledgeBase) -> Rende
     return render_answer.render_reply(ReplyOut.model_validate(record), asked)
 
 
-def get_citation(by: Caller, asked: tool_inputs.GetCitation) -> Rendered:
+def get_citation(by: Caller, asked: tool_inputs.GetCitation) -> str:
     """Look up a citation of an answer: the quote, the text around it, and where it is."""
     citation = answers.find_citation(by.scope, asked.citation_id)
     return render_answer.render_citation(citation, asked)
 
 
-def verify_quote(by: Caller, asked: tool_inputs.VerifyQuote) -> Rendered:
+def verify_quote(by: Caller, asked: tool_inputs.VerifyQuote) -> str:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
     If it is not, the answer says what differs.
@@ -136,7 +163,7 @@ def verify_quote(by: Caller, asked: tool_inputs.VerifyQuote) -> Rendered:
     return render_answer.render_quote_check(check, asked)
 
 
-def list_sources(by: Caller, asked: tool_inputs.ListSources) -> Rendered:
+def list_sources(by: Caller, asked: tool_inputs.ListSources) -> str:
     """List the sources that can be searched and cited, newest first.
 
     Each has its id and how far it is indexed.
@@ -145,14 +172,14 @@ def list_sources(by: Caller, asked: tool_inputs.ListSources) -> Rendered:
         by.scope,
         asked.filter,
         words=asked.query,
-        state=asked.state or "",
+        state="" if asked.state == tool_inputs.ANY else asked.state,
         offset=asked.position[0],
         limit=asked.max_results,
     )
     return render_search.render_sources(page, asked)
 
 
-def list_transcripts(by: Caller, asked: tool_inputs.ListTranscripts) -> Rendered:
+def list_transcripts(by: Caller, asked: tool_inputs.ListTranscripts) -> str:
     """List the videos of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
@@ -168,7 +195,7 @@ def list_transcripts(by: Caller, asked: tool_inputs.ListTranscripts) -> Rendered
     return render.render_videos(page, asked)
 
 
-def add_source(by: Caller, asked: tool_inputs.AddSource) -> Rendered:
+def add_source(by: Caller, asked: tool_inputs.AddSource) -> str:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
     You get a job at once, for get_job.
@@ -177,42 +204,52 @@ def add_source(by: Caller, asked: tool_inputs.AddSource) -> Rendered:
     job = transcript_request.request(
         by, collection, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
     )
-    return render.render_job(job, asked)
+    return render_job.render_job(job, asked)
 
 
-def get_job(by: Caller, asked: tool_inputs.GetJob) -> Rendered:
+def get_job(by: Caller, asked: tool_inputs.GetJob) -> str:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
     It also says whether search_knowledge_base finds what the job added.
     """
     job = activity.find_job(by.scope, asked.job_id)
     added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
-    return render.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
+    return render_job.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
 
 
 def all_tools() -> list[Tool]:
     """Return the tools, always in this order."""
     return [
-        _tool(run, output, title=title, annotations=annotations)
-        for run, output, title, annotations in (
-            (fetch_transcript, tool_outputs.FetchedOut, "Fetch a YouTube transcript", _ADDS),
-            (get_transcript, tool_outputs.TranscriptPage, "Read a transcript", _READS),
-            (search_transcript, tool_outputs.HitsPage, "Search within a transcript", _READS),
-            (search_knowledge_base, tool_outputs.PassagesPage, "Search the library", _READS),
-            (ask_knowledge_base, tool_outputs.ReplyPage, "Ask the library", _ASKS),
-            (get_citation, QuotationOut, "Look up a citation", _READS),
-            (verify_quote, QuoteCheckOut, "Check a quote", _READS),
-            (list_sources, tool_outputs.SourcesPage, "List sources to search and cite", _READS),
-            (list_transcripts, tool_outputs.VideosPage, "List transcripts", _READS),
-            (add_source, tool_outputs.JobProgress, "Add a video, playlist or channel", _ADDS),
-            (get_job, tool_outputs.JobProgress, "Follow a job", _READS),
+        _tool(run, title=title, icon=icon, annotations=annotations)
+        for run, title, icon, annotations in (
+            (fetch_transcript, "Fetch a YouTube transcript", "add", _ADDS),
+            (get_transcript, "Read a transcript", "read", _READS),
+            (get_outline, "Outline of a source", "list", _READS),
+            (search_transcript, "Search within a transcript", "search", _READS),
+            (search_knowledge_base, "Search the library", "search", _READS),
+            (search, "Search", "search", _READS),
+            (fetch, "Fetch", "read", _READS),
+            (ask_knowledge_base, "Ask the library", "ask", _ASKS),
+            (get_citation, "Look up a citation", "quote", _READS),
+            (verify_quote, "Check a quote", "quote", _READS),
+            (list_sources, "List sources to search and cite", "list", _READS),
+            (list_transcripts, "List transcripts", "list", _READS),
+            (add_source, "Add a video, playlist or channel", "add", _ADDS),
+            (get_job, "Follow a job", "list", _READS),
         )
     ]
 
 
-def _read(by: Caller, asked: tool_inputs.GetTranscript) -> library.VideoReading:
-    return library.read(
-        library.find_video(by.scope, asked.video_id, collection=asked.collection),
+def svg_icon(name: str) -> Icon:
+    """Return an icon of this site for clients that show one."""
+    address = absolute(static(f"cuebase/{name}.svg"))
+    return Icon(src=address, mime_type="image/svg+xml", sizes=["any"])
+
+
+def _read(by: Caller, asked: tool_inputs.GetTranscript, *, more: str = MORE) -> str:
+    video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
+    found = library.read(
+        video,
         language=asked.language,
         start=asked.start_time,
         end=asked.end_time,
@@ -220,16 +257,18 @@ def _read(by: Caller, asked: tool_inputs.GetTranscript) -> library.VideoReading:
         chunk_size=asked.chunk_size,
         include_full=asked.include_full_transcript,
     )
+    contents = ""
+    if found.reading.mode == ReadingMode.PREVIEW and not asked.cursor:
+        contents = outlines.contents(by.scope, video, room=asked.budget // 4)
+    return render.render_transcript(found, asked, contents=contents, more=more)
 
 
-def _tool(
-    run: Callable[..., Any], output: type[BaseModel], *, title: str, annotations: ToolAnnotations
-) -> Tool:
+def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAnnotations) -> Tool:
     async def called(asked: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
         by = caller()
         if inspect.iscoroutinefunction(run):
-            return render.answer(*await run(by, asked, ctx))
-        return render.answer(*await in_thread(run, by, asked))
+            return answer(await run(by, asked, ctx))
+        return answer(await in_thread(run, by, asked))
 
     arguments = inspect.get_annotations(run)["asked"]
     return Tool(
@@ -238,18 +277,11 @@ def _tool(
         title=title,
         description=inspect.getdoc(run) or "",
         parameters=_lean(arguments.model_json_schema(by_alias=True)),
-        fn_metadata=FuncMetadata(
-            arg_model=arguments,
-            output_model=tool_outputs.Structured,
-            output_schema=_lean(
-                output.model_json_schema(
-                    mode="serialization", schema_generator=tool_outputs.OutputSchema
-                )
-            ),
-        ),
+        fn_metadata=FuncMetadata(arg_model=arguments),
         is_async=True,
         context_kwarg="ctx",
         annotations=annotations,
+        icons=[svg_icon(f"tool-{icon}")],
     )
 
 

@@ -44,11 +44,11 @@ def client(name: str, *, server: int) -> Path:
 
     PATH goes first because the bundled programs cannot use TLS. Raises ``ProgramsTooOld``.
     """
-    found = _clients(name)
-    fitting = [program.path for program in found if program.major >= server]
+    installed = _clients(name)
+    fitting = [program.path for program in installed if program.major >= server]
     if fitting:
         return fitting[0]
-    versions = [f"{program.path} of PostgreSQL {program.major}" for program in found]
+    versions = [f"{program.path} of PostgreSQL {program.major}" for program in installed]
     raise ProgramsTooOld(
         f"The server is PostgreSQL {server}; {name} has to be of the same version or newer, and "
         f"there is only {' and '.join(versions) or 'none'}.",
@@ -58,8 +58,8 @@ def client(name: str, *, server: int) -> Path:
 
 def newest_client(name: str) -> Path:
     """Return the newest program, which reads every older dump. Raises ``ProgramsMissing``."""
-    found = _clients(name)
-    return max(found, key=lambda program: program.major).path if found else program(name)
+    installed = _clients(name)
+    return max(installed, key=lambda program: program.major).path if installed else program(name)
 
 
 def _clients(name: str) -> list[ClientProgram]:

@@ -65,8 +65,8 @@ def _lanes() -> dict[str, QuerySet[Any]]:
 
 
 def _depth_and_age(rows: QuerySet[Any]) -> tuple[int, float]:
-    found = rows.order_by().aggregate(depth=Count("pk"), age=Now() - Min("created_at"))
-    return found["depth"], found["age"].total_seconds() if found["age"] else 0.0
+    totals = rows.order_by().aggregate(depth=Count("pk"), age=Now() - Min("created_at"))
+    return totals["depth"], totals["age"].total_seconds() if totals["age"] else 0.0
 
 
 def _checks() -> dict[str, float]:

@@ -327,8 +327,8 @@ class CuebaseApp(App[None]):
 
     def _update_title(self) -> None:
         count = len(self._sources.ticked)
-        asked = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
-        title = f"Cuebase · {self._notebook.name} · asking {asked}"
+        scope = f"{count} ticked source{'' if count == 1 else 's'}" if count else "all sources"
+        title = f"Cuebase · {self._notebook.name} · asking {scope}"
         if self._adding:
             title += f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …"
         self._title.update(printable(title))

@@ -31,4 +31,5 @@ def test_documents_dropped_onto_the_sources_page_are_read_and_shown(
     expect(added.get_by_role("alert")).to_contain_text("ZIP archive")
     expect(added.locator(".state-done")).to_be_visible(timeout=60_000)
     added.get_by_role("link", name="Walruses").click()
-    expect(page.locator(".chunk-row").first).to_contain_text("They rest on the ice.")
+    expect(page.locator(".prose h1")).to_have_text("Walruses")
+    expect(page.locator(".prose p")).to_have_text("They rest on the ice.")

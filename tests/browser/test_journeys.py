@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
 from tests.makers import caption_json, make_cues
@@ -198,20 +199,25 @@ def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
     assert order == sorted(order)
 
 
-def test_a_search_jumps_to_a_passage_in_another_chunk(
-    visit: Callable[..., Visit], path: str
-) -> None:
-    page = visit().go(path)
-    page.get_by_label("Search in this transcript").fill("404 point 400")
+def test_find_marks_the_next_match_wherever_it_is(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(f"{path}?t=30:05")
+    page.get_by_label("Find in this transcript").fill("gradient error")
+    count = page.locator("#found .count")
+    expect(count).to_contain_text("181 of 300")
+    expect(page.locator("mark.quoted").first).to_be_in_viewport()
     hit = page.locator(".hit a").first
-    expect(hit.locator("mark").first).to_be_visible()
-    expect(hit).to_contain_text("Point 400")
     hit.click()
     line = page.locator(".cue.at")
-    expect(line).to_have_count(1)
-    expect(line).to_be_in_viewport()
     expect(line).to_contain_text(hit.locator(".time").inner_text())
-    expect(page).to_have_url(re.compile(r"t=\d+s"))
+    expect(line).to_be_in_viewport()
+    expect(page.locator(".hit a[aria-current]")).to_be_focused()
+    page.keyboard.press("n")
+    expect(count).to_contain_text("2 of 300")
+    expect(page.get_by_role("link", name="Next match")).to_be_focused()
+    expect(page).to_have_url(re.compile(r"q=gradient\+error&t=\d+s&n=2$"))
+    expect(page.locator(".strip-matches")).to_have_attribute(
+        "d", re.compile("M3 0v20 M5 0v20 M7 0v20")
+    )
 
 
 def test_a_link_to_a_moment_opens_there_and_can_be_copied(
@@ -273,15 +279,17 @@ def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: s
     page.get_by_role("link", name="More videos").click()
     expect(page.locator(".card").first).to_be_visible()
     page.goto(f"{page.url.split('/library')[0]}{path}")
-    page.get_by_label("Search in this transcript").fill("gradient")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_label("Find in this transcript").fill("gradient")
+    page.get_by_role("button", name="Find").click()
     expect(page.locator(".hit mark").first).to_be_visible()
     page.locator(".hit a").first.click()
     expect(page.locator(".cue.at")).to_be_visible()
     page.get_by_role("link", name=re.compile("Go on with part")).click()
     expect(page.locator(".chunk-title")).to_contain_text("part 2")
+    page.get_by_role("link", name="Paragraphs").click()
+    expect(page.locator(".paragraph").first).to_be_visible()
     expect(page.get_by_role("link", name=re.compile("Play"))).to_have_attribute(
-        "href", "https://www.youtube.com/watch?v=abcdefghijk"
+        "href", re.compile("^https://www.youtube.com/watch")
     )
 
 
@@ -322,6 +330,25 @@ def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.locator(".hit")).to_have_count(0)
+
+
+def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/activity/")
+    page.keyboard.press("Control+k")
+    dialog = page.get_by_role("dialog", name="Go to, search or ask")
+    page.keyboard.type("neural")
+    expect(dialog.locator(".place-chosen")).to_contain_text("Search for “neural”")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(dialog.locator(".place-chosen")).to_contain_text("A long lecture on neural networks")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.get_by_label("Find in this transcript").fill("x")
+    page.keyboard.press("Control+k")
+    expect(dialog).to_be_visible()
+    check_accessibility(page)
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
 
 
 def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) -> None:

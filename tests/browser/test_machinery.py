@@ -50,7 +50,7 @@ def test_a_browsable_page_changes_a_video(visit: Callable[..., Any]) -> None:
     reader.go("/api/content/videos/?id=talk-3")
     pk = reader.page.request.get(
         f"{reader.site.url}/api/content/videos/?id=talk-3&format=json"
-    ).json()["results"][0]["pk"]
+    ).json()["videos"][0]["pk"]
     page = reader.go(f"/api/content/videos/{pk}/")
     page.get_by_role("button", name="OPTIONS").click()
     page.get_by_text("HTTP 200 OK").wait_for()

@@ -18,6 +18,7 @@ PAGES = {
     "video": "/videos/{long}/",
     "video at a moment": "/videos/{long}/?t=905s",
     "video with hits": "/videos/{long}/?q=gradient+error",
+    "video in paragraphs": "/videos/{long}/?view=paragraphs&t=905s&q=gradient",
     "video without transcript": "/videos/{bare}/",
     "delete video": "/videos/{long}/delete/",
     "search": "/search/",
@@ -27,8 +28,9 @@ PAGES = {
     "search in vain": "/search/?q=zebra&mode=lexical",
     "search refused": "/search/?q=network&since=soon",
     "sources": "/sources/",
-    "source": "/sources/{lecture}/",
+    "how a source is indexed": "/sources/{lecture}/passages/",
     "page of a document": "/sources/{book}/pages/2/?from=66&to=99&q=gradient",
+    "go to": "/go/?q=lecture",
     "activity": "/activity/",
     "job": "/jobs/{failed}/",
     "remove feed": "/feeds/{feed}/remove/",
@@ -36,6 +38,8 @@ PAGES = {
     "collection": "/collections/{library}/",
     "delete collection": "/collections/{library}/delete/",
     "tokens": "/tokens/",
+    "second factor": "/second-factor/",
+    "password once more": "/second-factor/confirm/?next=/second-factor/add/",
     "not found": "/nowhere/",
 }
 OPEN_PAGES = {"sign in": "/sign-in/", "used link": "/sign-in/used/"}

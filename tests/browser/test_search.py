@@ -226,28 +226,20 @@ def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., V
     expect(wrong).to_have_attribute("aria-pressed", "false")
 
 
-def test_a_hit_opens_the_video_at_its_second(visit: Callable[..., Visit], site: Site) -> None:
-    page = visit().go("/search/?q=%22point+400%22&mode=lexical")
-    link = page.locator(".passage-open").first
-    start = begins(link)
-    link.click()
-    expect(page).to_have_url(re.compile(rf"/videos/{site.seeded['long']}/\?t=\d+s"))
-    line = page.locator(".cue.at")
-    expect(line).to_be_in_viewport()
-    expect(line.locator(".time")).to_have_text(start)
-    expect(page.locator("[data-play-label]")).to_contain_text(f"Play from {start}")
-
-
-def test_a_hit_opens_a_recording_that_came_as_a_file_at_its_second_too(
-    visit: Callable[..., Visit],
+def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(
+    visit: Callable[..., Visit], site: Site
 ) -> None:
-    page = visit().go("/search/?q=rare+word&mode=lexical&source=how-bm25-ranks")
-    link = page.locator(".passage-open").last
-    start = begins(link)
-    link.click()
-    expect(page.locator(".cue.at")).to_be_in_viewport()
-    expect(page.locator(".cue.at .time")).to_have_text(start)
-    expect(page.locator(".player")).to_have_count(0)
+    page = visit().go("/search/?q=%22point+400%22&mode=lexical")
+    page.locator(".passage-open").first.click()
+    expect(page).to_have_url(re.compile(rf"/videos/{site.seeded['long']}/\?t=\d+s.*&q="))
+    line = page.locator(".cue.at")
+    expect(line.locator("mark.quoted.looked-for")).to_have_text(["Point", "400"])
+    expect(line).to_be_in_viewport()
+    start = line.locator(".time").inner_text()
+    expect(page.locator("[data-play-label]")).to_contain_text("Play from")
+    expect(page.get_by_label("Find in this transcript")).to_have_value('"point 400"')
+    expect(page.locator("#found .count")).to_contain_text("1 of 1")
+    expect(page.locator(".hit [aria-current] .time")).to_contain_text(start[:3])
 
 
 def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: Site) -> None:
@@ -337,8 +329,8 @@ def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> 
 def test_a_video_is_searched_by_meaning_from_its_page(
     visit: Callable[..., Visit], site: Site
 ) -> None:
-    page = visit().go(f"/videos/{site.seeded['long']}/")
-    page.get_by_role("link", name="Search this video by meaning").click()
+    page = visit().go(f"/videos/{site.seeded['long']}/?q=error")
+    page.get_by_role("link", name="Search this recording by meaning").click()
     expect(page.locator(".chip-on")).to_contain_text("A long lecture on neural networks")
     ask(page, "functions")
     final(page)
@@ -365,8 +357,8 @@ def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
     page.keyboard.press("/")
     page.keyboard.type("gradient")
     page.keyboard.press("Enter")
-    expect(page.locator(".chip-on")).to_contain_text("A book on networks")
-    expect(page.locator(".passage mark").first).to_be_visible()
+    expect(page.locator(".page-hits a")).to_contain_text("Page 2")
+    expect(page.locator(".page-hits mark")).to_be_visible()
 
 
 def test_a_reader_marks_hits_and_changes_no_source(visit: Callable[..., Visit], site: Site) -> None:

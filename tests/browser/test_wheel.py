@@ -1,7 +1,6 @@
 """The wheel works outside the tree, in an environment that holds what it requires and no more."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,26 +14,18 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests import sources
 from tests.serving import Serving, until
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("citations", "kbsite", "transcripts", "templates")
 QUESTION = "What is exponential backoff?"
-
-
-def tracked(*folders: str) -> list[str]:
-    listed = ["git", "ls-files", "-z", *folders]
-    return subprocess.check_output(listed, cwd=ROOT, text=True).rstrip("\0").split("\0")
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from tracked files alone."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    for name in tracked():
-        target = source / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, target, follow_symlinks=False)
+    sources.copy_to(source)
     build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(out), str(source))
     subprocess.run([sys.executable, "-m", "pip", "--quiet", *build], check=True, cwd=source)
     (made,) = out.glob("cuebase-*.whl")
@@ -49,7 +40,7 @@ def kb(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, symlinks=True)
     (site,) = environment.glob("lib/python*/site-packages")
-    for line in (ROOT / "requirements-core.lock").read_text().splitlines():
+    for line in (sources.ROOT / "requirements-core.lock").read_text().splitlines():
         link(line.partition("==")[0], site)
     python = environment / "bin" / "python"
     install = ["--python", str(python), "install", "--quiet", "--no-deps", str(wheel)]
@@ -85,7 +76,7 @@ def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
             program=(str(kb),),
             folder=folder,
             EMBEDDING_PROVIDER="local",
-            MODELS_DIR=str(ROOT / "build" / "models"),
+            MODELS_DIR=str(sources.ROOT / "build" / "models"),
         )
         yield server
         server.end(signal.SIGTERM)
@@ -94,7 +85,7 @@ def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
 def test_the_wheel_holds_every_file_of_its_packages(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     moved = {"kbsite/cuebase/": "cuebase/", "templates/": "kbsite/templates/"}
-    expected = tracked(*PACKAGES)
+    expected = sources.tracked(*PACKAGES)
     for old, new in moved.items():
         expected = [
             f"{new}{name.removeprefix(old)}" if name.startswith(old) else name for name in expected

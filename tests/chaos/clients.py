@@ -61,8 +61,8 @@ class Door:
             raise Away
         return response
 
-    def call(self, tool: str, **arguments: Any) -> Any:
-        """Call a tool over MCP; return its structured answer. Raises ``Away``."""
+    def call(self, tool: str, **arguments: Any) -> None:
+        """Call a tool over MCP. Raises ``Away``."""
         params = {"name": tool, "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         headers = {
@@ -77,7 +77,6 @@ class Door:
             if "database" not in told and "busy" not in told:
                 self._ledger.fault(f"{tool}: {told}")
             raise Away
-        return result.get("structuredContent")
 
 
 class Client(threading.Thread):
@@ -168,7 +167,7 @@ class Rest(Client):
             files = {"files": (name, data)}
             added = self.insist(
                 lambda: self.door.ask(
-                    "POST", "/api/v1/sources", 202, files=files, data={"title": title}
+                    "POST", "/api/v1/sources/files", 202, files=files, data={"title": title}
                 )
             )
             path = f"/api/v1/sources/{added.json()['documents'][0]['source']['id']}"
@@ -181,7 +180,7 @@ class Rest(Client):
 
     def _delete_video(self, title: str) -> None:
         found = self.door.ask("GET", "/api/content/videos/", params={"search": title}).json()
-        for video in found["results"]:
+        for video in found["videos"]:
             self.door.ask("DELETE", f"/api/content/videos/{video['pk']}/", 204, 404)
 
 

@@ -174,7 +174,7 @@ class Chaos:
         files = {"files": clients.file_of(title)}
         added = self._program.ask("POST", "/api/v1/sources/files", 202, files=files)
         self.ledger.titles[title] = Promise.KEPT
-        job = f"/api/v1/jobs/{added.json()['id']}"
+        job = f"/api/v1/jobs/{added.json()['job']['id']}"
         self._until(lambda: self._program.ask("GET", job).json()["state"] == "done", title)
         return True
 

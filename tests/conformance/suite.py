@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +48,7 @@ class Bearing:
 def conformance(url: str, *, revision: str, scratch: Path) -> Score:
     """Run all scenarios that a revision of the protocol requires of a server."""
     command = [
-        _node(),
+        node(),
         _program("@modelcontextprotocol/conformance"),
         "server",
         "--url",
@@ -63,21 +64,54 @@ def conformance(url: str, *, revision: str, scratch: Path) -> Score:
     return _score(done.stdout + done.stderr)
 
 
+def authorization(url: str, client_id: str, *, port: int, scratch: Path) -> Iterator[str]:
+    """Run the scenarios of an authorization server; yield the address that a user is to open, then
+    what became of them.
+    """
+    command = [
+        *(node(), _program("@modelcontextprotocol/conformance"), "authorization"),
+        *("--url", url, "--client-id", client_id, "--resource", f"{url}/mcp"),
+        *("--port", str(port), "-o", str(scratch)),
+    ]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**_environment(), "NO_PROXY": "127.0.0.1"},
+    ) as process:
+        assert process.stdout is not None
+        output = ""
+        for line in process.stdout:
+            output += line
+            if line.startswith(f"{url}/oauth/authorize/"):
+                address = line.strip()
+            if line.startswith("Callback server started"):
+                yield address
+        yield output
+
+
 def inspect_tools(url: str, token: str) -> subprocess.CompletedProcess[str]:
     """List the tools with the Inspector, which refuses schemas that clients choke on."""
     command = [
-        *(
-            _node(),
-            _program("@modelcontextprotocol/inspector"),
-            "--cli",
-            url,
-            "--transport",
-            "http",
-        ),
+        *(node(), _program("@modelcontextprotocol/inspector"), "--cli", url, "--transport", "http"),
         *("--header", f"Authorization: Bearer {token}", "--method", "tools/list", "--strict"),
     ]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=120, env=_environment(), check=False
+    )
+
+
+def validate_bundle(manifest: Path) -> subprocess.CompletedProcess[str]:
+    """Validate a bundle's manifest with the tool of its specification."""
+    program = str((MODULES / ".bin" / "mcpb").resolve())
+    return subprocess.run(
+        [node(), program, "validate", str(manifest)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=_environment(),
+        check=False,
     )
 
 
@@ -91,15 +125,16 @@ def require_node() -> None:
 
 
 def _missing() -> str:
-    for package in ("conformance", "inspector"):
-        if not (MODULES / "@modelcontextprotocol" / package / "package.json").is_file():
+    scope = "@modelcontextprotocol"
+    for package in (f"{scope}/conformance", f"{scope}/inspector", "@anthropic-ai/mcpb"):
+        if not (MODULES / package / "package.json").is_file():
             return f"{package} is not installed; run tests/conformance/install.sh"
-    if not _node():
+    if not node():
         return f"Node {OLDEST} is not installed; run tests/conformance/install.sh"
     return ""
 
 
-def _node() -> str:
+def node() -> str:
     """Return the Node that install.sh brought, or the system's if it is new enough."""
     for program in (MODULES / ".bin" / "node", shutil.which("node")):
         if program and Path(program).exists() and _version(str(program)) >= OLDEST:

@@ -1,12 +1,15 @@
 """The endpoint conforms to the protocol, by the protocol's own test suite."""
 
 import json
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+import httpx2
 import pytest
 from django.conf import settings as configured
 
@@ -14,6 +17,7 @@ from kbsite.mcp.server import Application, build_server
 from tests.conformance import fixtures, suite
 from tests.kbsite.mcp.conftest import Shelf, make_shelf
 from tests.kbsite.mcp.endpoint import Endpoint, served
+from tests.kbsite.oauth.program import Program
 from tests.makers import make_video
 
 pytestmark = [pytest.mark.node, pytest.mark.django_db(transaction=True)]
@@ -110,6 +114,23 @@ def test_what_is_asked_of_any_server_passes_without_fixtures(
     with _served(shelf, with_fixtures=False) as endpoint:
         score = _measured(endpoint, revision, tmp_path, "without fixtures", tell)
     assert set(score.passing) >= FOR_ALL[revision], score.output
+
+
+def test_the_authorization_server_passes_its_scenarios(
+    shelf: Shelf, tmp_path: Path, tell: Tell
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with served(Application()) as endpoint:
+        program = Program(
+            host=urlsplit(endpoint.base).netloc, redirect_uris=[f"http://127.0.0.1:{port}/callback"]
+        )
+        run = suite.authorization(endpoint.base, program.client_id, port=port, scratch=tmp_path)
+        asked = dict(parse_qsl(urlsplit(next(run)).query))
+        httpx2.get(program.ask(shelf.owner, **asked)).raise_for_status()
+        output = next(run)
+    tell("conformance, authorization server: " + output.rpartition("Total: ")[2].strip())
+    assert "Total: 3 passed, 0 failed" in output, output
 
 
 def test_the_inspector_finds_nothing_wrong_with_the_tools(shelf: Shelf) -> None:

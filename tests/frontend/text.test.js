@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   below, beside, clock, codeParts, counted, fileNames, filterWords, hasWords, newCitations,
-  takeEvents, tidy,
+  sentenceAt, stepped, takeEvents, tidy,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
 
@@ -12,6 +12,22 @@ test("a time has hours only where it needs them", () => {
   assert.equal(clock(65_999), "1:05");
   assert.equal(clock(3_600_000), "1:00:00");
   assert.equal(clock(36_065_000), "10:01:05");
+});
+
+test("a choice goes round from the last place to the first", () => {
+  assert.equal(stepped(0, 1, 3), 1);
+  assert.equal(stepped(2, 1, 3), 0);
+  assert.equal(stepped(0, -1, 3), 2);
+  assert.equal(stepped(5, 1, 0), 0);
+});
+
+test("a sentence is repeated from its start, and at its start the one before is", () => {
+  const starts = [0, 4000, 9000];
+  assert.equal(sentenceAt(starts, 7000), 4000);
+  assert.equal(sentenceAt(starts, 4300), 0);
+  assert.equal(sentenceAt(starts, 300), 0);
+  assert.equal(sentenceAt([], 300), null);
+  assert.equal(sentenceAt([2000], 300), null);
 });
 
 test("things are counted in the singular and the plural", () => {

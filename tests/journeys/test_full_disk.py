@@ -53,7 +53,7 @@ class Reader:
         words = ["".join(self._random.choices("abcdefghij", k=8)) for _ in range(WORDS)]
         title = words[0]
         files = {"files": (f"{title}.md", f"# {title}\n\n{'. '.join(words)}.".encode())}
-        answer = self.http.post("/api/v1/sources", files=files, data={"title": title})
+        answer = self.http.post("/api/v1/sources/files", files=files, data={"title": title})
         told = answer.json()
         match answer.status_code:
             case 202:

@@ -184,7 +184,13 @@ def test_pages_and_kept_answers_link_to_nothing_foreign(answer: Answer, page: Cl
         f"/ask/answers/{answer.uuid}/",
         *(f"/ask/citations/{citation.uuid}/" for citation in answer.citations.all()),
         "/search/?q=backpropagation+error",
-        *("/", "/sources/", "/notes/", f"/sources/{source.uuid}/", f"/sources/{talk.uuid}/"),
+        *(
+            "/",
+            "/sources/",
+            "/notes/",
+            f"/sources/{source.uuid}/passages/",
+            f"/sources/{talk.uuid}/passages/",
+        ),
         *(f"/sources/{source.uuid}/pages/1/", f"/videos/{talk.video_id}/"),
     ]
     for path in paths:

@@ -37,6 +37,7 @@ from citations.models import (
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken
 from tests.kbsite.mcp_walk import TOOL_CALLS
+from tests.kbsite.oauth.program import Program
 from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
@@ -70,12 +71,23 @@ PAGES = [
     Door("GET", "sign-in/<str:secret>/", "open"),
     Door("POST", "sign-out/", "own"),
     Door("GET", "tokens/", "list"),
+    Door("GET", "tokens/cuebase.mcpb", "own"),
     Door("POST", "tokens/create/", "own", {"name": "new"}),
     Door("POST", "tokens/<int:pk>/revoke/"),
+    *(
+        Door("GET", f".well-known/{name}", "open")
+        for name in (
+            "oauth-authorization-server",
+            "oauth-protected-resource",
+            "oauth-protected-resource/mcp",
+            "oauth-protected-resource/api",
+        )
+    ),
     Door("GET", "favicon.ico", "open"),
     Door("GET", "healthz", "open"),
     Door("GET", "readyz", "open"),
     Door("GET", "metrics", "open"),
+    Door("GET", "go/", "list"),
     Door("GET", "library/", "list"),
     Door(
         "POST",
@@ -122,6 +134,8 @@ PAGES = [
         {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"},
     ),
     Door("GET", "sources/<uuid:source_id>/state/"),
+    Door("GET", "sources/<uuid:source_id>/hit/"),
+    Door("GET", "sources/<uuid:source_id>/passages/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/image/"),
     Door("GET", "sources/<uuid:source_id>/file/"),
@@ -304,8 +318,10 @@ PRIVATE = (
     "<uuid:answer_id>",
 )  # not even a colleague's
 QUERIES = {
+    "v1/transcripts/<path:video_id>/search": "?query=networks",
+    "v1/search": "?q=confidential&explain=true",
     "search": "?q=confidential&query=networks&explain=true",
-    "v1/marks": "?query=networks&chunk={chunks}",
+    "DELETE /api/v1/marks": "?query=networks&chunk={chunks}",
     "v1/ask": "?stream=false",
     "/again": "?stream=false",
     "v1/transcripts/<path:video_id>/download": "?format=vtt",
@@ -314,7 +330,11 @@ QUERIES = {
 NOT_WALKED = (
     "admin/",
     "^api/",
-)  # the admin has a walk of its own below; the second answers 404 to everything else
+    "oauth/",
+    "second-factor/",
+    "sign-in/team/",
+    "sign-in/code/",
+)  # the admin has a walk below, sign-in and OAuth have tests; the second answers 404 to all else
 
 
 def routes(
@@ -426,7 +446,7 @@ class House:
             filled = filled.replace("<int:pk>", str(ids[kind])).replace(
                 "(?P<pk>[0-9]{1,18})", str(ids[kind])
             )
-        query = next((query for word, query in QUERIES.items() if word in door.route), "")
+        query = next((query for word, query in QUERIES.items() if word in str(door)), "")
         return f"/{filled}{query.format(**ids)}"
 
     def send(self, client: Client, door: Door, *, absent: bool = False) -> Any:
@@ -593,6 +613,20 @@ def test_the_viewer_of_another_collection_finds_nothing(house: House, door: Door
         assert absent.status_code == response.status_code, (
             "what is hidden and what is absent must look the same"
         )
+
+
+def test_a_connection_to_another_collection_finds_nothing_at_any_door(house: House) -> None:
+    elsewhere = Collection.objects.get(slug="elsewhere")
+    elsewhere.memberships.create(user=house.owner, role=Role.OWNER)
+    program = Program()
+    allowed = {"access": "write", "collections": [elsewhere.pk]}
+    tokens = program.exchange(program.ask(house.owner, allowed, resource="")).json()
+    client = Client(headers={"authorization": f"Bearer {tokens['access_token']}"})
+    for door in [*OPERATIONS, *CONTENT]:
+        response = house.send(client, door)
+        assert SECRET not in body_of(response), door
+        assert response.status_code in (404, 422) or door.kind != "thing", door
+        _close(response)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import requests
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests import template
 from tests.kbsite.cli.test_serve import Serving, until
 from tests.model_standin import ModelStandIn
 from tests.otlp_receiver import OtlpReceiver, attributes
@@ -66,6 +67,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
             "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url,
             "OTEL_BSP_SCHEDULE_DELAY": "200",
         }
+        template.copy_to(home)
         serving = Serving(home, "--sample", **settings)
         try:
             token = serving.json("token", "create", "watch", "--write")["token"]
@@ -183,7 +185,7 @@ def test_an_id_that_could_disturb_the_log_is_replaced(watched: Watched, bad: str
 def test_a_line_of_a_worker_names_its_task_and_the_row_that_it_works_on(watched: Watched) -> None:
     url = f"{watched.serving.url}/api/v1/sources/files"
     files = {"files": ("talk.vtt", b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello\n")}
-    job = watched.api.post(url, files=files, timeout=30).json()
+    job = watched.api.post(url, files=files, timeout=30).json()["job"]
     until(
         lambda: any(
             (line["task"], line["job_id"]) == ("run_job", job["id"]) for line in watched.lines()

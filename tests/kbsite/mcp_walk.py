@@ -10,6 +10,9 @@ from typing import Any
 TOOL_CALLS: dict[str, dict[str, Any]] = {
     "fetch_transcript": {"videoId": "{video_id}"},
     "get_transcript": {"videoId": "{video_id}"},
+    "get_outline": {"sourceId": "{video_id}"},
+    "search": {"query": "secret"},
+    "fetch": {"id": "{video_id}"},
     "search_transcript": {"videoId": "{video_id}", "query": "lecture"},
     "search_knowledge_base": {"query": "secret", "explain": True},
     "ask_knowledge_base": {"question": "What is said of secrets?"},

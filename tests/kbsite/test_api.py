@@ -46,7 +46,7 @@ def problem(response: Any, status: int, code: str) -> dict[str, Any]:
     assert response["Content-Type"] == PROBLEM
     data: dict[str, Any] = response.json()
     assert data["code"] == code, data
-    assert set(data) == {"type", "title", "status", "code", "detail", "hint"}
+    assert set(data) == {"type", "title", "status", "code", "detail", "hint", "errors"}
     assert data["status"] == status
     assert data["detail"]
     return data
@@ -140,6 +140,22 @@ def test_what_cannot_be_used_is_said_to_be_so(asking: Client, body: Any) -> None
     assert not Job.objects.exists()
 
 
+def test_every_field_that_cannot_be_used_is_named(asking: Client) -> None:
+    sent = {"url": "x", "tags": ["a", ""], "newest": 0, "nonsense": 1}
+    answer = problem(post(asking, "sources", sent), 422, "invalid_input")
+    assert [error["field"] for error in answer["errors"]] == ["tags.1", "newest", "nonsense"]
+    answer = problem(asking.get("/api/v1/notes?limit=1000&offset=x"), 422, "invalid_input")
+    assert [error["field"] for error in answer["errors"]] == ["offset", "limit"]
+    answer = problem(post(asking, "notes", {"text": ["x"]}), 422, "invalid_input")
+    assert [error["field"] for error in answer["errors"]] == ["text"]
+
+
+@pytest.mark.parametrize("path", ["jobs?colection=lectures", "search?q=a&page=2", "youtube?x="])
+def test_a_parameter_that_an_operation_does_not_have_is_refused(asking: Client, path: str) -> None:
+    (error,) = problem(asking.get(f"/api/v1/{path}"), 422, "invalid_input")["errors"]
+    assert error["field"] in ("colection", "page", "x")
+
+
 @pytest.mark.parametrize(
     "body", ["{", "", "nonsense", "[" * 100_000, '{"url": ' * 50_000, "\xff\xfe"]
 )
@@ -217,7 +233,9 @@ def test_files_become_one_job(asking: Client, collection: Collection) -> None:
 def test_files_that_are_no_transcripts_are_refused(
     asking: Client, collection: Collection, name: str
 ) -> None:
-    response = asking.post("/api/v1/sources/files", {"files": [SimpleUploadedFile(name, b"x")]})
+    response = asking.post(
+        "/api/v1/sources/files", {"files": [SimpleUploadedFile(name, b"PK\x03\x04")]}
+    )
     assert response.status_code == 422
     assert response["Content-Type"] == PROBLEM
 

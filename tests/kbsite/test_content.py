@@ -57,7 +57,7 @@ def send(client: Client, method: str, path: str, data: Any = None) -> Any:
 def listed(client: Client, path: str, **query: Any) -> list[dict[str, Any]]:
     response = client.get(f"{ROOT}{path}/", query)
     assert response.status_code == 200, response.content
-    found: list[dict[str, Any]] = response.json()["results"]
+    found: list[dict[str, Any]] = response.json()[path]
     return found
 
 
@@ -83,7 +83,7 @@ def test_a_video_says_what_is_known_of_it_and_names_its_transcripts(
         "lecture-1",
         video.pk,
         "lectures",
-        300_000,
+        300.0,
     )
     assert [transcript["language"] for transcript in row["transcripts"]] == ["en"]
     assert "description" not in row
@@ -95,7 +95,8 @@ def test_cues_come_with_a_single_transcript_only(asking: Client, collection: Col
     (row,) = listed(asking, "transcripts")
     assert "cues" not in row
     detail = asking.get(f"{ROOT}transcripts/{row['pk']}/").json()
-    assert detail["cues"][0] == [0, 5000, "Welcome to this lecture on neural networks. Point 0."]
+    welcome = "Welcome to this lecture on neural networks. Point 0."
+    assert detail["cues"][0] == {"start": 0.0, "end": 5.0, "text": welcome}
     assert detail["video"] == "lecture-1"
 
 
@@ -110,16 +111,54 @@ def test_videos_are_filtered_searched_and_ordered(asking: Client, collection: Co
         "language=de": ["a"],
         "channel=OCEAN": ["a"],
         "id=b": ["b"],
-        "collection=lectures&ordering=title": ["a", "b"],
-        "ordering=-title": ["b", "a"],
+        "collection=lectures&sort=title": ["a", "b"],
+        "sort=title:desc": ["b", "a"],
+        "sort[0]=duration&sort[1]=title": ["a", "b"],
         "collection=nothing": [],
-        "added_after=2999-01-01T00:00:00Z": [],
         "youtube_id=dQw4w9WgXcQ": [],
-        "ordering=collection__members__password": ["a", "b"],
+        "filters[created_at][$gte]=2999-01-01T00:00:00Z": [],
+        "filters[title][$containsi]=HARK": ["a"],
+        "filters[title][$notContainsi]=HARK": ["b"],
+        "filters[title][$in]=Sharks,Whales&sort=title": ["a", "b"],
+        "filters[title][$in][0]=Sharks&filters[title][$in][1]=Seals": ["a"],
+        "filters[title][$startsWith]=Wh&filters[title][$ne]=Whale": ["b"],
+        "filters[duration][$gt]=299.5&filters[duration][$lte]=300&channel=ocean": ["a"],
+        "filters[published_at][$null]=true&sort=title": ["a", "b"],
     }
     for query, keys in expected.items():
-        found = asking.get(f"{ROOT}videos/?{query}").json()["results"]
+        found = asking.get(f"{ROOT}videos/?{query}").json()["videos"]
         assert [row["id"] for row in found] == keys, query
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("colection=lectures", "colection"),
+        ("filters[title][$like]=x", "filters[title][$like]"),
+        ("filters[password][$eq]=x", "filters[password][$eq]"),
+        ("filters[created_at][$gt]=soon", "filters[created_at][$gt]"),
+        ("sort=collection__members__password", "sort"),
+        ("sort=title:down", "sort"),
+        ("limit=1000", "limit"),
+        ("offset=-1", "offset"),
+        ("page=2", "page"),
+    ],
+)
+def test_what_a_list_does_not_have_is_refused_by_name(
+    asking: Client, collection: Collection, query: str, field: str
+) -> None:
+    make_video(collection)
+    response = asking.get(f"{ROOT}videos/?{query}")
+    problem(response, 422, "invalid_input")
+    (error,) = response.json()["errors"]
+    assert error["field"] == field
+    assert error["message"]
+    assert f"{field}: {error['message']}" == response.json()["detail"]
+
+
+def test_a_single_resource_takes_no_filter(asking: Client, collection: Collection) -> None:
+    video = make_video(collection)
+    problem(asking.get(f"{ROOT}videos/{video.pk}/?collection=other"), 422, "invalid_input")
 
 
 def test_the_other_listings_are_filtered_too(
@@ -169,7 +208,7 @@ def test_a_source_says_how_far_it_is_indexed_and_its_chunks_where_they_are(
     chunks = listed(asking, "chunks", source=source.uuid)
     assert [
         (chunk["ordinal"], chunk["text"], chunk["start"], chunk["span_start"]) for chunk in chunks
-    ] == [(0, "Networks learn.", 0, 0), (1, "Errors go back.", 10_000, 16)]
+    ] == [(0, "Networks learn.", 0, 0), (1, "Errors go back.", 10.0, 16)]
     assert asking.get(f"{ROOT}chunks/{chunks[0]['pk']}/").json() == chunks[0]
 
 
@@ -195,17 +234,18 @@ def test_sources_and_chunks_are_filtered_searched_and_ordered(
         "state=failed&kind=video": [sharks],
         "kind=pdf": [],
         "video=b&collection=lectures": [whales],
-        "ordering=title": [sharks, whales],
-        "ordering=chunk_count": [sharks, whales],
-        "published_after=2000-01-01T00:00:00Z": [],
+        "sort=title": [sharks, whales],
+        "sort=chunk_count": [sharks, whales],
+        "filters[published_at][$gt]=2000-01-01T00:00:00Z": [],
+        "filters[state][$in]=failed,pending": [sharks],
     }
     for query, sources in expected.items():
-        found = asking.get(f"{ROOT}sources/?{query}").json()["results"]
+        found = asking.get(f"{ROOT}sources/?{query}").json()["sources"]
         assert [row["id"] for row in found] == [str(source.uuid) for source in sources], query
     assert (
         len(
             listed(
-                asking, "chunks", video="b", kind="video", collection="lectures", ordering="-start"
+                asking, "chunks", video="b", kind="video", collection="lectures", sort="start:desc"
             )
         )
         == 1
@@ -232,9 +272,10 @@ def test_a_page_has_at_most_a_hundred(asking: Client, collection: Collection) ->
     Video.objects.bulk_create(
         Video(collection=collection, key=f"v{n}", title=f"V {n}") for n in range(130)
     )
-    answer = asking.get(f"{ROOT}videos/?pageSize=1000").json()
-    assert (answer["count"], len(answer["results"])) == (130, 100)
-    assert len(asking.get(answer["next"]).json()["results"]) == 30
+    answer = asking.get(f"{ROOT}videos/?limit=100").json()
+    assert (answer["total"], len(answer["videos"]), answer["next"]) == (130, 100, 100)
+    rest = asking.get(f"{ROOT}videos/?limit=100&offset=100").json()
+    assert (len(rest["videos"]), rest["next"]) == (30, None)
     assert len(listed(asking, "videos")) == 25
 
 

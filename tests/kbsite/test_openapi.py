@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
+from ninja import NinjaAPI
 from pydantic import BaseModel
 
-from kbsite.api import api
+from kbsite.api import api, resources
+from kbsite.content import description
 
 DESCRIPTION = api.get_openapi_schema(path_prefix="/api/v1/")
 COMPONENTS = DESCRIPTION["components"]["schemas"]
@@ -41,6 +43,18 @@ def responses() -> Iterator[tuple[str, int, Any]]:
                     status,
                     model.model_fields["response"].annotation,
                 )
+
+
+def test_no_two_operations_have_one_id_nor_a_resource_the_component_of_an_operation() -> None:
+    ids = [
+        operation["operationId"]
+        for methods in DESCRIPTION["paths"].values()
+        for operation in methods.values()
+    ]
+    assert len(ids) == len(set(ids)) > 60
+    content = description.describe(resources)["components"]["schemas"]
+    assert content
+    assert not content.keys() & NinjaAPI.get_openapi_schema(api)["components"]["schemas"].keys()
 
 
 def described(name: str) -> Any:

@@ -1,9 +1,12 @@
 """Signing in and out, tokens, health, and what is shown when something is not there."""
 
+import io
 import json
 import re
+import zipfile
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.contrib.auth.models import User
@@ -141,6 +144,15 @@ def test_health_needs_no_session(client: Client, db: None) -> None:
     assert client.get("/readyz").status_code == 200
 
 
+def test_health_is_answered_without_https_and_pages_are_not(
+    client: Client, db: None, settings: Any
+) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    for path in ("/healthz", "/readyz"):
+        assert client.get(path).status_code == 200
+    assert client.get("/").headers["Location"].startswith("https://")
+
+
 def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
     page: Client, settings: Any
 ) -> None:
@@ -266,6 +278,35 @@ def test_the_configuration_is_json_with_the_token(page: Client) -> None:
         config["mcpServers"]["cuebase"]["headers"]["Authorization"]
         == f"Bearer {response.context['text']}"
     )
+
+
+def test_the_links_to_clients_contain_a_token_that_was_just_made(page: Client) -> None:
+    shown = page.post("/tokens/create/", {"name": "Laptop"})
+    token = shown.context["text"]
+    assert token in unquote(shown.context["vscode_link"])
+    assert f"Bearer {token}" in shown.context["claude_code_command"]
+    later = page.get("/tokens/")
+    assert "headers" not in unquote(later.context["vscode_link"])
+    assert 'href="cursor://anysphere.cursor-deeplink/mcp/install?' in text_of(later)
+
+
+def test_what_runs_elsewhere_is_offered_to_servers_with_a_public_address_alone(
+    page: Client,
+) -> None:
+    assert "https://claude.ai/" not in text_of(page.get("/tokens/"))
+    shown = text_of(page.get("/tokens/", secure=True))
+    address = "connectorUrl=https%3A%2F%2Ftestserver%2Fmcp"
+    assert "https://claude.ai/customize/connectors?" in shown
+    assert address in shown
+    assert "https://chatgpt.com/" in shown
+
+
+def test_the_bundle_for_claude_desktop_is_downloaded(page: Client) -> None:
+    response = page.get("/tokens/cuebase.mcpb")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="cuebase.mcpb"'
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["user_config"]["address"]["default"] == "http://testserver"
 
 
 def test_a_token_can_be_limited_to_collections_and_days(

@@ -192,16 +192,6 @@ def test_a_transcript_of_unknown_language_can_be_read(collection: Collection) ->
     assert "unknown" in caught.value.hint
 
 
-def test_a_moment_maps_to_its_chunk(collection: Collection) -> None:
-    transcript = library.find_transcript(make_video(collection, cues=make_cues(600)))
-    assert [library.chunk_index_at(transcript, seconds) for seconds in (0, 299.9, 300, 10**6)] == [
-        0,
-        0,
-        1,
-        9,
-    ]
-
-
 def test_tags_are_those_of_visible_videos(collection: Collection, scope: Scope) -> None:
     make_video(collection)
     Video.objects.update(tags=["b", "a"])

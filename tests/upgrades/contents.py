@@ -62,8 +62,8 @@ def read(client: Client, ids: Json) -> Json:
     answer = send(client, "get", f"v1/answers/{ids['answer']}")
     note = send(client, "get", f"v1/notes/{ids['note']}")
     lecture = send(client, "get", f"v1/sessions/{ids['lecture']}/citations")["citations"]
-    members = send(client, "get", "content/memberships/")["results"]
-    sources = send(client, "get", "content/sources/")["results"]
+    members = send(client, "get", "content/memberships/")["memberships"]
+    sources = send(client, "get", "content/sources/")["sources"]
     return {
         "claims": [[claim["text"], claim["citations"]] for claim in answer["claims"]],
         "answer_citations": {

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
-from ninja import File, Form, Query, Router, Status
+from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
 from transcripts import acquisition, activity, conf, exports, library, storage
@@ -27,6 +28,7 @@ class Request(HttpRequest):
 
     caller: Any
     access: Scope
+    answer: HttpResponse  # what will be returned; for its headers
 
 
 def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
@@ -36,26 +38,13 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     if source.text:
         about = source.model_dump(include={"title", "language", "tags"})
         stored = storage.add_text(collection, source.text, by=request.caller.user, **about)
+        request.answer["Location"] = f"/api/v1/transcripts/{quote(stored.video.key, safe='')}"
         return Status(201, stored)
     names = {"language", "translated", "tags", "newest", "every_hours"}
     options = source.model_dump(include=names)
     return _queued(
         request, acquisition.request(collection, source.url, by=request.caller.user, **options)
     )
-
-
-@router.post(
-    "sources/files", response=responses({202: JobOut}, 404, 413), summary="Add caption files"
-)
-def add_files(
-    request: Request, files: File[list[UploadedFile]], about: Form[shapes.FilesIn]
-) -> Status[Any]:
-    """Queue the import of caption files, and of yt-dlp's .info.json files beside them."""
-    request.caller.require_write()
-    collection = library.target_collection(request.access, about.collection)
-    options = {"language": about.language, "tags": about.tags, "by": request.caller.user}
-    job = acquisition.request_files(collection, contents(files), **options)
-    return _queued(request, job)
 
 
 @router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
@@ -66,10 +55,10 @@ def list_jobs(request: Request, wanted: Query[shapes.JobsIn]) -> dict[str, Any]:
         jobs = jobs.filter(collection=library.find_collection(request.access, wanted.collection))
     if wanted.state:
         jobs = jobs.filter(state=wanted.state)
-    end = wanted.offset + wanted.limit
-    rows = list(jobs[wanted.offset : end + 1])
+    total, end = jobs.count(), wanted.offset + wanted.limit
+    rows = list(jobs[wanted.offset : end])
     activity.place(request.access, rows)
-    return {"jobs": rows[: wanted.limit], "next": end if len(rows) > wanted.limit else None}
+    return {"jobs": rows, "total": total, "next": end if end < total else None}
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
@@ -181,6 +170,7 @@ def _jobs(request: Request) -> Any:
 def _queued(request: Request, job: Job) -> Status[Any]:
     send(job)
     activity.place(request.access, [job])
+    request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
     return Status(202, job)
 
 

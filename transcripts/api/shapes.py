@@ -143,6 +143,7 @@ class JobsOut(Shape):
     """A page of jobs; ``next`` is the offset of the next one."""
 
     jobs: list[JobOut]
+    total: int
     next: int | None
 
 

@@ -154,11 +154,11 @@ def _cues(draft: CueDraft, limit: int) -> list[Cue]:
 
 def _within(words: Sequence[Word], start: int, end: int) -> tuple[Word, ...]:
     """Bring the times of the words into the cue, and in order."""
-    found = []
+    placed = []
     for word in words:
         start = max(start, min(word.start, end))
-        found.append(word if word.start == start else Word(start, word.text))
-    return tuple(found)
+        placed.append(word if word.start == start else Word(start, word.text))
+    return tuple(placed)
 
 
 def _cut(draft: CueDraft, end: int) -> list[Cue]:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from transcripts.scope import Scope
@@ -26,6 +27,15 @@ def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) ->
     response = render(request, template, dict(context))
     response["Cache-Control"] = "no-store"
     return response
+
+
+def back(request: PageRequest, default: str) -> HttpResponse:
+    """Redirect to ``next`` of the form, if it is an address of this site."""
+    address = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(address if is_ours else default)
 
 
 def number_of(text: str) -> int | None:

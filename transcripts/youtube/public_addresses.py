@@ -59,10 +59,10 @@ class _Public(HTTPConnection):
 
     def _public_addresses(self, name: str) -> Iterator[str]:
         try:
-            found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
+            answers = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
             raise NameResolutionError(name, self, error) from error
-        addresses = dict.fromkeys(str(entry[4][0]) for entry in found)
+        addresses = dict.fromkeys(str(entry[4][0]) for entry in answers)
         return filter(is_public, addresses)
 
 

@@ -97,4 +97,6 @@ class RequestTrace:
 
     def saw(self, status: int, *, path: str = "") -> bool:
         """Return whether this status came, from a path with this prefix."""
-        return any(code == status and asked.startswith(path) for asked, code in self.statuses)
+        return any(
+            code == status and requested.startswith(path) for requested, code in self.statuses
+        )

@@ -60,8 +60,8 @@ def section_span(number: Number, headings: Sequence[Heading]) -> tuple[int, int]
     """
     first = last = -1
     for heading in headings:
-        found = _HEADING.match(heading.text)
-        own = _number(found["number"])[: len(number)] if found else ()
+        match = _HEADING.match(heading.text)
+        own = _number(match["number"])[: len(number)] if match else ()
         if own == number and first < 0:
             first = heading.first
         elif own > number and first >= 0:

@@ -207,14 +207,14 @@ def _match(mention: _Mention, title: str) -> _Match | None:
 def _whole(mention: _Mention, title: str) -> int:
     """Return where in the rest of the question a title ends that stands at its beginning, or 0."""
     plain = title.rstrip("?!. ")
-    asked = mention.rest[: len(plain)]
-    if not plain or fuzz.ratio(plain.casefold(), asked.casefold()) < SIMILAR:
+    beginning = mention.rest[: len(plain)]
+    if not plain or fuzz.ratio(plain.casefold(), beginning.casefold()) < SIMILAR:
         return 0
     if mention.rest[len(plain) : len(plain) + 1].isalnum():
         return 0
     words = plain.split()
     telling = sum(map(_is_distinctive, words))
-    has_capitals = plain[:1].isupper() and asked == plain
+    has_capitals = plain[:1].isupper() and beginning == plain
     if mention.kind:
         is_sure = telling >= _MIN_CONTENT_WORDS or (
             telling == 1 and has_capitals and len(plain) >= _SHORTEST

@@ -95,27 +95,27 @@ def extended(
     picks: Sequence[Pick],
     *,
     earlier: Sequence[Pick] = (),
-    told: Sequence[str] = (),
+    earlier_quotes: Sequence[str] = (),
     read: Read | None = None,
 ) -> list[Pick]:
     """Add to each pick the sentence that it needs, and what follows it.
 
     An answer follows the question's words as often as it contains them. Nothing that ``earlier``
-    picks have, and no sentence that was ``told``, is added.
+    picks have, and nothing of ``earlier_quotes``, is added.
     """
     made: list[Pick] = []
     for pick in picks:
         if not any(overlap(pick, other) for other in made):
-            made.append(_extended(pick, [*earlier, *made], told, read))
+            made.append(_extended(pick, [*earlier, *made], earlier_quotes, read))
     return made
 
 
-def is_told(sentence: str, told: Iterable[str]) -> bool:
+def is_repeated(sentence: str, earlier_quotes: Iterable[str]) -> bool:
     """Tell whether a sentence is part of what was told, or has it as a part.
 
     White space does not matter, and matches of a few words do not count.
     """
-    for quote in told:
+    for quote in earlier_quotes:
         shorter, longer = sorted((_flat(sentence), _flat(quote)), key=len)
         if shorter in longer and len(shorter.split()) >= FEWEST_WORDS:
             return True
@@ -200,7 +200,9 @@ def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 # What stands around them
 
 
-def _extended(pick: Pick, known: Sequence[Pick], told: Sequence[str], read: Read | None) -> Pick:
+def _extended(
+    pick: Pick, known: Sequence[Pick], earlier_quotes: Sequence[str], read: Read | None
+) -> Pick:
     if pick.header:
         return pick
     offset, text = read(pick.evidence) if read else _passage(pick)
@@ -211,7 +213,7 @@ def _extended(pick: Pick, known: Sequence[Pick], told: Sequence[str], read: Read
     def is_new(span: Span) -> bool:
         added = replace(pick, span=(offset + span[0], offset + span[1]))
         is_known = any(overlap(added, other) for other in known)
-        return not is_known and not is_told(text[slice(*span)], told)
+        return not is_known and not is_repeated(text[slice(*span)], earlier_quotes)
 
     around = list(_sentences(text))
     for span in [span for span in reversed(around) if span[1] <= first][:MAX_LEADING]:

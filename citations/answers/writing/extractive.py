@@ -16,7 +16,7 @@ from citations.answers.writing.excerpts import (
     Pick,
     Read,
     extended,
-    is_told,
+    is_repeated,
     needs_context,
     overlap,
     sentences,
@@ -61,8 +61,8 @@ def row_text(pick: Pick, question: str) -> str:
     first, *cells = (cell.strip() for cell in pick.text.split("|"))
     columns = [pair for pair in zip(pick.header[1:], cells, strict=False) if all(pair)]
     wanted = set(stems(question))
-    asked = [pair for pair in columns if not wanted.isdisjoint(stems(pair[0]))]
-    named = "; ".join(f"{name}: {cell}" for name, cell in asked or columns)
+    wanted_columns = [pair for pair in columns if not wanted.isdisjoint(stems(pair[0]))]
+    named = "; ".join(f"{name}: {cell}" for name, cell in wanted_columns or columns)
     return f"{first} · {named}"
 
 
@@ -72,7 +72,7 @@ def extract(
     *,
     rate: Rate | None = None,
     read: Read | None = None,
-    told: Sequence[str] = (),
+    earlier_quotes: Sequence[str] = (),
 ) -> list[Extract]:
     """Pick the excerpts that answer each part: none twice, and none that was ``told``.
 
@@ -83,17 +83,17 @@ def extract(
     for number, part in enumerate(parts):
         own = (passage for passage in evidence if passage.part == number)
         best = sorted(own, key=lambda passage: -passage.score)
-        passages = best[: CONSIDERED[part.breadth] + len(told)]
+        passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject = part.about or part.text
         known = rated(subject, sentences(passages), rate)
         earlier = [pick for extract in extracts for pick in extract.picks]
-        new = _untold(known, told)
+        new = _unrepeated(known, earlier_quotes)
         if part.breadth == Breadth.BROAD:
             picks = _overview(part, new, earlier, passages)
         else:
             picks = _answer(new, earlier, most=MOST if len(parts) == 1 else MOST_OF_PART)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
-            picks = extended(picks, earlier=earlier, told=told, read=read)
+            picks = extended(picks, earlier=earlier, earlier_quotes=earlier_quotes, read=read)
         extracts.append(
             Extract(
                 part=part,
@@ -105,9 +105,9 @@ def extract(
     return extracts
 
 
-def _untold(known: Sequence[Pick], told: Sequence[str]) -> list[Pick]:
+def _unrepeated(known: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pick]:
     """Leave out what was told; and then also what scores far below the best: it is off topic."""
-    new = [pick for pick in known if not is_told(pick.text, told)]
+    new = [pick for pick in known if not is_repeated(pick.text, earlier_quotes)]
     if len(new) == len(known):
         return new
     least = FURTHER * max(pick.score for pick in known)

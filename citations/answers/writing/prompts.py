@@ -51,13 +51,13 @@ def prompt(
     evidence: Sequence[Evidence],
     *,
     budget: int,
-    told: Sequence[str] = (),
+    earlier_quotes: Sequence[str] = (),
     failed: str = "",
 ) -> Prompt:
     """Ask for an answer within ``budget`` tokens, the answer's own included.
 
-    The best passages of each part come first, as many as fit. The newest quotes that were ``told``
-    before are listed, so that they are not repeated. ``failed`` is an answer that could not be
+    The best passages of each part come first, as many as fit. The newest ``earlier_quotes``
+    are listed, so that they are not repeated. ``failed`` is an answer that could not be
     verified, to be written again.
     """
     most = max(ANSWER_TOKENS[part.breadth] for part in parts)
@@ -68,7 +68,7 @@ def prompt(
         listed = "\n".join(f"- {marked('question', part.text)}" for part in parts)
         lines.append(f"It asks:\n{listed}")
     room = min(TOLD_TOKENS, _room(_without_passages(lines, most), budget) // 4)
-    heard = _fitting([marked("told", text) for text in reversed(told)], room)
+    heard = _fitting([marked("told", text) for text in reversed(earlier_quotes)], room)
     if heard:
         lines.append("\n".join((_HEARD, *reversed(heard))))
     bare = _without_passages(lines, most)
@@ -81,8 +81,8 @@ def rewriting(question: str, history: Sequence[tuple[str, str]], *, budget: int)
     text = f"{marked('question', question)}\n\nThe question by itself:"
     room = min(HISTORY_TOKENS, budget - tokens(_REWRITE) - tokens(text) - REWRITE_TOKENS - SPARE)
     turns = [
-        f"Question: {asked}\nAnswer: {answer[:MAX_CHARACTERS]}"
-        for asked, answer in reversed(history)
+        f"Question: {earlier}\nAnswer: {answer[:MAX_CHARACTERS]}"
+        for earlier, answer in reversed(history)
     ]
     conversation = "\n\n".join(reversed(_fitting(turns, room)))
     return Prompt(

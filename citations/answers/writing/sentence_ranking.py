@@ -287,8 +287,8 @@ def asks_for_list(question: str) -> bool:
 def expected(question: str) -> re.Pattern[str] | None:
     """Return what occurs in an answer to a question; None where the question does not tell."""
     question = " ".join(question.split())
-    for asked, answer in _ANSWERS:
-        if asked.search(question):
+    for pattern, answer in _ANSWERS:
+        if pattern.search(question):
             return answer
     meaning = _MEANING_ASKED.search(question)
     if meaning is None:

@@ -61,7 +61,7 @@ def parse_markup(
         lines = _run(source, kind, seconds)
     facts: dict[str, Any] = next(lines, {})
     return {name: clean(str(value)) for name, value in facts.items()}, (
-        MarkupBlock(clean(text), level) for level, text in lines
+        MarkupBlock(clean(text), level, clean(html)) for level, text, html in lines
     )
 
 

@@ -2,10 +2,12 @@
 
 Either can be written so that every parser takes hours or all memory. The program is run by its path
 and imports nothing of the project. It reads text (UTF-8) from standard input and writes JSON lines:
-first the document's {"title", "author", "language"}, then its pieces as [level, text]. A level of 1
-to 6 is a heading's.
+first the document's {"title", "author", "language"}, then its pieces as [level, text, HTML]. A
+level of 1 to 6 is a heading's. The HTML has the same words, in order, with plain tags; it is to be
+sanitised where it is shown.
 """
 
+import html
 import json
 import re
 import sys
@@ -26,7 +28,7 @@ MEMORY = 2 * 1024**3  # bytes of address space
 SEGMENT = 200_000  # characters of Markdown parsed at once: parsers take more than linear time
 MAX_FACT = 500  # characters
 
-Piece = tuple[int, str]
+Piece = tuple[int, str, str]
 
 
 def main() -> None:
@@ -138,6 +140,11 @@ _BLOCKS = _HEADINGS | frozenset(_BLOCK_NAMES.split())
 _DROPPED_ROLES = frozenset(("navigation", "menu", "menubar", "search"))
 _MAIN_SHARE = 0.5  # of the text: a main element with that much of it is all that is read
 _MAX_INDENT = 9
+_INLINE_NAMES = "b cite code del em i kbd q s strong sub sup"
+_INLINE = frozenset(_INLINE_NAMES.split())
+_MAX_INLINE = 8  # elements within one another
+_MAX_MARKUP = 6  # characters of HTML per character of text; more is not kept
+_LONG = 2_400  # characters of a list or table, after which its rest is another piece
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
@@ -166,83 +173,159 @@ def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:
 
 
 def _length(pieces: list[Piece]) -> int:
-    return sum(len(text) for _, text in pieces)
+    return sum(len(text) for _, text, _ in pieces)
 
 
 @dataclass(slots=True)
 class _Walker:
-    """Walks a tree in order, without recursion, as elements may be nested a million deep."""
+    """Walks a tree in order, without recursion, as elements may be nested a million deep.
+
+    What has ``html`` in its name is the same in HTML; ``html_lines`` has the tags of lists, too.
+    """
 
     parts: list[str] = field(default_factory=list)  # of the open paragraph, item or cell
+    html_parts: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)  # of the open list or table
+    html_lines: list[str] = field(default_factory=list)
     row: list[str] = field(default_factory=list)
+    html_row: list[str] = field(default_factory=list)
     lists: list[int] = field(default_factory=list)  # number of the next item, -1 for bullets
     tables: int = 0
     verbatim: int = 0
+    quotes: int = 0
+    inline: int = 0
     marker: str = ""
 
     def pieces(self, root: LexborNode) -> Iterator[Piece]:
         for node, enters in _walk(root):
-            tag = node.tag
+            tag = str(node.tag)
             if tag == "-text":
-                self.parts.append(node.text_content or "")
+                self._add_text(node.text_content or "")
             elif tag == "br" and enters:
                 self.parts.append("\n" if self.verbatim else "\0")
+                self.html_parts.append("\n" if self.verbatim else "<br>")
             elif tag == "img" and enters:
-                self.parts.append(f" {node.attributes.get('alt') or ''} ")
+                self._add_text(f" {node.attributes.get('alt') or ''} ")
+            elif tag in _INLINE:
+                self._add_inline(tag, enters)
             elif tag in _BLOCKS:
-                yield from self._enter(node, str(tag)) if enters else self._leave(str(tag))
+                yield from self._enter(node, tag) if enters else self._leave(tag)
         yield from self._end_paragraph(0)
         yield from self._flush()
+
+    def _add_text(self, text: str) -> None:
+        self.parts.append(text)
+        self.html_parts.append(html.escape(text))
+
+    def _add_inline(self, tag: str, enters: bool) -> None:
+        self.inline += 1 if enters else -1
+        if self.inline + (not enters) > _MAX_INLINE:
+            return
+        self.html_parts.append(f"<{tag}>" if enters else f"</{tag}>")
 
     def _enter(self, node: LexborNode, tag: str) -> Iterator[Piece]:
         if tag not in ("td", "th", "tr"):
             yield from self._end_paragraph(0)
         if tag == "table":
             self.tables += 1
+            self.html_lines += ["<table>"] if self.tables == 1 else []
         elif tag == "tr" and (caption := self._take_text()):
             self.lines.append(caption)
+            self.html_lines.append(f"<caption>{self._take_html()}</caption>")
         elif tag in ("ul", "ol"):
             self.lists.append(-1 if tag == "ul" else _first_number(node))
+            self._open_list()
         elif tag == "li":
-            number = self.lists[-1] if self.lists else -1
-            self.marker = f"{number}. " if number >= 0 else "• "
-            if number >= 0:
-                self.lists[-1] += 1
+            self._enter_item()
         elif tag == "pre":
             self.verbatim += 1
+        elif tag == "blockquote":
+            self.quotes += 1
+
+    def _open_list(self) -> None:
+        if not self.tables and len(self.lists) <= _MAX_INDENT:
+            number = self.lists[-1]
+            self.html_lines.append("<ul>" if number < 0 else f'<ol start="{number}">')
+
+    def _close_list(self) -> None:
+        if not self.tables and len(self.lists) <= _MAX_INDENT:
+            self.html_lines.append("</ul>" if self.lists[-1] < 0 else "</ol>")
+
+    def _enter_item(self) -> None:
+        number = self.lists[-1] if self.lists else -1
+        self.marker = f"{number}. " if number >= 0 else "• "
+        if number >= 0:
+            self.lists[-1] += 1
+        if self.lists and not self.tables:
+            self.html_lines.append("<li>")
 
     def _leave(self, tag: str) -> Iterator[Piece]:
         if tag in ("td", "th"):
             self.row.append(" ".join(self._take_text().split()))
+            self.html_row.append(f"<{tag}>{self._take_html()}</{tag}>")
             return
         yield from self._end_paragraph(int(tag[1]) if tag in _HEADINGS else 0)
         if tag == "tr":
-            self.lines += [" | ".join(self.row)] if any(self.row) else []
-            self.row = []
+            yield from self._leave_row()
         elif tag == "table":
             self.tables -= 1
+            self.html_lines += ["</table>"] if not self.tables else []
         elif tag in ("ul", "ol") and self.lists:
+            self._close_list()
             self.lists.pop()
-        elif tag == "pre":
-            self.verbatim -= 1
+        elif tag == "li" and self.lists:
+            yield from self._leave_item()
+        self.verbatim -= tag == "pre"
+        self.quotes -= tag == "blockquote"
         if tag in ("table", "ul", "ol") and not self.lists and not self.tables:
             yield from self._flush()
 
+    def _leave_row(self) -> Iterator[Piece]:
+        if any(self.row):
+            self.lines.append(" | ".join(self.row))
+            self.html_lines.append(f"<tr>{''.join(self.html_row)}</tr>")
+        self.row, self.html_row = [], []
+        if self.tables == 1 and not self.lists and self._is_long():
+            self.html_lines.append("</table>")
+            yield from self._flush()
+            self.html_lines.append("<table>")
+
+    def _leave_item(self) -> Iterator[Piece]:
+        if not self.tables:
+            self.html_lines.append("</li>")
+        if len(self.lists) == 1 and not self.tables and self._is_long():
+            self._close_list()
+            yield from self._flush()
+            self._open_list()
+
+    def _is_long(self) -> bool:
+        return sum(map(len, self.lines)) > _LONG
+
     def _end_paragraph(self, level: int) -> Iterator[Piece]:
         """Add the paragraph to the open table or list, or yield it."""
-        text = self._take_text()
+        text, markup = self._take_text(), self._take_html()
         if not text.strip():
             return
         if self.tables:
-            self.parts = [text, " "]  # a paragraph in a cell
+            self.parts, self.html_parts = [text, " "], [markup, " "]  # a paragraph in a cell
         elif self.lists:
             indent = "  " * min(len(self.lists) - 1, _MAX_INDENT)
             first, *others = text.split("\n")
             self.lines += (indent + self.marker + first, *(indent + line for line in others))
+            self.html_lines.append(self._element(markup, 0))
             self.marker = ""
         else:
-            yield level, text
+            yield self._piece(level, text, self._element(markup, level))
+
+    def _element(self, markup: str, level: int) -> str:
+        tag = "pre" if self.verbatim else f"h{level}" if level else "p"
+        element = f"<{tag}>{markup}</{tag}>"
+        return f"<blockquote>{element}</blockquote>" if self.quotes > 0 else element
+
+    def _take_html(self) -> str:
+        markup = "".join(self.html_parts)
+        self.html_parts = []
+        return markup.strip("\n") if self.verbatim else markup.strip()
 
     def _take_text(self) -> str:
         text = "".join(self.parts)
@@ -253,8 +336,12 @@ class _Walker:
 
     def _flush(self) -> Iterator[Piece]:
         if self.lines:
-            yield 0, "\n".join(self.lines)
-            self.lines = []
+            yield self._piece(0, "\n".join(self.lines), "".join(self.html_lines))
+        self.lines, self.html_lines = [], []
+
+    def _piece(self, level: int, text: str, markup: str) -> Piece:
+        is_kept = len(markup) <= _MAX_MARKUP * len(text) + 1_000
+        return level, text, markup if is_kept else ""
 
 
 def _first_number(node: LexborNode) -> int:

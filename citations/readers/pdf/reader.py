@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -127,6 +128,19 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
         if glyph >= 0:
             marked.setdefault(line, []).append(glyph)
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]
+
+
+def text_lines(path: Path, page: int) -> Iterator[tuple[int, int, Box]]:
+    """Yield the lines of the page's text, as characters [first, last), and where they stand."""
+    identity = _identity(path)
+    laid, prose = _laid_out(identity, page), _prose(identity, page)
+    first = 0
+    for line, run in groupby(prose.lines):
+        last = first + sum(1 for _ in run)
+        glyphs = [glyph for glyph in prose.origin[first:last] if glyph >= 0]
+        if glyphs and laid.lines[line].main.turn == 0:
+            yield first, last, _box(laid, laid.lines[line], glyphs)
+        first = last
 
 
 @dataclass(frozen=True, slots=True)

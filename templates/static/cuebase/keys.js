@@ -14,7 +14,8 @@ if (choice) {
 /** Check that keys without Ctrl or Alt work. */
 export const hasSingleKeys = () => (choice ? choice.checked : !wasOff);
 
-const searchBox = () => /** @type {HTMLInputElement | null} */ (find("[data-search]"));
+const searchBox = () => /** @type {HTMLInputElement | null} */ (
+  find("main [data-search]") ?? find("[data-search]"));
 const currentItem = () => document.activeElement?.closest("[data-item]");
 
 /** @param {number} step */
@@ -83,6 +84,12 @@ const KEYS = {
 const pressInItem = (key) =>
   /^[a-z]$/.test(key) && press(currentItem()?.querySelector(`[data-key="${key}"]`));
 
+/**
+ * Press what has this key as its shortcut on the page.
+ * @param {string} key
+ */
+const pressShortcut = (key) => press(find(`[data-shortcut="${CSS.escape(key)}"]`));
+
 function closeMenu() {
   const menu = all("details.menu[open]").at(-1);
   if (!menu) return false;
@@ -118,7 +125,7 @@ function isHandled(event) {
   if (box && ["Escape", "ArrowDown"].includes(event.key)) return inSearchBox(box, event);
   if (isTyping(event)) return inField(event);
   if (!hasSingleKeys() && event.key.length === 1) return false;
-  return KEYS[event.key]?.() || pressInItem(event.key);
+  return KEYS[event.key]?.() || pressShortcut(event.key) || pressInItem(event.key);
 }
 
 document.addEventListener("keydown", (event) => {

@@ -115,6 +115,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key.length === 1 && !hasSingleKeys()) return;
   if (event.key === "/" && dialog?.open) {
     field("[data-page-search]").focus();
+    field("[data-page-search]").select();
     event.preventDefault();
     return;
   }

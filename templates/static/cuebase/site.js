@@ -3,6 +3,7 @@
 import "./files.js";
 import "./keys.js";
 import "./page-view.js";
+import "./palette.js";
 import "./swaps.js";
 import { all, around, copiedText, copy, find, need, target } from "./dom.js";
 

@@ -13,6 +13,26 @@ export function clock(ms) {
 }
 
 /**
+ * Return the start of the sentence that is said at a time; within its first second, of the one
+ * before, so that a second press goes further back. Null where no sentence has begun.
+ * @param {number[]} starts milliseconds, in order
+ * @param {number} ms
+ */
+export function sentenceAt(starts, ms) {
+  const begun = starts.filter((start) => start <= ms);
+  const last = begun.at(-1) ?? null;
+  return last !== null && ms - last < 1000 && begun.length > 1 ? begun.at(-2) ?? last : last;
+}
+
+/**
+ * Return the next index in a list, from its end to its beginning and back; 0 in an empty one.
+ * @param {number} index
+ * @param {number} step 1 or -1
+ * @param {number} count
+ */
+export const stepped = (index, step, count) => (count ? (index + step + count) % count : 0);
+
+/**
  * Count things: "1 file", "2 files".
  * @param {number} count
  * @param {string} noun

@@ -282,7 +282,7 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(
         ("Tell me more about backpropagation", [further]),
         ("What is backpropagation?", [TRUE, further]),
     ):
-        *_, last = answer_pipeline.ask(scope, question, told=[f"Backpropagation {TRUE}."])
+        *_, last = answer_pipeline.ask(scope, question, earlier_quotes=[f"Backpropagation {TRUE}."])
         assert isinstance(last, FinalEvent)
         assert [quote.text for quote in last.reply.quotes] == quotes
     writes(
@@ -293,7 +293,7 @@ def test_what_was_told_is_not_told_again_where_more_is_asked_for(
         ),
     )
     *_, last = answer_pipeline.ask(
-        scope, "Tell me more about backpropagation", told=[f"Backpropagation\n{TRUE}."]
+        scope, "Tell me more about backpropagation", earlier_quotes=[f"Backpropagation\n{TRUE}."]
     )
     assert isinstance(last, FinalEvent)
     assert TRUE not in " ".join(quote.text for quote in last.reply.quotes)

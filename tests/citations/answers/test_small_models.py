@@ -62,7 +62,7 @@ def written(scope: Scope, server: ModelStandIn, task: WritingTask, output: Outpu
         return output.text({title: int(number) for number, title in rows})
 
     server.answer = answer
-    proof = Proof(task.found.evidence, scope=scope)
+    proof = Proof(task.evidence.evidence, scope=scope)
     writing = writers.write(task, proof, registry.llm(), None)
     while True:
         try:
@@ -83,7 +83,7 @@ def test_nine_of_ten_true_claims_are_shown_and_no_lie(
 ) -> None:
     parts = understand(scope, QUESTION, history=(), filter=Filter()).route.parts
     found = evidence.collect(scope, parts, filter=Filter(), limit=10)
-    task = WritingTask(full_question=QUESTION, parts=parts, found=found)
+    task = WritingTask(full_question=QUESTION, parts=parts, evidence=found)
     settings.LLM_PROVIDER, settings.LLM_MODEL, settings.DISABLE_HYDE = "openai", "small", True
     settings.LLM_BASE_URL = f"{model_server.url}/openai/v1"
     kinds, lost, lies = Counter[str](), Counter[str](), []

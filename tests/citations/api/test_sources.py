@@ -32,7 +32,7 @@ def asking(collection: Collection) -> Client:
 
 def upload(client: Client, *files: tuple[str, bytes], **more: Any) -> Any:
     return client.post(
-        "/api/v1/sources",
+        "/api/v1/sources/files",
         {"files": [SimpleUploadedFile(name, content) for name, content in files], **more},
     )
 

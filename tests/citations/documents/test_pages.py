@@ -127,10 +127,17 @@ def test_a_file_is_given_in_its_parts(scope: Scope, paper: Source) -> None:
 # Searching in a document
 
 
-def test_all_words_have_to_be_on_one_page_in_any_case(scope: Scope, paper: Source) -> None:
+def test_pages_with_all_words_are_found_in_any_case(scope: Scope, paper: Source) -> None:
     assert found(scope, paper, "STEP") == [1, 2]
     assert found(scope, paper, "step RATE") == [2]
-    assert found(scope, paper, "uphill rate") == []
+    assert found(scope, paper, "What is the rate?") == [2]
+
+
+def test_where_no_page_has_all_words_those_with_some_are_found(scope: Scope, paper: Source) -> None:
+    matches = pages.find_pages(scope, paper.uuid, "zebra rate")
+    assert [hit.number for hit in matches.hits] == [2]
+    assert matches.is_partial
+    assert found(scope, paper, "zebra") == []
 
 
 def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(

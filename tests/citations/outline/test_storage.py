@@ -246,10 +246,10 @@ def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
     part = outline_storage.outline(source).parts[1]
     assert part.start is not None
     address = f"/videos/{source.video_id}/?t={part.start // 1000}s&amp;lang=en"
-    for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/"):
+    for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/passages/"):
         shown = " ".join(page.get(path).content.decode().split())
         assert f'<a href="{address}" data-seek="{part.start}">' in shown
-        assert escape(part.told) in shown
+        assert escape(part.summary) in shown
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
@@ -275,7 +275,10 @@ def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collec
     video = make_video(collection)
     assert "Outline" not in page.get(f"/videos/{video.pk}/").content.decode()
     discovery.adopt()
-    assert "Outline" not in page.get(f"/sources/{Source.objects.get().uuid}/").content.decode()
+    assert (
+        "Outline"
+        not in page.get(f"/sources/{Source.objects.get().uuid}/passages/").content.decode()
+    )
 
 
 # In a language model's words
@@ -321,7 +324,7 @@ def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(
     settings.LLM_PROVIDER = "ollama"
     for _ in range(2):
         with TestCase.captureOnCommitCallbacks(execute=True):
-            assert page.get(f"/sources/{source.uuid}/").status_code == 200
+            assert page.get(f"/videos/{source.video_id}/").status_code == 200
     assert sent == [source.pk]
     cache.clear()
 
@@ -330,5 +333,5 @@ def test_sentences_are_shown_with_a_capital_and_an_end() -> None:
     text = "the loss falls. and so on the weights"
     node = Node(text=text, spans=[[10, 25], [40, 61]])
     assert node.sentences == ["The loss falls.", "And so on the weights …"]
-    assert node.told == "The loss falls. And so on the weights …"
-    assert Node(text=text, abstract="It learns.").told == "It learns."
+    assert node.summary == "The loss falls. And so on the weights …"
+    assert Node(text=text, abstract="It learns.").summary == "It learns."

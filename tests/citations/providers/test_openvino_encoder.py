@@ -3,9 +3,11 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
 from citations.providers.sentence_transformers_models import TorchEncoder
 from tests.citations.providers import tiny_models
+from tests.serving import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -168,3 +171,29 @@ print([name for name in [*heavy, "openvino_telemetry"] if name in sys.modules])
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_an_unused_model_leaves_memory_and_comes_back(settings: Any) -> None:
+    settings.MODEL_IDLE_SECONDS = 0.2
+    encoder = loaded(tiny_models.MEAN)
+    before = encoder.vectors(tiny_models.TEXTS)
+    assert encoder.is_loaded
+    until(lambda: not encoder.is_loaded, seconds=10)
+    assert np.array_equal(encoder.vectors(tiny_models.TEXTS), before)
+    assert encoder.is_loaded
+
+
+def test_a_model_stays_in_memory_while_it_is_used(settings: Any) -> None:
+    settings.MODEL_IDLE_SECONDS = 0.5
+    encoder = loaded(tiny_models.MEAN)
+    deadline = time.monotonic() + 1.2
+    while time.monotonic() < deadline:
+        encoder.vectors(["A text."])
+        assert encoder.is_loaded
+
+
+def test_a_model_may_stay_in_memory_for_good(settings: Any) -> None:
+    settings.MODEL_IDLE_SECONDS = 0
+    before = set(threading.enumerate())
+    assert loaded(tiny_models.MEAN).is_loaded
+    assert set(threading.enumerate()) <= before

@@ -41,7 +41,7 @@ def cached(hub_cache: Path, name: str, folder: Path, *, commit: str = COMMIT) ->
 
 def test_the_packaged_weights_are_those_that_are_pinned() -> None:
     folder = weights.find(weights.MINILM)
-    assert weights.sha256(folder / SAFE) == weights.PINNED[weights.MINILM]
+    assert weights.sha256(folder / SAFE) in weights.PINNED[weights.MINILM]
 
 
 def test_other_weights_under_that_name_are_refused(

@@ -237,7 +237,9 @@ def test_the_process_that_takes_a_file_apart_finds_no_passwords(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "program.py"
-    program.write_text("import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ)]))")
+    program.write_text(
+        "import json, os\nprint('{}')\nprint(json.dumps([0, ' '.join(os.environ), '']))"
+    )
     monkeypatch.setattr(markup_reader, "PROGRAM", program)
     monkeypatch.setenv("DATABASE_URL", "postgres://secret")
     [piece] = parse_markup("", kind="html")[1]

@@ -92,7 +92,7 @@ def test_the_page_of_a_document_tells_what_its_reader_noticed(page: Client) -> N
     upload(page, ("notes.md", NOTES))
     source = Source.objects.get()
     Document.objects.update(note="No text on page 7 of 9.")
-    assert "No text on page 7 of 9." in text_of(page.get(f"/sources/{source.uuid}/"))
+    assert "No text on page 7 of 9." in text_of(page.get(f"/sources/{source.uuid}/passages/"))
 
 
 def test_a_document_is_deleted_after_a_question_with_its_pages_and_bytes(page: Client) -> None:

@@ -4,12 +4,14 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from django.test import Client
 
+from citations.documents import storage as document_storage
 from citations.models import Source
 from citations.samples import TEXTBOOK
 from tests.citations.documents.test_page_images import QUOTE, textbook
@@ -221,9 +223,97 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     paper.chunks.update(page=1, last_page=1)
     way = f'href="{address_of(paper)}?from=0&amp;to=17"'
     found = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
-    listed = text_of(page.get(f"/sources/{paper.uuid}/"))
-    for shown in (found, listed):
-        assert re.search(re.escape(way) + r"[^>]* data-page-link", shown)
+    listed = text_of(page.get(f"/sources/{paper.uuid}/passages/"))
+    hit = f'href="/sources/{paper.uuid}/hit/?from=0&amp;to=17&amp;q=guard"'
+    for shown, link in ((found, hit), (listed, way)):
+        assert re.search(re.escape(link) + r"[^>]* data-page-link", shown)
         assert 'id="page-dialog"' in shown
     assert f'href="{address_of(paper)}"' in listed
     assert f'href="/sources/{paper.uuid}/file/"' in listed
+
+
+# The reader
+
+
+MARKDOWN = """# Tides
+
+*Twice* a day, says [a guide](https://example.org/tides).
+
+| Day | Height |
+|---|---|
+| Monday | 0.4 |
+
+1. At springs
+2. At neaps
+   - nothing
+
+<script>alert(1)</script>
+"""
+
+
+@pytest.fixture
+def guide(collection: Collection, tmp_path: Path, settings: Any) -> Source:
+    """A Markdown file that was read."""
+    settings.DATA_DIR = tmp_path
+    source = document_storage.add(collection, BytesIO(MARKDOWN.encode()), name="tides.md").source
+    document_storage.extract(source)
+    return source
+
+
+def test_markdown_is_rendered_with_tables_and_lists_and_without_scripts_or_links(
+    page: Client, guide: Source
+) -> None:
+    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert "<h1>Tides</h1>" in shown
+    assert "<em>Twice</em>" in shown
+    assert "says a guide." in shown  # links lead nowhere
+    assert "<td>Monday</td>" in shown
+    assert '<ol start="1"><li><p>At springs</p></li>' in shown
+    assert "<li><p>nothing</p></li></ul>" in shown
+    assert "alert(1)" not in shown
+
+
+def test_a_quote_is_marked_in_what_is_rendered(page: Client, guide: Source) -> None:
+    text = guide.document.pages.get().text
+    first, last = text.index("Monday"), text.index("springs") + len("springs")
+    address = f"/sources/{guide.uuid}/pages/1/?from={first}&to={last}&q=monday"
+    shown = text_of(page.get(address))
+    assert '<td><mark class="quoted looked-for">Monday</mark></td>' in shown
+    assert '<td><mark class="quoted">0.4</mark></td>' in shown
+    assert '<p><mark class="quoted">At springs</mark></p>' in shown
+    assert "<p>At neaps</p>" in shown
+
+
+def test_a_document_opens_as_a_book_with_its_contents_and_how_it_is_indexed_elsewhere(
+    page: Client, guide: Source
+) -> None:
+    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert f'href="/sources/{guide.uuid}/pages/1/" aria-current="true"' in shown
+    assert '<span class="contents-title">Tides</span>' in shown
+    assert f'href="/sources/{guide.uuid}/passages/"' in shown
+    assert "chunk-row" not in shown
+
+
+def test_a_document_that_was_not_read_yet_shows_how_far_it_is(
+    page: Client, collection: Collection
+) -> None:
+    source = document_storage.add(collection, BytesIO(b"# Waits"), name="waits.md").source
+    address = f"/sources/{source.uuid}/"
+    assert page.get(address)["Location"] == f"{address}passages/"
+
+
+def test_the_lines_of_a_pdf_can_be_selected_on_its_picture(page: Client, book: Source) -> None:
+    shown = text_of(page.get(address_of(book, 5)))
+    lines = re.findall(r"<text x=\"([\d.]+)\" y=\"([\d.]+)\"[^>]*>([^<]+)</text>", shown)
+    stored = " ".join(book.document.pages.get(number=5).text.split())
+    assert len(lines) > 10
+    assert all(unescape(text).strip() in stored for _, _, text in lines)
+    assert all(0 < float(left) < 800 for left, _, _ in lines)
+    heights = [float(base) for _, base, _ in lines]
+    assert heights == sorted(heights)
+
+
+def test_a_note_and_a_question_stand_beside_a_page(page: Client, guide: Source) -> None:
+    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert f"page 1](/sources/{guide.uuid}/pages/1/): </textarea>" in shown
+    assert f'<input type="hidden" name="source" value="{guide.uuid}">' in shown

@@ -77,7 +77,7 @@ def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(
     found = text_of(page.get("/search/?q=error&mode=lexical"))
     assert "The <mark>error</mark> runs backwards" in found
     assert "0:10–0:20" in found
-    assert f'href="/videos/{video.pk}/?t=10s&amp;lang=en"' in found
+    assert f'href="/sources/{source.uuid}/hit/?from=42&amp;to=87&amp;q=error"' in found
     assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=10s" in found
     assert "Lecture Hall" in found
     assert "1 passage" in found
@@ -97,8 +97,8 @@ def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, sour
     assert text_of(found).count('class="passage"') == 1
     assert "With 1 passage beside it" in text_of(found)
     assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(found)
-    for second in (0, 10):
-        assert f"/videos/{source.video_id}/?t={second}s&amp;lang=en" in text_of(found)
+    for first in (0, 42):
+        assert f"/sources/{source.uuid}/hit/?from={first}&amp;" in text_of(found)
 
 
 def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
@@ -475,7 +475,7 @@ def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(
 ) -> None:
     source.fail(ModelRefused("The server refused the key."))
     for browser, may in ((page, True), (viewer, False)):
-        for path in ("/sources/?state=failed", f"/sources/{source.uuid}/"):
+        for path in ("/sources/?state=failed", f"/sources/{source.uuid}/passages/"):
             found = text_of(browser.get(path))
             assert "The server refused the key." in found
             assert "<code>kb config</code>" in found
@@ -536,7 +536,7 @@ def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
 def test_a_source_is_shown_with_its_text_in_order(
     page: Client, source: Source, video: Video
 ) -> None:
-    found = text_of(page.get(f"/sources/{source.uuid}/"))
+    found = text_of(page.get(f"/sources/{source.uuid}/passages/"))
     places = [found.index(text) for text in TEXTS]
     assert places == sorted(places)
     assert f'href="/videos/{video.pk}/?t=20s&amp;lang=en"' in found
@@ -550,7 +550,7 @@ def test_the_text_of_a_source_is_paged(
     monkeypatch.setattr(source_views, "PAGE", 2)
     source = make_document(collection, TEXTS)
     first, second = (
-        text_of(page.get(f"/sources/{source.uuid}/{query}")) for query in ("", "?offset=2")
+        text_of(page.get(f"/sources/{source.uuid}/passages/{query}")) for query in ("", "?offset=2")
     )
     assert "?offset=2" in first
     assert TEXTS[2] not in first
@@ -566,16 +566,16 @@ def test_a_page_of_a_document_opens_at_its_passages(
         Chunk.objects.filter(pk=chunk.pk).update(
             page=chunk.ordinal + 4, last_page=chunk.ordinal + 4
         )
-    found = text_of(page.get(f"/sources/{source.uuid}/?page=5"))
+    found = text_of(page.get(f"/sources/{source.uuid}/passages/?page=5"))
     assert TEXTS[0] not in found
     assert re.search(r'chunk-row at"[^>]*>.*?page 5', found, flags=re.DOTALL)
-    assert TEXTS[0] in text_of(page.get(f"/sources/{source.uuid}/?page=99"))
-    assert page.get(f"/sources/{source.uuid}/?page=x&offset=-3").status_code == 200
+    assert TEXTS[0] in text_of(page.get(f"/sources/{source.uuid}/passages/?page=99"))
+    assert page.get(f"/sources/{source.uuid}/passages/?page=x&offset=-3").status_code == 200
 
 
 def test_hostile_text_in_a_source_is_escaped(page: Client, collection: Collection) -> None:
     source = make_document(collection, [HOSTILE], title="<b>bold</b>")
-    found = text_of(page.get(f"/sources/{source.uuid}/"))
+    found = text_of(page.get(f"/sources/{source.uuid}/passages/"))
     assert "<script>alert" not in found
     assert "<b>bold" not in found
     assert escape(HOSTILE) in found
@@ -589,7 +589,7 @@ def test_indexing_again_is_for_editors_and_by_post(
     assert viewer.post(path).status_code == 403
     assert stranger.post(path).status_code == 404
     assert Source.objects.get().state == State.READY
-    assert page.post(path)["Location"] == f"/sources/{source.uuid}/"
+    assert page.post(path)["Location"] == f"/sources/{source.uuid}/passages/"
     assert Source.objects.get().state == State.PENDING
     assert Source.objects.get().sent_at is not None  # the workers were told
 
@@ -615,15 +615,6 @@ def test_a_recording_is_deleted_with_its_video(page: Client, source: Source, vid
     ):
         assert response["Location"] == f"/videos/{video.pk}/delete/"
     assert Source.objects.exists()
-
-
-def test_a_video_leads_to_searching_it_by_meaning(
-    page: Client, source: Source, video: Video
-) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/"))
-    link = re.search(r'href="(/search/[^"]*)"[^>]*>Search this video', found)
-    assert link is not None
-    assert "Remove the filter Source: Lecture on networks" in text_of(page.get(link[1]))
 
 
 # How things are written

@@ -1,7 +1,9 @@
 """user, token, mcp-config."""
 
 import re
+import zipfile
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -161,9 +163,8 @@ def test_every_client_gets_the_json_that_it_wants(kb: Kb) -> None:
         "servers": {"cuebase": {"type": "http", "url": url, "headers": headers}}
     }
     desktop = configuration["claude-desktop"]["mcpServers"]["cuebase"]
-    assert desktop["command"] == "npx"
-    assert url in desktop["args"]
-    assert desktop["env"] == {"CUEBASE_AUTH": f"Bearer {token}"}
+    assert desktop["command"].endswith("kb")
+    assert desktop["args"] == ["mcp"]
     caller = caller_of_token(token)
     assert caller.token is not None
     assert not caller.token.can_write
@@ -179,6 +180,11 @@ def test_the_places_of_the_files_are_told_beside_the_json(kb: Kb) -> None:
     ran = kb("mcp-config", "--client", "cursor", "--token", "kb_mine")
     assert "~/.cursor/mcp.json" in ran.err
     assert ran.json["mcpServers"]
+
+
+def test_the_bundle_is_written_to_a_file(kb: Kb, tmp_path: Path) -> None:
+    kb("mcp-config", "--bundle", tmp_path / "cuebase.mcpb")
+    assert zipfile.is_zipfile(tmp_path / "cuebase.mcpb")
 
 
 def test_what_is_no_token_is_refused(kb: Kb) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kbsite.client.remote import RemoteLibrary
+from tests import template
 from tests.serving import ROOT, Serving
 from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, NotSignedIn, Unavailable
 
@@ -26,7 +27,9 @@ NOT_OURS = ("id", "milliseconds", "stages", "created_at", "mark")
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    server = Serving(tmp_path_factory.mktemp("library") / "home")
+    home = tmp_path_factory.mktemp("library") / "home"
+    template.copy_to(home)
+    server = Serving(home)
     yield server
     server.end(signal.SIGTERM)
 

@@ -4,6 +4,7 @@ HTTP to it.
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -98,11 +99,22 @@ def text(result: CallToolResult) -> str:
     return block.text
 
 
-def data(result: CallToolResult) -> dict[str, Any]:
-    """Return an answer's structured content; the call must have succeeded."""
+def reply(result: CallToolResult) -> str:
+    """Return an answer's text; the call must have succeeded."""
     assert not result.is_error, text(result)
-    assert isinstance(result.structured_content, dict)
-    return result.structured_content
+    return text(result)
+
+
+def material(answer: str) -> str:
+    """Return what sources say in an answer, without the marks around it."""
+    (found,) = re.findall(r"<(not-instructions-\w+)>\n(.*?)\n</\1>", answer, re.DOTALL)
+    return str(found[1])
+
+
+def cursor(answer: str) -> str:
+    """Return the cursor of the next page, "" at the end."""
+    found = re.search(r"cursor=(\S+)$", answer, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _port(server: uvicorn.Server, thread: threading.Thread) -> int:

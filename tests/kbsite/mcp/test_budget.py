@@ -1,13 +1,14 @@
 """Answers keep to their token budget, and cursors lead through all of it."""
 
-import json
+import re
 from typing import Any
 
 import pytest
 
+from kbsite.mcp import transcript_text
 from kbsite.mcp.budget import fitting, longest, tokens
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
 from tests.makers import make_cues, make_video
 
 CHINESE = (
@@ -29,8 +30,7 @@ def test_tokens_are_counted_on_the_large_side(written: str, count: int) -> None:
 )
 def test_the_longest_piece_fits_and_one_more_character_would_not(written: str) -> None:
     size = longest(written, 7, room=50)
-    assert tokens(json.dumps(written[7 : 7 + size], ensure_ascii=False)) <= 50
-    assert tokens(json.dumps(written[7 : 7 + size + 1], ensure_ascii=False)) > 50 or size == 200
+    assert tokens(written[7 : 7 + size]) <= 50 < tokens(written[7 : 7 + size + 1])
 
 
 def test_one_row_is_given_even_where_none_fits() -> None:
@@ -42,9 +42,10 @@ def test_one_row_is_given_even_where_none_fits() -> None:
 @pytest.mark.parametrize(
     "sentences", [("Plain words that are said.", "And some more of them."), CHINESE]
 )
+@pytest.mark.parametrize("times", ["15s", "none"])
 @pytest.mark.parametrize("budget", [500, 2_000])
 def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
-    endpoint: Endpoint, shelf: Shelf, sentences: Any, budget: int
+    endpoint: Endpoint, shelf: Shelf, sentences: Any, budget: int, times: str
 ) -> None:
     cues = make_cues(600, sentences=sentences)
     make_video(shelf.collection, cues=cues, title="A title " * 30)
@@ -55,16 +56,15 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
             "get_transcript",
             videoId="lecture-1",
             includeFullTranscript=True,
+            times=times,
             maxTokens=budget,
         )
     )
-    assert "".join(data(page)["reading"]["text"] for page in pages) == " ".join(
-        cue.text for cue in cues
-    )
+    bodies = [material(page).partition("\n\n")[2] for page in pages]
+    whole = transcript_text.write(cues, times=times)
+    assert "".join(" ".join(bodies).split()) == "".join(whole.split())
     assert len(pages) > 1
-    for page in pages:
-        assert tokens(text(page)) <= budget
-        assert tokens(json.dumps(data(page), ensure_ascii=False, separators=(",", ":"))) <= budget
+    assert all(tokens(page) <= budget for page in pages)
 
 
 def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
@@ -74,8 +74,7 @@ def test_a_large_transcript_asked_for_whole_comes_with_a_warning(
     result = endpoint.call(
         shelf.token, "get_transcript", videoId="lecture-1", includeFullTranscript=True
     )
-    assert "may exceed" in data(result)["reading"]["warning"]
-    assert data(result)["reading"]["warning"] in text(result)
+    assert "may exceed" in text(result)
     assert tokens(text(result)) <= 20_000
 
 
@@ -86,7 +85,7 @@ def test_the_budget_of_the_settings_holds_where_none_is_given(
     make_video(shelf.collection, cues=make_cues(400))
     result = endpoint.call(shelf.token, "get_transcript", videoId="lecture-1")
     assert tokens(text(result)) <= 600
-    assert data(result)["next_cursor"] in text(result)
+    assert cursor(text(result))
 
 
 def test_the_pages_of_a_list_put_together_are_the_list(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -98,22 +97,21 @@ def test_the_pages_of_a_list_put_together_are_the_list(endpoint: Endpoint, shelf
             cues=make_cues(2),
         )
     pages = list(_pages(endpoint, shelf.token, "list_transcripts", maxTokens=600))
-    assert [video["id"] for page in pages for video in data(page)["videos"]] == [
-        f"video-{number}" for number in reversed(range(40))
-    ]
-    assert len(pages) > 2
-    assert all(tokens(text(page)) <= 600 and data(page)["total"] == 40 for page in pages)
+    listed = re.findall(r"^- (video-\d+) ", "\n".join(pages), re.MULTILINE)
+    assert listed == [f"video-{number}" for number in reversed(range(40))]
+    assert len(pages) > 1
+    assert all(tokens(page) <= 600 and page.startswith("40 videos") for page in pages)
 
 
 def test_the_pages_of_a_search_put_together_are_the_search(
     endpoint: Endpoint, shelf: Shelf
 ) -> None:
     make_video(shelf.collection, cues=make_cues(200))
-    whole = data(
+    whole = reply(
         endpoint.call(
             shelf.token, "search_transcript", videoId="lecture-1", query="gradient", maxResults=50
         )
-    )["hits"]
+    )
     pages = list(
         _pages(
             endpoint,
@@ -125,8 +123,10 @@ def test_the_pages_of_a_search_put_together_are_the_search(
             maxTokens=500,
         )
     )
-    assert [hit for page in pages for hit in data(page)["hits"]] == whole
-    assert all(len(data(page)["hits"]) <= 4 and tokens(text(page)) <= 500 for page in pages)
+    hits = [material(page).splitlines() for page in pages]
+    assert [hit for page in hits for hit in page] == material(whole).splitlines()
+    assert all(len(page) <= 4 for page in hits)
+    assert all(tokens(page) <= 500 for page in pages)
 
 
 def test_a_single_endless_segment_does_not_burst_the_budget(
@@ -137,7 +137,7 @@ def test_a_single_endless_segment_does_not_burst_the_budget(
         shelf.token, "search_transcript", videoId="lecture-1", query="needle", maxTokens=500
     )
     assert tokens(text(result)) <= 500
-    assert data(result)["hits"][0]["text"].startswith("needle hay")
+    assert "] needle hay" in text(result)
 
 
 def test_a_cursor_answers_only_the_question_it_was_given_for(
@@ -146,19 +146,19 @@ def test_a_cursor_answers_only_the_question_it_was_given_for(
     make_video(shelf.collection, cues=make_cues(400))
     make_video(shelf.collection, key="lecture-2", cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
     for changed in (
         {"videoId": "lecture-2"},
         {"includeFullTranscript": False},
-        {"cursor": cursor[:-1] + ("A" if cursor[-1] != "A" else "B")},
+        {"cursor": mark[:-1] + ("A" if mark[-1] != "A" else "B")},
     ):
         result = endpoint.call(
-            shelf.token, "get_transcript", **{**asked, "cursor": cursor, **changed}
+            shelf.token, "get_transcript", **{**asked, "cursor": mark, **changed}
         )
         assert result.is_error
         assert "cursor" in text(result)
     assert not endpoint.call(
-        shelf.token, "get_transcript", **{**asked, "cursor": cursor, "maxTokens": 900}
+        shelf.token, "get_transcript", **{**asked, "cursor": mark, "maxTokens": 900}
     ).is_error
 
 
@@ -167,9 +167,9 @@ def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
     make_video(shelf.collection, cues=make_cues(390))
-    result = endpoint.call(shelf.token, "get_transcript", **asked, cursor=cursor)
+    result = endpoint.call(shelf.token, "get_transcript", **asked, cursor=mark)
     assert result.is_error
     assert "changed" in text(result)
 
@@ -179,18 +179,17 @@ def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    cursor = data(endpoint.call(shelf.token, "get_transcript", **asked))["next_cursor"]
-    result = endpoint.call(other.token, "get_transcript", **asked, cursor=cursor)
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
+    result = endpoint.call(other.token, "get_transcript", **asked, cursor=mark)
     assert result.is_error
     assert "no video" in text(result)
 
 
 def _pages(endpoint: Endpoint, token: str, tool: str, **arguments: Any) -> Any:
-    cursor: dict[str, str] = {}
+    mark = ""
     for _ in range(200):
-        page = endpoint.call(token, tool, **arguments, **cursor)
+        page = reply(endpoint.call(token, tool, **arguments, cursor=mark))
         yield page
-        if "next_cursor" not in data(page):
+        if not (mark := cursor(page)):
             return
-        cursor = {"cursor": data(page)["next_cursor"]}
     pytest.fail("the cursors do not come to an end")

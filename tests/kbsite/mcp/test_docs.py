@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from kbsite.cli.tokens import McpClient, configuration
 from kbsite.mcp.tools import all_tools
+from kbsite.mcp_clients.configuration import McpClient, configuration
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "mcp.md").read_text()
 
 
 @pytest.mark.parametrize("tool", [tool.name for tool in all_tools()])
 def test_the_page_names_every_argument(tool: str) -> None:
-    (item,) = re.findall(rf"^- `{tool}` (.*?)\n(?:-|\n)", PAGE, re.MULTILINE | re.DOTALL)
+    section = PAGE.partition("## Tools")[2].partition("\n## ")[0]
+    (item,) = re.findall(rf"^- `{tool}` (.*?)\n(?:-|\n)", section, re.MULTILINE | re.DOTALL)
     arguments = item.partition("Arguments: ")[2]
     (known,) = [set(found.parameters["properties"]) for found in all_tools() if found.name == tool]
     assert set(re.findall(r"`(\w+)`", arguments)) == known

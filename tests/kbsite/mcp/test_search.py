@@ -1,6 +1,6 @@
 """Searching the library and listing its sources, over MCP."""
 
-import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from citations.models import Chunk, Document, Source
 from kbsite.mcp import resources
 from kbsite.mcp.budget import tokens
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.models import Job, Video
 
@@ -35,47 +35,33 @@ def talks(shelf: Shelf) -> list[Source]:
     return made
 
 
-def search(endpoint: Endpoint, shelf: Shelf, query: str, **arguments: Any) -> dict[str, Any]:
-    return data(endpoint.call(shelf.reading, "search_knowledge_base", query=query, **arguments))
+def search(endpoint: Endpoint, shelf: Shelf, query: str, **arguments: Any) -> str:
+    return reply(endpoint.call(shelf.reading, "search_knowledge_base", query=query, **arguments))
+
+
+def titles(answer: str) -> set[str]:
+    return set(re.findall(r"^\d+\. “([^”]*)”", answer, re.MULTILINE))
 
 
 def test_passages_come_from_the_whole_library_with_the_link_to_their_second(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page")
-    (one,) = data(result)["passages"]
-    assert (one["source_id"], one["title"], one["video_id"], one["text"]) == (
-        str(talks[0].uuid),
-        "Learning",
-        "dQw4w9WgXcQ",
-        LEARNING[1],
-    )
-    assert (one["start"], one["end"], one["kind"], one["channel"]) == (10.0, 20.0, "video", "Ada")
-    assert one["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
-    assert (
-        f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({one['timestamp_link']})"
-        in text(result)
-    )
-    assert "explanation" not in one
-    assert {
-        found["title"] for found in search(endpoint, shelf, "network networks")["passages"]
-    } == {"Learning", "Baking"}
+    link = "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
+    found = f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({link})"
+    assert material(reply(result)) == found
+    assert titles(search(endpoint, shelf, "network networks")) == {"Learning", "Baking"}
 
 
 def test_neighbouring_passages_are_one_with_its_extent(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page flow")
-    (one,) = data(result)["passages"]
-    (part,) = one["parts"]
-    assert one["extent"] == {"start": 10.0, "end": 30.0}
-    assert {(one["start"], one["end"]), (part["start"], part["end"])} == {(10, 20), (20, 30)}
-    assert "[0:10–0:30]" in text(result)
+    assert "[0:10–0:30]" in reply(result)
 
 
 def test_another_spelling_is_offered(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="mising page")
-    assert data(result)["suggestion"] == "missing page"
     assert "Did you mean “missing page”?" in text(result)
 
 
@@ -96,18 +82,11 @@ def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> N
     Document.objects.create(source=book, **about)
     for chunk, (page, last) in zip(book.chunks.order_by("ordinal"), [(3, 4), (9, 9)], strict=True):
         Chunk.objects.filter(pk=chunk.pk).update(page=page, last_page=last)
-    for query, place, pages in (
-        ("gradients vanish", "[pages 3–4]", (3, 4)),
-        ("pooling", "[page 9]", (9, 9)),
-    ):
+    for query, place, page in (("gradients vanish", "[pages 3–4]", 3), ("pooling", "[page 9]", 9)):
         result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, mode="lexical")
-        (one,) = data(result)["passages"]
-        assert (one["page"], one["last_page"]) == pages
-        assert "start" not in one
-        assert f"/sources/{book.uuid}/pages/{pages[0]}/?from=" in one["timestamp_link"]
+        assert f"/sources/{book.uuid}/pages/{page}/?from=" in reply(result)
         assert f"(sourceId={book.uuid}) {place} " in text(result)
     listed = endpoint.call(shelf.reading, "list_sources")
-    assert data(listed)["sources"][0]["pages"] == 412
     assert "pdf · 412 pages" in text(listed)
 
 
@@ -124,14 +103,12 @@ def test_a_search_is_narrowed(endpoint: Endpoint, shelf: Shelf, talks: list[Sour
         ({"endTime": 5}, {"Learning"}),
         ({"startTime": 10, "endTime": 19}, {"Baking"}),
     ]
-    for narrowed, titles in cases:
+    for narrowed, expected in cases:
         found = search(endpoint, shelf, "network networks learn", mode="lexical", **narrowed)
-        assert {one["title"] for one in found["passages"]} == titles, narrowed
+        assert titles(found) == expected, narrowed
 
 
-def test_an_explanation_adds_up_and_names_the_stages(
-    endpoint: Endpoint, shelf: Shelf, talks: list[Source]
-) -> None:
+def test_an_explanation_adds_up(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
     result = endpoint.call(
         shelf.reading,
         "search_knowledge_base",
@@ -139,14 +116,10 @@ def test_an_explanation_adds_up_and_names_the_stages(
         mode="lexical",
         explain=True,
     )
-    found = data(result)
-    for rank, one in enumerate(found["passages"], start=1):
-        how = one["explanation"]
-        assert how["lexical_rank"] == rank
-        assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
-        assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
-    assert "lexical" in {stage["name"] for stage in found["stages"]}
-    assert "words #1, BM25" in text(result)
+    found = re.findall(r"words #(\d+), BM25 .* RRF (\S+) = (\S+) \+ (\S+)", reply(result))
+    assert [int(rank) for rank, *_ in found] == list(range(1, len(found) + 1))
+    for _, rrf, lexical, vector in found:
+        assert float(rrf) == pytest.approx(float(lexical) + float(vector), abs=2e-5)
 
 
 def test_what_is_said_again_elsewhere_is_named_with_its_link(
@@ -158,11 +131,10 @@ def test_what_is_said_again_elsewhere_is_named_with_its_link(
     result = endpoint.call(
         shelf.reading, "search_knowledge_base", query="missing page", mode="lexical"
     )
-    (one,) = data(result)["passages"]
-    (twin,) = one["duplicates"]
-    assert {one["title"], twin["title"]} == {"Learning", "Learning, again"}
-    assert twin["link"].startswith("http")
-    assert f"Also said in “{twin['title']}”" in text(result)
+    (title,) = titles(reply(result))
+    twin = re.search(r"Also said in “(.*)”, 0:\S+ \(http", reply(result))
+    assert twin is not None
+    assert {title, twin[1]} == {"Learning", "Learning, again"}
 
 
 def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(
@@ -176,10 +148,10 @@ def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(
         result = endpoint.call(
             shelf.reading, "search_knowledge_base", query=query, explain=True, maxResults=50
         )
-        assert "idden talk" not in json.dumps(data(result)) + text(result)
-        assert str(hidden.uuid) not in json.dumps(data(result)) + text(result)
+        assert "idden talk" not in reply(result)
+        assert str(hidden.uuid) not in reply(result)
     listed = endpoint.call(shelf.reading, "list_sources")
-    assert (data(listed)["total"], "Hidden" in text(listed)) == (2, False)
+    assert (reply(listed).startswith("2 sources"), "Hidden" in text(listed)) == (True, False)
     for named in ({"sourceId": str(hidden.uuid)}, {"videoId": "hidden"}, {"collection": "secrets"}):
         refused = endpoint.call(shelf.reading, "search_knowledge_base", query="page", **named)
         assert refused.is_error
@@ -190,7 +162,7 @@ def test_nothing_found_is_an_answer_that_says_what_to_try(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="zebra", mode="lexical")
-    assert data(result)["passages"] == []
+    assert reply(result).startswith("No passage answers.")
     assert "list_sources" in text(result)
 
 
@@ -237,37 +209,29 @@ def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_searc
             texts=[(sentence.format(10 * number + n) + " ") * 6 for n in range(5)],
         )
     asked = {"query": "networks", "mode": "lexical", "explain": True}
-    whole = [
-        one["text"]
-        for one in search(endpoint, shelf, maxResults=50, maxTokens=20_000, **asked)["passages"]
-    ]
+    whole = _places(search(endpoint, shelf, maxResults=50, maxTokens=20_000, **asked))
     found: list[str] = []
-    cursor: dict[str, str] = {}
+    mark = ""
     for _ in range(40):
-        result = endpoint.call(
-            shelf.reading, "search_knowledge_base", **asked, maxResults=4, maxTokens=700, **cursor
-        )
-        page = data(result)
-        found += [one["text"] for one in page["passages"]]
-        assert tokens(text(result)) <= 700
-        assert tokens(json.dumps(page, ensure_ascii=False, separators=(",", ":"))) <= 700
-        assert 1 <= len(page["passages"]) <= 4
-        if "next_cursor" not in page:
+        page = search(endpoint, shelf, maxResults=4, maxTokens=700, cursor=mark, **asked)
+        places = _places(page)
+        found += places
+        assert tokens(page) <= 700
+        assert 1 <= len(places) <= 4
+        if not (mark := cursor(page)):
             break
-        cursor = {"cursor": page["next_cursor"]}
-    assert len(found) == len(whole)
-    assert all(full.startswith(part) for part, full in zip(found, whole, strict=True))
+    assert found == whole
 
 
 def test_a_cursor_answers_only_the_question_it_was_given_for(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
     asked = {"query": "network networks error", "mode": "lexical", "maxResults": 1}
-    cursor = search(endpoint, shelf, **asked)["next_cursor"]
-    assert search(endpoint, shelf, **asked, cursor=cursor)["passages"]
+    mark = cursor(search(endpoint, shelf, **asked))
+    assert titles(search(endpoint, shelf, **asked, cursor=mark))
     for changed in ({"query": "error"}, {"channel": "Ada"}, {"maxResults": 2}):
         refused = endpoint.call(
-            shelf.reading, "search_knowledge_base", **{**asked, "cursor": cursor, **changed}
+            shelf.reading, "search_knowledge_base", **{**asked, "cursor": mark, **changed}
         )
         assert refused.is_error
         assert "another question" in text(refused)
@@ -278,25 +242,19 @@ def test_sources_are_listed_with_how_far_they_are(
 ) -> None:
     make_source(make_video(shelf.collection, key="new", title="New talk"), state="pending")
     result = endpoint.call(shelf.reading, "list_sources")
-    found = data(result)
-    assert [(one["title"], one["state"], one["chunks"]) for one in found["sources"]] == [
-        ("New talk", "pending", 0),
-        ("Baking", "ready", 2),
-        ("Learning", "ready", 3),
+    rows = [line.split(" · ") for line in material(reply(result)).splitlines()]
+    assert [(row[1], row[-1]) for row in rows] == [
+        ("New talk", "not indexed yet"),
+        ("Baking", "found by words and meaning"),
+        ("Learning", "found by words and meaning"),
     ]
-    assert (found["total"], found["indexing"], found["failed"]) == (3, 1, 0)
-    assert "1 still being indexed" in text(result)
-    assert "not indexed yet" in text(result)
-    assert [
-        one["title"]
-        for one in data(endpoint.call(shelf.reading, "list_sources", state="pending"))["sources"]
-    ] == ["New talk"]
-    assert [
-        one["title"]
-        for one in data(endpoint.call(shelf.reading, "list_sources", query="bak", kind="video"))[
-            "sources"
-        ]
-    ] == ["Baking"]
+    assert text(result).startswith("3 sources, newest first; 1 still being indexed.")
+    for narrowed, title in (
+        ({"state": "pending"}, "New talk"),
+        ({"query": "bak", "kind": "video"}, "Baking"),
+    ):
+        listed = material(reply(endpoint.call(shelf.reading, "list_sources", **narrowed)))
+        assert [line.split(" · ")[1] for line in listed.splitlines()] == [title]
 
 
 def test_the_pages_of_the_sources_put_together_are_the_sources(
@@ -312,14 +270,13 @@ def test_the_pages_of_the_sources_put_together_are_the_sources(
             )
         )
     found: list[str] = []
-    cursor: dict[str, str] = {}
+    mark = ""
     for _ in range(40):
-        result = endpoint.call(shelf.reading, "list_sources", maxTokens=600, **cursor)
-        found += [one["title"] for one in data(result)["sources"]]
-        assert tokens(text(result)) <= 600
-        if "next_cursor" not in data(result):
+        page = reply(endpoint.call(shelf.reading, "list_sources", maxTokens=600, cursor=mark))
+        found += re.findall(r"Number \d+ of a series", page)
+        assert tokens(page) <= 600
+        if not (mark := cursor(page)):
             break
-        cursor = {"cursor": data(result)["next_cursor"]}
     assert found == [f"Number {number} of a series" for number in reversed(range(25))]
 
 
@@ -328,22 +285,18 @@ def test_a_job_says_whether_what_it_brought_is_found_yet(endpoint: Endpoint, she
     job = Job.objects.create(
         collection=shelf.collection, kind="video", target="x", state="done", video=video
     )
-    assert data(endpoint.call(shelf.reading, "get_job", jobId=job.pk))["sources"] == []
+    assert "finds it" not in reply(endpoint.call(shelf.reading, "get_job", jobId=job.pk))
     source = make_source(video, state="words", texts=["One."])
     result = endpoint.call(shelf.reading, "get_job", jobId=job.pk)
-    assert data(result)["sources"] == [
-        {
-            "source_id": str(source.uuid),
-            "language": "en",
-            "found_by_words": True,
-            "found_by_meaning": False,
-        }
-    ]
-    assert "by words, not yet by meaning" in text(result)
+    assert f"finds it (en, sourceId={source.uuid}) by words, not yet by" in reply(result)
     Source.objects.update(state="ready")
-    assert data(endpoint.call(shelf.reading, "get_job", jobId=job.pk))["sources"][0][
-        "found_by_meaning"
-    ]
+    result = endpoint.call(shelf.reading, "get_job", jobId=job.pk)
+    assert "by words and by meaning" in reply(result)
+
+
+def _places(answer: str) -> list[str]:
+    """Return the title, id and times of each passage."""
+    return re.findall(r"^\d+\. (“[^\n]*?”? \(videoId=\S+\) \[[\d:–]+\])", answer, re.MULTILINE)
 
 
 # The resource

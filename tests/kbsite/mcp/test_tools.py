@@ -4,12 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.staticfiles import finders
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from kbsite.mcp.budget import tokens
+from kbsite.mcp.server import build_server
 from kbsite.mcp.tools import all_tools
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.kbsite.mcp.endpoint import Endpoint, material, reply, text
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.makers import make_cues, make_video
 
@@ -22,10 +25,10 @@ def test_the_list_of_tools_is_the_same_each_time(endpoint: Endpoint, shelf: Shel
     async def names(client: Any) -> Any:
         return (await client.list_tools()).model_dump_json()
 
-    assert endpoint.talk(shelf.token, names) == endpoint.talk(shelf.reading, names)
+    assert endpoint.talk(shelf.token, names) == endpoint.talk(shelf.token, names)
 
 
-def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shelf) -> None:
+def test_every_tool_says_what_it_takes(endpoint: Endpoint, shelf: Shelf) -> None:
     async def listed(client: Any) -> Any:
         return (await client.list_tools()).tools
 
@@ -33,9 +36,10 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
         assert tool.input_schema["additionalProperties"] is False
         assert "maxTokens" in tool.input_schema["properties"]
         assert all(part.get("description") for part in tool.input_schema["properties"].values())
-        assert tool.output_schema
-        assert tool.output_schema["type"] == "object"
+        assert tool.output_schema is None
         assert tool.title
+        assert tool.icons
+        assert tool.icons[0].src.startswith("http")
         assert tool.description
         assert tool.annotations.read_only_hint == (
             tool.name not in ("fetch_transcript", "add_source", "ask_knowledge_base")
@@ -44,10 +48,11 @@ def test_every_tool_says_what_it_takes_and_gives(endpoint: Endpoint, shelf: Shel
 
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(6))
-    found = data(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
-    assert found["reading"]["mode"] == "full"
-    assert found["reading"]["text"] == " ".join(cue.text for cue in make_cues(6))
-    assert "next_cursor" not in found
+    asked = {"videoId": "lecture-1", "times": "none"}
+    found = reply(endpoint.call(shelf.reading, "get_transcript", **asked))
+    assert "Whole transcript" in found
+    assert found.count(" ".join(cue.text for cue in make_cues(6))) == 1
+    assert "cursor=" not in found
 
 
 def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
@@ -55,7 +60,7 @@ def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(2_000))
     result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1")
-    assert data(result)["reading"]["mode"] == "preview"
+    assert "Preview 0:00–" in text(result)
     assert "search_transcript" in text(result)
     assert "chunkIndex 0 to" in text(result)
 
@@ -65,18 +70,12 @@ def test_a_time_range_goes_before_a_chunk_and_a_chunk_before_the_whole(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(200))
     everything = {"videoId": "lecture-1", "chunkIndex": 1, "includeFullTranscript": True}
-    assert (
-        data(
-            endpoint.call(shelf.reading, "get_transcript", **everything, startTime=10, endTime=20)
-        )["reading"]["mode"]
-        == "range"
-    )
-    chunk = data(endpoint.call(shelf.reading, "get_transcript", **everything))["reading"]
-    assert (chunk["mode"], chunk["chunk"], chunk["start"]) == (
-        "chunk",
-        {"index": 1, "count": 4, "start": 300, "end": 600, "previous": 0, "next": 2},
-        300,
-    )
+    times = {"startTime": 10, "endTime": 20}
+    part = reply(endpoint.call(shelf.reading, "get_transcript", **everything, **times))
+    assert "\nPart 0:10–0:20, " in part
+    chunk = reply(endpoint.call(shelf.reading, "get_transcript", **everything))
+    assert "\nChunk 1 (of 4, from 0) 5:00–10:00, " in chunk
+    assert "Next: get_transcript with chunkIndex=2." in chunk
 
 
 def test_a_search_ranks_segments_with_links_to_their_second(
@@ -90,26 +89,18 @@ def test_a_search_ranks_segments_with_links_to_their_second(
         query="convolution pooling",
         maxResults=3,
     )
-    hits = data(result)["hits"]
-    assert len(hits) == 3
-    assert set(hits[0]) == {"text", "start", "end", "score", "timestamp_link"}
-    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-    assert "convolution" in hits[0]["text"]
-    assert hits[0]["timestamp_link"] in text(result)
+    hits = material(reply(result)).splitlines()
+    assert [hit.partition(" ")[0] for hit in hits] == ["1.", "2.", "3."]
+    assert "convolution" in hits[0]
+    assert hits[0].endswith("?t=0s)")
 
 
 def test_a_list_is_narrowed_by_words(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, key="one", title="Neural networks")
     make_video(shelf.collection, key="two", title="Baking bread")
-    assert [
-        video["id"] for video in data(endpoint.call(shelf.reading, "list_transcripts"))["videos"]
-    ] == ["two", "one"]
-    assert [
-        video["id"]
-        for video in data(endpoint.call(shelf.reading, "list_transcripts", query="neural"))[
-            "videos"
-        ]
-    ] == ["one"]
+    for narrowed, keys in (({}, ["two", "one"]), ({"query": "neural"}, ["one"])):
+        listed = material(reply(endpoint.call(shelf.reading, "list_transcripts", **narrowed)))
+        assert [line.split(" ")[1] for line in listed.splitlines()] == keys
 
 
 @pytest.mark.parametrize(
@@ -182,31 +173,34 @@ def test_numbers_beyond_all_bounds_are_refused(
     assert "Traceback" not in response.text
 
 
-def test_every_answer_matches_its_published_schema(endpoint: Endpoint, shelf: Shelf) -> None:
-    make_video(shelf.collection)
-
-    async def checked(
-        client: Any,
-    ) -> None:  # the client checks structured content against the schema of tools/list
-        await client.list_tools()
-        for tool, arguments in (
-            ("get_transcript", {"videoId": "lecture-1"}),
-            ("list_transcripts", {}),
-            ("fetch_transcript", {"videoId": "lecture-1"}),
-        ):
-            assert not (await client.call_tool(tool, arguments)).is_error
-
-    endpoint.talk(shelf.token, checked)
-
-
 def test_an_unknown_tool_is_a_protocol_error(endpoint: Endpoint, shelf: Shelf) -> None:
     with pytest.raises(MCPError) as caught:
         endpoint.call(shelf.token, "drop_tables")
     assert caught.value.error.code == INVALID_PARAMS
 
 
-def test_the_text_of_an_answer_is_shorter_than_its_data(endpoint: Endpoint, shelf: Shelf) -> None:
-    for number in range(10):
-        make_video(shelf.collection, key=f"video-{number}", title=f"Video {number}")
-    result = endpoint.call(shelf.token, "list_transcripts")
-    assert len(text(result)) < len(json.dumps(result.structured_content)) / 2
+def test_every_icon_is_a_file_of_the_site() -> None:
+    icons = [*build_server().icons, *(icon for tool in all_tools() for icon in tool.icons)]
+    assert {icon.mime_type for icon in icons} == {"image/png", "image/svg+xml"}
+    for icon in icons:
+        assert finders.find(icon.src.partition("/static/")[2]), icon.src
+
+
+def test_an_answer_is_its_text_and_nothing_twice(endpoint: Endpoint, shelf: Shelf) -> None:
+    make_video(shelf.collection)
+    for tool, arguments in (("list_transcripts", {}), ("get_transcript", {"videoId": "lecture-1"})):
+        result = endpoint.call(shelf.token, tool, **arguments)
+        assert (len(result.content), result.structured_content) == (1, None)
+
+
+def test_the_definitions_of_all_tools_take_no_more_than_5000_tokens(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    async def listed(client: Any) -> Any:
+        return await client.list_tools()
+
+    found = endpoint.talk(shelf.token, listed).model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    written = json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":"))
+    assert tokens(written) <= 5_000

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from kbsite.mcp import transcript_request
 from tests.kbsite.mcp.conftest import Shelf
-from tests.kbsite.mcp.endpoint import Endpoint, data, text
+from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
 from tests.makers import make_cues, make_video
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 from transcripts import acquisition
@@ -32,9 +32,8 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_library_has_is_given_at_once(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection)
-    found = data(endpoint.call(shelf.reading, "fetch_transcript", videoId="lecture-1"))
-    assert found["status"] == "ready"
-    assert found["transcript"]["reading"]["mode"] == "full"
+    found = reply(endpoint.call(shelf.reading, "fetch_transcript", videoId="lecture-1"))
+    assert "Whole transcript" in found
     assert not Job.objects.exists()
 
 
@@ -58,8 +57,8 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(
             shelf.token,
             lambda client: client.call_tool("fetch_transcript", asked, progress_callback=note),
         )
-    assert data(result)["status"] == "ready"
-    assert data(result)["transcript"]["video"]["id"] == VIDEO
+    assert f"· {VIDEO} ·" in reply(result)
+    assert "Whole transcript" in reply(result)
     assert "asking YouTube" in [message for _, _, message in seen]
     assert [progress for progress, _, _ in seen] == sorted({progress for progress, _, _ in seen})
 
@@ -75,8 +74,7 @@ def test_a_video_is_fetched_from_youtube_and_read_in_one_call(
         result = endpoint.call(
             shelf.token, "fetch_transcript", videoId=f"https://www.youtube.com/watch?v={MANUAL}"
         )
-    assert data(result)["status"] == "ready"
-    assert "This is the stand-in." in data(result)["transcript"]["reading"]["text"]
+    assert "This is the stand-in." in reply(result)
 
 
 def test_a_job_that_takes_longer_is_answered_with_its_id(
@@ -85,8 +83,7 @@ def test_a_job_that_takes_longer_is_answered_with_its_id(
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.2)
     result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     job = Job.objects.get()
-    assert data(result)["status"] == "queued"
-    assert data(result)["job"]["id"] == job.pk
+    assert f"Job {job.pk} (fetch a video {VIDEO}) is queued" in reply(result)
     assert f"get_job with jobId={job.pk}" in text(result)
     assert job.created_by == shelf.owner
     assert job.sent_at is not None
@@ -100,10 +97,9 @@ def test_a_job_that_waits_says_how_many_are_before_it(
         collection=shelf.collection, kind=Job.Kind.VIDEO, target="first-video", priority=20
     )
     result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
-    job = data(result)["job"]
-    assert job["jobs_before"] == 1
-    assert "queued, 1 before this" in text(result)
-    assert "queued, 1 before this" in text(endpoint.call(shelf.token, "get_job", jobId=job["id"]))
+    job = Job.objects.get(target=VIDEO)
+    assert "queued, 1 before this" in reply(result)
+    assert "queued, 1 before this" in text(endpoint.call(shelf.token, "get_job", jobId=job.pk))
 
 
 def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -114,7 +110,6 @@ def test_a_job_that_was_put_off_is_not_waited_for(endpoint: Endpoint, shelf: She
     ):
         result = endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO)
     assert time.monotonic() - started < transcript_request.PATIENCE
-    assert data(result)["status"] == "queued"
     assert f"queued until {later:%Y-%m-%d %H:%M:%S} UTC: YouTube wants fewer calls." in text(result)
     assert f"after {later:%H:%M} UTC." in text(result)
     assert ".." not in text(result)
@@ -124,11 +119,9 @@ def test_asking_twice_makes_one_job(
     endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transcript_request, "PATIENCE", 0.1)
-    first = data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))
-    assert (
-        data(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))["job"]["id"]
-        == first["job"]["id"]
-    )
+    for _ in range(2):
+        reply(endpoint.call(shelf.token, "fetch_transcript", videoId=VIDEO))
+    assert Job.objects.count() == 1
 
 
 def test_a_failure_says_why_and_what_next(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -176,7 +169,7 @@ def test_a_playlist_is_added_with_its_wishes(endpoint: Endpoint, shelf: Shelf) -
     )
     job = Job.objects.get()
     assert (job.kind, job.tags, job.feed and job.feed.newest) == ("feed", ["ml"], 5)
-    assert data(result)["id"] == job.pk
+    assert reply(result).startswith(f"Job {job.pk} ")
 
 
 def test_a_job_tells_its_problems_page_by_page(endpoint: Endpoint, shelf: Shelf) -> None:
@@ -196,12 +189,11 @@ def test_a_job_tells_its_problems_page_by_page(endpoint: Endpoint, shelf: Shelf)
         state="done",
         problems=problems,
     )
-    first = data(endpoint.call(shelf.token, "get_job", jobId=job.pk, maxTokens=500))
-    rest = data(endpoint.call(shelf.token, "get_job", jobId=job.pk, cursor=first["next_cursor"]))
-    assert [problem["name"] for problem in first["problems"] + rest["problems"]] == [
-        problem["name"] for problem in problems
-    ]
-    assert first["problem_count"] == 60
+    first = reply(endpoint.call(shelf.token, "get_job", jobId=job.pk, maxTokens=500))
+    rest = reply(endpoint.call(shelf.token, "get_job", jobId=job.pk, cursor=cursor(first)))
+    lines = [*material(first).splitlines(), *material(rest).splitlines()]
+    assert lines == [f"- {problem['name']}: {problem['message']}" for problem in problems]
+    assert "60 problems" in first
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     ]
     question = [QuestionPart(text="What does entropy measure?")]
     (first,) = extract(question, evidence)
-    (second,) = extract(question, evidence, told=[pick.text for pick in first.picks])
+    (second,) = extract(question, evidence, earlier_quotes=[pick.text for pick in first.picks])
     assert second.picks
     assert {pick.text for pick in second.picks}.isdisjoint({pick.text for pick in first.picks})
     assert not any("coffee" in pick.text for pick in second.picks)
@@ -132,7 +132,7 @@ def test_what_was_told_is_known_by_its_words(heard: str) -> None:
     (found,) = extract(
         [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
-        told=[heard],
+        earlier_quotes=[heard],
     )
     assert (found.picks, found.repeats) == ((), True)
 
@@ -141,7 +141,7 @@ def test_a_few_words_are_nobodys() -> None:
     (found,) = extract(
         [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
-        told=["Entropy measures the"],
+        earlier_quotes=["Entropy measures the"],
     )
     assert found.picks
 

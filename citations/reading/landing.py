@@ -1,0 +1,68 @@
+"""Where a hit is opened: at the sentence of the passage that has the query's words or, where it
+has none, that is nearest to it in meaning.
+"""
+
+from bisect import bisect_left, bisect_right
+
+import numpy as np
+
+from citations.models import Source
+from citations.passages import Locator
+from citations.providers.languages import stop_words
+from citations.quotes import source_texts
+from citations.quotes.source_texts import SourceText
+from citations.text import sentences
+from citations.text.snippets import nearest_sentence
+from citations.vectors import space as vector_space
+from transcripts.errors import KnowledgeBaseError
+from transcripts.tokenizer import matched_spans
+
+Span = tuple[int, int]  # characters [first, last)
+
+REMOTE = frozenset({"voyage", "openai", "ollama"})  # models that are not asked for a mark
+MOST_SENTENCES = 24  # of a passage that are embedded
+
+
+def find(source: Source, span: Span, query: str) -> Locator | None:
+    """Return the sentence of a passage (characters of the source's text) that a query is about.
+
+    The whole passage where neither words nor a model on this machine can tell; None if the source
+    has become shorter than that.
+    """
+    known = source_texts.of(source)
+    first, last = span
+    text = known.text[first:last]
+    if not text.strip():
+        return None
+    start, stop = _sentence(source, text, query) or (0, len(text))
+    return known.locate(_on_one_page(known, (first + start, first + stop)))
+
+
+def _sentence(source: Source, text: str, query: str) -> Span | None:
+    language = source.language
+    if matched_spans(text, query, language):
+        return nearest_sentence(text, query, language, stops=stop_words(language))
+    try:
+        return _nearest_in_meaning(text, query)
+    except KnowledgeBaseError:  # without a model, the passage is marked
+        return None
+
+
+def _nearest_in_meaning(text: str, query: str) -> Span | None:
+    space = vector_space.locked()
+    if space is None or space.provider in REMOTE:
+        return None
+    spans = sentences.split(text)[:MOST_SENTENCES]
+    embedder = vector_space.embedder_of(space)
+    vectors = embedder.embed_documents([text[start:stop] for start, stop in spans])
+    start, stop = spans[int(np.argmax(np.asarray(vectors) @ embedder.embed_query(query)))]
+    return start, start + len(text[start:stop].rstrip())
+
+
+def _on_one_page(known: SourceText, span: Span) -> Span:
+    """Keep the part of a sentence on its first page: only one page is opened."""
+    first, last = span
+    block, end = bisect_right(known.offsets, first) - 1, bisect_left(known.offsets, last)
+    pages = known.pages[max(0, block) : end]
+    later = next((n for n, page in enumerate(pages) if page != pages[0]), None)
+    return span if later is None else (first, known.offsets[max(0, block) + later])

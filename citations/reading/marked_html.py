@@ -1,0 +1,59 @@
+"""Marks in HTML at the characters of the plain text that has the same words. Pure."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+Span = tuple[int, int]  # characters [first, last)
+
+AHEAD: Final = 24  # characters that the text has more at once: bullets, numbers, bars of tables
+_PARTS: Final = re.compile(r"(<[^<>]*>)")
+
+
+def mark(markup: str, text: str, marks: Mapping[str, Sequence[Span]]) -> str:
+    """Wrap the spans of ``text`` in <mark> elements of these classes within well-formed HTML.
+
+    White space may differ, and the text may have characters that HTML makes of tags, such as the
+    numbers of a list.
+    """
+    classes: dict[int, list[str]] = {}
+    for name, spans in marks.items():
+        for first, last in spans:
+            for position in range(first, last):
+                classes.setdefault(position, []).append(name)
+    if not classes:
+        return markup
+    position = 0
+    parts: list[str] = []
+    for part in _PARTS.split(markup):
+        if part.startswith("<"):
+            parts.append(part)
+            continue
+        letters = html.unescape(part)
+        positions = [*_aligned(letters, text, position)]
+        position = positions[-1] if positions else position
+        parts += _marked(letters, positions, classes)
+    return "".join(parts)
+
+
+def _aligned(letters: str, text: str, position: int) -> Iterator[int]:
+    """Yield, for each letter, the position in the text behind it."""
+    for letter in letters:
+        if not letter.isspace():
+            found = text.find(letter, position, position + AHEAD)
+            position = found + 1 if found >= 0 else position
+        yield position
+
+
+def _marked(
+    letters: str, positions: Sequence[int], classes: Mapping[int, list[str]]
+) -> Iterator[str]:
+    names = [" ".join(classes.get(position - 1, ())) for position in positions]
+    for index in reversed(range(len(letters))):  # blanks are marked between what is marked
+        if letters[index].isspace() and names[index] not in names[index + 1 : index + 2]:
+            names[index] = ""
+    for name, run in groupby(zip(letters, names, strict=True), key=lambda pair: pair[1]):
+        said = html.escape("".join(letter for letter, _ in run), quote=False)
+        yield f'<mark class="{name}">{said}</mark>' if name and said.strip() else said

@@ -1,0 +1,126 @@
+"""A time chunk of a transcript as it is read: lines or paragraphs, with marks and chapters."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from citations.reading.transcript import TranscriptText
+from transcripts.tokenizer import matched_spans
+
+Span = tuple[int, int]  # characters [first, last)
+
+EARLY: Final = 1_000  # ms: chapters are given in whole seconds, often by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A caption or a sentence; ``quote`` and ``matches`` are characters of its text."""
+
+    start: int  # ms
+    text: str
+    quote: tuple[Span, ...] = ()
+    matches: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenParagraph:
+    """Lines under the chapter that begins with them, if one does."""
+
+    lines: tuple[Line, ...]
+    chapter: str = ""
+
+    @property
+    def start(self) -> int:
+        return self.lines[0].start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptPart:
+    """A time chunk; times are ms. ``sentences`` are the starts of those that begin in it."""
+
+    index: int
+    count: int
+    start: int
+    end: int
+    captions: tuple[SpokenParagraph, ...]
+    paragraphs: tuple[SpokenParagraph, ...]
+    sentences: tuple[int, ...]
+
+    @property
+    def previous(self) -> int | None:
+        return self.index - 1 if self.index else None
+
+    @property
+    def next(self) -> int | None:
+        return self.index + 1 if self.index + 1 < self.count else None
+
+
+def part_of(
+    text: TranscriptText,
+    *,
+    index: int,
+    query: str = "",
+    marked: Span | None = None,
+    chapters: Sequence[tuple[int, str]] = (),
+) -> TranscriptPart:
+    """Return the time chunk of an index. Raises ``ChunkNotFound``."""
+    chunk = text.chunk(index)
+    first, last = chunk.span
+    words = text.telling_words(query)
+    found = matched_spans(text.text[first:last], words, text.language) if words else []
+    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in found])
+    cues = text.cues[chunk.first : chunk.first + chunk.count]
+    starts = [start - EARLY for start, _ in chapters]
+    sentences = text.paragraphs(first, last, breaks=starts)
+    lines = [
+        (marks.line(cue.start, offset, offset + len(cue.text)),)
+        for cue, offset in zip(cues, text.offsets[chunk.first :], strict=False)
+    ]
+    grouped = [
+        tuple(marks.line(each.start, each.first, each.last) for each in paragraph)
+        for paragraph in sentences
+    ]
+    before = text.cues[chunk.first - 1].start if chunk.first else -EARLY
+    upcoming = [(start, title) for start, title in chapters if start - EARLY > before]
+    return TranscriptPart(
+        index=index,
+        count=len(text.chunks),
+        start=chunk.start,
+        end=chunk.end,
+        captions=tuple(_titled(lines, upcoming)),
+        paragraphs=tuple(_titled(grouped, upcoming)),
+        sentences=tuple(each.start for paragraph in sentences for each in paragraph),
+    )
+
+
+def _titled(
+    groups: Sequence[tuple[Line, ...]], chapters: Sequence[tuple[int, str]]
+) -> Iterator[SpokenParagraph]:
+    """Give each chapter's title to the first lines that begin with it or later."""
+    waiting = [*reversed(chapters)]
+    for lines in groups:
+        title = ""
+        while waiting and waiting[-1][0] - EARLY <= lines[0].start:
+            title = waiting.pop()[1]
+        yield SpokenParagraph(lines=lines, chapter=title)
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    text: str
+    marked: Span | None
+    found: Sequence[Span]
+
+    def line(self, start: int, first: int, last: int) -> Line:
+        return Line(
+            start=start,
+            text=self.text[first:last],
+            quote=tuple(self._within([self.marked] if self.marked else [], first, last)),
+            matches=tuple(self._within(self.found, first, last)),
+        )
+
+    @staticmethod
+    def _within(spans: Sequence[Span], first: int, last: int) -> Iterator[Span]:
+        for start, stop in spans:
+            if start < last and stop > first:
+                yield max(0, start - first), min(last, stop) - first

@@ -1,0 +1,99 @@
+"""The position at which a transcript is opened: a match, a sentence, or a moment."""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import Final
+
+from citations.reading.sentence_index import SentenceMatches
+from citations.reading.transcript import TranscriptText
+
+Span = tuple[int, int]  # characters [first, last)
+
+NEAR: Final = 15 * 60_000  # ms between a sentence and the moment of its link, at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where to open a transcript, in ms, and what to mark there.
+
+    ``begin`` is None for the start. ``latest`` is the last millisecond that is meant: a whole
+    second is rounded. ``number`` is the match (from 1) that is marked; of no match, ``previous``
+    and ``next`` are those before and after the position.
+    """
+
+    begin: int | None = None
+    latest: int = 0
+    until: int | None = None
+    marked: Span | None = None
+    matches: SentenceMatches = SentenceMatches()
+    number: int | None = None
+    previous: int | None = None
+    next: int | None = None
+
+    @property
+    def from_ms(self) -> int:
+        return self.begin or 0
+
+
+def find_position(
+    text: TranscriptText,
+    *,
+    query: str = "",
+    number: int | None = None,
+    span: Span | None = None,
+    moment: float | None = None,
+    until: float | None = None,
+    near: int | None = None,
+) -> Position:
+    """Return the position of match ``number``, of ``span``, of ``moment`` (s), or else of the first
+    match after ``near`` (ms); ``until`` ends a clip.
+
+    Characters that are not said near ``moment`` are of an earlier transcript, and ignored.
+    """
+    matches = text.find(query) if query else SentenceMatches()
+    if number is None and span is None and moment is None and matches.numbers:
+        number = _first_after(text, matches, near or 0)
+    if number is not None and matches.numbers:
+        number = min(number, len(matches.numbers))
+        sentence = text.sentences[matches.numbers[number - 1]]
+        return _at(text, matches, sentence.start, (sentence.first, sentence.last))
+    begin = near if moment is None else round(moment * 1000)
+    if span and span[1] <= len(text.text):
+        start = text.time_at(span[0])
+        if begin is None or abs(start - begin) <= NEAR:
+            return _at(text, matches, start, span)
+    if begin is None:
+        return Position(matches=matches, next=1 if matches.numbers else None)
+    end = None if until is None or until * 1000 <= begin else round(until * 1000)
+    marked = text.said_between(begin, end) if end else None
+    latest = begin + (999 if float(moment or 0).is_integer() else 0)
+    return _at(text, matches, begin, marked, latest=latest, until=end)
+
+
+def _first_after(text: TranscriptText, matches: SentenceMatches, near: int) -> int:
+    starts = [text.sentences[number].start for number in matches.numbers]
+    return bisect_left(starts, near) % len(starts) + 1
+
+
+def _at(
+    text: TranscriptText,
+    matches: SentenceMatches,
+    begin: int,
+    marked: Span | None,
+    *,
+    latest: int | None = None,
+    until: int | None = None,
+) -> Position:
+    sentence = text.sentence_at(marked[0]) if marked else text.sentence_at_time(begin)
+    before = bisect_left(matches.numbers, sentence)
+    after = bisect_right(matches.numbers, sentence)
+    return Position(
+        begin=begin,
+        latest=begin if latest is None else latest,
+        until=until,
+        marked=marked,
+        matches=matches,
+        number=after if after > before else None,
+        previous=before or None,
+        next=after + 1 if after < len(matches.numbers) else None,
+    )

@@ -1,0 +1,136 @@
+"""The text of a recording as sentences and paragraphs, each with its time. Pure.
+
+Offsets count characters of the cues' texts joined by blanks, as in the source's text; times are
+milliseconds.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from citations.text import sentences
+from transcripts.cues import Cue
+from transcripts.reading import full_text
+
+Span = tuple[int, int]  # characters [first, last)
+
+PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
+PAUSE: Final = 2_000  # ms of silence that begin a paragraph
+SPEAKER: Final = (">>", "- ", "– ")  # how captions begin another speaker's words
+
+
+class SpokenSentence(NamedTuple):
+    """A sentence or, in captions without stops, what is said between two pauses."""
+
+    first: int
+    last: int
+    start: int  # ms
+    end: int  # ms
+
+
+@dataclass(frozen=True)
+class SpokenText:
+    """The cues of a transcript, in time order, as running text."""
+
+    cues: Sequence[Cue]
+
+    @cached_property
+    def text(self) -> str:
+        return full_text(self.cues)
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """The first character of each cue."""
+        offsets, position = [], 0
+        for cue in self.cues:
+            offsets.append(position)
+            position += len(cue.text) + 1
+        return offsets
+
+    @cached_property
+    def sentences(self) -> list[SpokenSentence]:
+        """All sentences; together they are the text."""
+        spans = sentences.split(self.text, self._pauses)
+        starts = [self.time_at(first) for first, _ in spans]
+        ends = [*starts[1:], self.duration]
+        return [
+            SpokenSentence(first, last, start, min(max(start, end), self._end(last)))
+            for (first, last), start, end in zip(spans, starts, ends, strict=False)
+        ]
+
+    @property
+    def duration(self) -> int:
+        """When the last words end, in ms."""
+        return max((cue.end for cue in self.cues[-50:]), default=0)
+
+    def time_at(self, offset: int) -> int:
+        """Return when a character is said: the cue's start, or a share of its duration later."""
+        number = max(0, bisect_right(self.offsets, offset) - 1)
+        if not self.cues:
+            return 0
+        cue = self.cues[number]
+        # Captions that roll are shown until after the next ones begin.
+        following = self.cues[number + 1].start if number + 1 < len(self.cues) else cue.end
+        length = max(0, min(cue.end, following) - cue.start)
+        share = min(1.0, (offset - self.offsets[number]) / max(1, len(cue.text)))
+        return cue.start + round(length * share)
+
+    def sentence_at(self, offset: int) -> int:
+        """Return the number of the sentence of a character."""
+        return max(0, bisect_right(self.sentences, offset, key=lambda each: each.first) - 1)
+
+    def said_between(self, start: int, end: int) -> Span | None:
+        """Return the characters of the sentences whose middle is between two times, if any."""
+        said = [each for each in self.sentences if start <= (each.start + each.end) / 2 < end]
+        return (said[0].first, said[-1].last) if said else None
+
+    def sentence_at_time(self, ms: int) -> int:
+        """Return the number of the sentence that is said at a time."""
+        return max(0, bisect_right(self.sentences, ms, key=lambda each: each.start) - 1)
+
+    def paragraphs(
+        self, first: int, last: int, *, breaks: Sequence[int]
+    ) -> list[list[SpokenSentence]]:
+        """Group the sentences that begin at the characters [first, last).
+
+        A paragraph begins after ``PAUSE``, with another speaker, at a time of ``breaks`` (ms, in
+        order), or with the first sentence beyond ``PARAGRAPH`` characters.
+        """
+        begin = bisect_left(self.sentences, first, key=lambda each: each.first)
+        stop = bisect_left(self.sentences, last, key=lambda each: each.first)
+        grouped: list[list[SpokenSentence]] = []
+        for sentence in self.sentences[begin:stop]:
+            if not grouped or self._begins(grouped[-1], sentence, breaks):
+                grouped.append([])
+            grouped[-1].append(sentence)
+        return grouped
+
+    def _begins(
+        self, before: list[SpokenSentence], sentence: SpokenSentence, breaks: Sequence[int]
+    ) -> bool:
+        said = before[-1]
+        return (
+            sentence.first - before[0].first >= PARAGRAPH
+            or sentence.start - said.end >= PAUSE
+            or self.text.startswith(SPEAKER, sentence.first)
+            or bisect_right(breaks, sentence.start) > bisect_right(breaks, said.start)
+        )
+
+    @property
+    def _pauses(self) -> dict[int, int]:
+        """The silence in ms before the character at which a cue begins."""
+        return {
+            offset: silence
+            for offset, silence in zip(self.offsets[1:], self._silences(), strict=True)
+            if silence > 0
+        }
+
+    def _silences(self) -> Iterator[int]:
+        return (after.start - before.end for before, after in pairwise(self.cues))
+
+    def _end(self, last: int) -> int:
+        """Return when the cue of the character before ``last`` ends."""
+        return self.cues[max(0, bisect_left(self.offsets, last) - 1)].end

@@ -1,0 +1,84 @@
+"""The transcript that a reader is shown: its time chunks and the words of its sentences."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from citations.providers.languages import stop_words
+from citations.reading.sentence_index import SentenceIndex, SentenceMatches
+from citations.reading.spoken_text import SpokenText
+from transcripts import conf, library
+from transcripts.cues import CueGroup, group_by_time
+from transcripts.errors import ChunkNotFound
+from transcripts.models import Transcript
+from transcripts.tokenizer import query_counts
+
+Span = tuple[int, int]  # characters [first, last)
+
+
+@dataclass(frozen=True)
+class TranscriptChunk:
+    """Cues that are read at once; ``first`` is the number of its first cue, times are ms."""
+
+    first: int
+    count: int
+    start: int
+    end: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class TranscriptText(SpokenText):
+    """A transcript's text with its time chunks and an index of its words."""
+
+    language: str = ""
+    chunk_seconds: int = 300
+
+    @cached_property
+    def index(self) -> SentenceIndex:
+        texts = (self.text[each.first : each.last] for each in self.sentences)
+        return SentenceIndex.build(texts, self.language)
+
+    @cached_property
+    def chunks(self) -> list[TranscriptChunk]:
+        return [self._chunk(group) for group in group_by_time(self.cues, self.chunk_seconds)]
+
+    def chunk(self, index: int) -> TranscriptChunk:
+        """Return a time chunk. Raises ``ChunkNotFound``."""
+        if index >= len(self.chunks):
+            last = len(self.chunks) - 1
+            valid = f"valid are 0 to {last}" if self.chunks else "the transcript is empty"
+            raise ChunkNotFound(f"There is no chunk {index}: {valid}.", hint="Count from 0.")
+        return self.chunks[index]
+
+    def chunk_at(self, ms: int) -> int:
+        """Return the index of the time chunk at a moment, or of the first or last one."""
+        return max(0, bisect_right(self.chunks, ms, key=lambda chunk: chunk.start) - 1)
+
+    def find(self, query: str) -> SentenceMatches:
+        """Find the sentences that have the most words of a query; stop words aside."""
+        return self.index.find(query, stops=stop_words(self.language))
+
+    def telling_words(self, query: str) -> str:
+        """Return the words of a query without stop words, unless it has no others."""
+        stops = stop_words(self.language)
+        words = query_counts(query)
+        return " ".join([word for word in words if word not in stops] or words)
+
+    def _chunk(self, group: CueGroup) -> TranscriptChunk:
+        stop = group.first + group.count
+        last = self.offsets[stop] if stop < len(self.offsets) else len(self.text)
+        span = (self.offsets[group.first], last)
+        return TranscriptChunk(group.first, group.count, group.start, group.end, span)
+
+
+def read(transcript: Transcript) -> TranscriptText:
+    """Return the text of a transcript; recent ones come from memory."""
+    seconds = conf.limits().chunk_size_seconds
+    return _read(transcript.pk, transcript.digest, transcript.language, seconds)
+
+
+@lru_cache(maxsize=16)
+def _read(pk: int, digest: str, language: str, seconds: int) -> TranscriptText:
+    cues = library.cues_of(Transcript(pk=pk, digest=digest))
+    return TranscriptText(cues, language=language, chunk_seconds=seconds)

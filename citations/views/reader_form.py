@@ -1,0 +1,95 @@
+"""The parameters of the reader of recordings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+
+from transcripts.errors import InvalidInput, InvalidTime
+from transcripts.sanitize import clean
+from transcripts.timecodes import parse_clock
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+VIEWS: Final = (("captions", "Captions"), ("paragraphs", "Paragraphs"), ("chapters", "Chapters"))
+MAX_TRACK: Final = 35  # characters of a language
+MOST: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderParameters:
+    """Where a reader is: a match, characters, a moment (s) or a time chunk, and what it shows."""
+
+    language: str = ""
+    query: str = ""
+    view: str = VIEWS[0][0]
+    number: int | None = None  # of a match, from 1
+    near: int | None = None  # ms; the next match is shown
+    span: tuple[int, int] | None = None
+    moment: float | None = None
+    until: float | None = None
+    chunk: int | None = None
+
+    def question(self, **values: object) -> str:
+        """Return the query string for another place with the same query and language."""
+        sent = {"q": self.query, **values, "lang": self.language}
+        return f"?{urlencode({name: value for name, value in sent.items() if value != ''})}"
+
+    @property
+    def matching(self) -> str:
+        """The query string that opens a match; its number is to be appended."""
+        return f"{self.question()}&n="
+
+    @property
+    def carried(self) -> str:
+        """The query and the language, to append to a query string; empty by default."""
+        question = self.question()
+        return f"&{question[1:]}" if len(question) > 1 else ""
+
+
+class ReaderForm(forms.Form):
+    """Invalid parameters are ignored, but for a chunk that is no number."""
+
+    n = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+    near = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    to = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Add the field ``from``, which is a keyword in Python."""
+        super().__init__(*args, **kwargs)
+        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+
+    def parameters(self, *, view: str = "") -> ReaderParameters:
+        """Return the parameters; ``view`` is the one last chosen. Raises ``InvalidInput``."""
+        self.is_valid()
+        sent: Mapping[str, Any] = self.data
+        values = self.cleaned_data
+        first, last = values.get("from"), values.get("to")
+        chosen = sent.get("view", view)
+        return ReaderParameters(
+            language=sent.get("lang", "")[:MAX_TRACK],
+            query=clean(sent.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
+            view=chosen if chosen in dict(VIEWS) else VIEWS[0][0],
+            number=values.get("n"),
+            near=values.get("near"),
+            span=(first, last) if first is not None and last and first < last else None,
+            moment=_moment(sent.get("t", "")),
+            until=_moment(sent.get("until", "")),
+            chunk=_index(sent["chunk"]) if "chunk" in sent else None,
+        )
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return parse_clock(text) if text else None
+    except InvalidTime:
+        return None  # show the recording anyway
+
+
+def _index(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise InvalidInput(
+            "The chunk in the address is not a number.", hint="Chunks are counted from 0."
+        )
+    return int(text)

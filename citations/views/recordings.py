@@ -1,0 +1,201 @@
+"""The reader of a recording: its transcript as captions, paragraphs or chapters, and find in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from citations.models import Source
+from citations.notebook import notes
+from citations.reading import chapters as reading_chapters
+from citations.reading import transcript as reading_transcript
+from citations.reading.page import TranscriptPart, part_of
+from citations.reading.position import Position, find_position
+from citations.reading.transcript import TranscriptText
+from citations.tasks import send_for_abstracts
+from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
+from transcripts import collections, library
+from transcripts.errors import TranscriptNotFound
+from transcripts.exports import TranscriptFormat
+from transcripts.models import Transcript, Video
+from transcripts.timecodes import clock
+from transcripts.tokenizer import matched_spans
+from transcripts.views.requests import PageRequest, fragment
+
+LISTED: Final = 200  # matches that are listed at once
+NOTES: Final = 20
+STRIP: Final = 1_000  # units of its width
+A_YEAR: Final = 365 * 24 * 3600  # seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMatch:
+    """A sentence with words of the query; ``number`` counts all matches from 1."""
+
+    number: int
+    start: int  # ms
+    text: str
+    spans: tuple[tuple[int, int], ...]  # of the words
+
+
+@require_safe
+def show_recording(request: PageRequest, pk: int) -> HttpResponse:
+    """Show a transcript at a moment, a sentence, or the first match of ``q``."""
+    video = collections.find_video(request.access, pk)
+    parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
+    context: dict[str, Any] = {
+        "video": video,
+        "parameters": parameters,
+        "views": VIEWS,
+        "may_write": video.collection_id in request.access.writable,
+        "transcripts": video.transcripts.light(),
+        "formats": list(TranscriptFormat),
+    }
+    try:
+        transcript = library.find_transcript(video, language=parameters.language)
+    except TranscriptNotFound as error:
+        context["missing"] = error
+        status = 404 if parameters.language else 200
+        return render(request, "citations/recording.html", context, status=status)
+    context |= _reading(video, transcript, parameters)
+    context |= _panel(request, video, context)
+    if context["source"]:
+        send_for_abstracts(context["source"])
+    response = render(request, "citations/recording.html", context)
+    if "view" in request.GET:
+        response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")
+    return response
+
+
+@require_safe
+def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
+    """Show a time chunk as a fragment for infinite scroll."""
+    if not request.htmx:
+        return redirect(f"{reverse('video', args=(pk,))}?chunk={index}")
+    video = collections.find_video(request.access, pk)
+    parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
+    transcript = library.find_transcript(video, language=parameters.language)
+    text = reading_transcript.read(transcript)
+    context = {
+        "video": video,
+        "parameters": parameters,
+        "part": _part(video, text, parameters, Position(), index=index),
+        "only": request.GET.get("only", ""),
+    }
+    return fragment(request, "citations/_transcript_part.html", context)
+
+
+@require_safe
+def find(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the matches of ``q``, and the transcript at one of them, as a fragment."""
+    if not request.htmx:
+        return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
+    video = collections.find_video(request.access, pk)
+    parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
+    if parameters.view == "chapters":  # has no lines to mark
+        parameters = replace(parameters, view="paragraphs")
+    transcript = library.find_transcript(video, language=parameters.language)
+    context: dict[str, Any] = {"video": video, "parameters": parameters, "is_swap": True}
+    context |= _reading(video, transcript, parameters)
+    response = fragment(request, "citations/_find.html", context)
+    position = context["position"]
+    shown = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
+    response["HX-Replace-Url"] = f"{reverse('video', args=(pk,))}{parameters.question(**shown)}"
+    return response
+
+
+def _reading(video: Video, transcript: Transcript, parameters: ReaderParameters) -> dict[str, Any]:
+    text = reading_transcript.read(transcript)
+    position = find_position(
+        text,
+        query=parameters.query,
+        number=parameters.number,
+        span=parameters.span,
+        moment=parameters.moment,
+        until=parameters.until,
+        near=parameters.near,
+    )
+    duration = max(video.duration or 0, text.duration, 1)
+    source = Source.objects.filter(transcript=transcript).first()
+    part = _part(video, text, parameters, position, index=parameters.chunk)
+    listed = _listed(text, position, parameters.query)
+    context: dict[str, Any] = {
+        "transcript": transcript,
+        "source": source,
+        "position": position,
+        "part": part,
+        "at": _line_at(part, parameters, position),
+        "listed": listed,
+        "last_listed": listed[-1] if listed else None,
+        "duration": duration,
+        "now": round(STRIP * position.from_ms / duration),
+        "match_ticks": _ticks(
+            [text.sentences[number].start for number in position.matches.numbers], duration
+        ),
+        "chapter_ticks": _ticks([int(start) for start, _ in video.chapters], duration),
+    }
+    if parameters.view == "chapters":
+        context["chapters"] = reading_chapters.of(video, source, text, duration=duration)
+    return context
+
+
+def _part(
+    video: Video,
+    text: TranscriptText,
+    parameters: ReaderParameters,
+    position: Position,
+    *,
+    index: int | None,
+) -> TranscriptPart:
+    """Return the time chunk of an index, or else that of the position. Raises ``ChunkNotFound``."""
+    return part_of(
+        text,
+        index=text.chunk_at(position.latest) if index is None else index,
+        query=parameters.query,
+        marked=position.marked,
+        chapters=[(int(start), str(title)) for start, title in video.chapters],
+    )
+
+
+def _line_at(part: TranscriptPart, parameters: ReaderParameters, position: Position) -> int | None:
+    """Return the start of the line of a position, None at the beginning."""
+    if position.begin is None:
+        return None
+    shown = part.paragraphs if parameters.view == "paragraphs" else part.captions
+    starts = [line.start for paragraph in shown for line in paragraph.lines]
+    return max((start for start in starts if start <= position.latest), default=starts[0])
+
+
+def _listed(text: TranscriptText, position: Position, query: str) -> list[ListedMatch]:
+    """Return the matches around the current one, in whole pages."""
+    first = ((position.number or position.next or 1) - 1) // LISTED * LISTED
+    numbers = position.matches.numbers[first : first + LISTED]
+    words = text.telling_words(query) if numbers else ""
+    listed = []
+    for count, number in enumerate(numbers, start=first + 1):
+        sentence = text.sentences[number]
+        said = text.text[sentence.first : sentence.last]
+        spans = tuple(matched_spans(said, words, text.language))
+        listed.append(ListedMatch(number=count, start=sentence.start, text=said, spans=spans))
+    return listed
+
+
+def _ticks(times: Sequence[int], duration: int) -> str:
+    """Return the strokes of the strip at these times (ms), as SVG writes a path."""
+    places = sorted({round(STRIP * time / duration) for time in times})
+    return " ".join(f"M{place} 0v20" for place in places)
+
+
+def _panel(request: PageRequest, video: Video, context: dict[str, Any]) -> dict[str, Any]:
+    """Return the notes that link to a recording, and how a new one begins."""
+    path = reverse("video", args=(video.pk,))
+    moment = context["position"].from_ms
+    title = str(video).replace("[", "(").replace("]", ")")
+    return {
+        "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
+        "note_start": f"[{title} at {clock(moment)}]({path}?t={moment // 1000}s): ",
+    }

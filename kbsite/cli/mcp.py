@@ -1,0 +1,35 @@
+"""`kb mcp`: what MCP clients start to reach this library, or one on a server."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import anyio
+import typer
+from django.utils.module_loading import import_string
+
+from kbsite.mcp.relay import Relay
+from transcripts.errors import InvalidInput
+
+
+def mcp(
+    url: Annotated[
+        str, typer.Option(help="A server's address; unset: the library of this machine.")
+    ] = "",
+    token: Annotated[
+        str, typer.Option(envvar="CUEBASE_TOKEN", help="The token for it, from its Tokens page.")
+    ] = "",
+) -> None:
+    """Speak MCP over standard input and output, for clients that start a program."""
+    if url:
+        anyio.run(Relay(_endpoint(url), token).run)
+    else:
+        import_string("kbsite.cli.mcp_local.serve")()  # a relay starts without what it loads
+
+
+def _endpoint(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise InvalidInput(
+            f"“{url[:100]}” is no address of a server.", hint="For example: https://host"
+        )
+    return url if parts.path.rstrip("/").endswith("/mcp") else f"{url.rstrip('/')}/mcp"

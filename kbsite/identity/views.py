@@ -1,0 +1,91 @@
+"""The way to the provider, and the second factor with this site's throttle and audit trail."""
+
+from typing import Any
+
+from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.socialaccount.providers.openid_connect import views as provider
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from requests import RequestException
+
+from kbsite import sign_in
+from transcripts import audit
+from transcripts.audit import Action
+from transcripts.errors import Forbidden, NotFound, Unavailable
+
+
+@login_not_required
+def to_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Lead to the provider's sign-in. Raises ``NotFound`` and ``Unavailable``."""
+    return _at_provider(provider.login, request, provider_id)
+
+
+@login_not_required
+def from_provider(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Sign in whom the provider sends back. Raises ``NotFound``, ``Unavailable``, ``Forbidden``."""
+    return _at_provider(provider.callback, request, provider_id)
+
+
+def _at_provider(view: Any, request: Any, provider_id: str) -> HttpResponse:
+    if not settings.OIDC_ISSUER:
+        raise NotFound("This server has no other sign-in.", hint="Use its own sign-in page.")
+    request.GET = request.GET.copy()
+    if not url_has_allowed_host_and_scheme(request.GET.get("next", ""), {request.get_host()}):
+        request.GET.pop("next", None)
+    try:
+        response: HttpResponse = view(request, provider_id)
+    except RequestException as error:
+        raise Unavailable(
+            f"The sign-in of {settings.OIDC_NAME} does not answer.", hint="Try again later."
+        ) from error
+    return response
+
+
+@method_decorator([login_not_required, never_cache], name="dispatch")
+class SecondFactor(AuthenticateView):
+    """Asks for a code after the password; codes are counted as passwords are."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Check a code. Raises ``Throttled``."""
+        sign_in.count_password(request, self.stage.login.user.get_username())
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        sign_in.record_refusal(self.stage.login.user.get_username())
+        response: HttpResponse = super().form_invalid(form)
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {"form": self.auth_form}
+
+
+class Activation(ActivateTOTPView):
+    """Adds an authenticator app to an account with a password."""
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if not request.user.has_usable_password():
+            raise Forbidden(
+                "This account has no password, so it needs no second factor here.",
+                hint="Your organisation's sign-in may ask for one.",
+            )
+        return super().dispatch(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        audit.record(Action.ADD, "second factor", self.request.user.get_username())
+        return response
+
+
+class Deactivation(DeactivateTOTPView):
+    """Removes it."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response: HttpResponse = super().form_valid(form)
+        audit.record(Action.DELETE, "second factor", self.request.user.get_username())
+        return response

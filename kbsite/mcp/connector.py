@@ -1,0 +1,73 @@
+"""Search and fetch as ChatGPT's connectors call them: an answer is one text, which is JSON.
+
+The id of a result is that of its source and the character at which its text begins.
+"""
+
+import json
+from typing import Any, Final
+
+from citations.library.filters import find_source
+from citations.models import Source
+from citations.passages import Results, place
+from citations.quotes import source_texts
+from kbsite.mcp import source_text
+from kbsite.mcp.budget import TITLE, fitting, tokens
+from kbsite.mcp.material import CURSOR, material
+from kbsite.mcp.source_text import position_in
+from kbsite.mcp.tool_inputs import ConnectorFetch, ConnectorSearch
+from transcripts.conf import absolute
+from transcripts.scope import Scope
+from transcripts.timecodes import watch_url
+
+RESULTS: Final = 10
+PAGE: Final = 4_000  # tokens of a fetched text: a model reads on by ``metadata.next``
+
+
+def render_results(results: Results, asked: ConnectorSearch) -> str:
+    """Return id, title and address of each passage, best first."""
+    rows = [
+        {
+            "id": f"{passage.origin.id}:{passage.locator.span[0]}",
+            "title": _titled(passage.origin.title, place(passage.extent or passage.locator)),
+            "url": absolute(passage.timestamp_link),
+        }
+        for passage in results.passages[:RESULTS]
+    ]
+    return _json({"results": rows[: fitting(map(_tokens, rows), room=asked.budget - CURSOR)]})
+
+
+def fetch(scope: Scope, asked: ConnectorFetch) -> str:
+    """Return the text at an id. Raises ``SourceNotFound``, ``InvalidInput``."""
+    reference, _, digits = asked.id.partition(":")
+    source, position = find_source(scope, reference), position_in(digits)
+    room = min(asked.budget, asked.max_tokens or PAGE) - 2 * CURSOR - TITLE
+    text, following = source_text.read(source, position, room=room * 9 // 10)  # JSON escapes
+    locator = source_texts.of(source).locate((position, position + 1))
+    youtube_id = source.video and source.video.youtube_id
+    link = source.path_to(locator)
+    document = {
+        "id": asked.id,
+        "title": _titled(source.title, place(locator)),
+        "text": material(text),
+        "url": watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else absolute(link),
+        "metadata": _metadata(source, following),
+    }
+    return _json(document)
+
+
+def _metadata(source: Source, following: int | None) -> dict[str, str]:
+    read_on = "" if following is None else f"{source.uuid}:{following}"
+    about = {"kind": source.kind, "author": source.author[:TITLE], "next": read_on}
+    return {name: value for name, value in about.items() if value}
+
+
+def _titled(title: str, where: str) -> str:
+    return ", ".join(part for part in (title[:TITLE], where) if part)
+
+
+def _tokens(row: dict[str, str]) -> int:
+    return tokens(_json(row)) + 1
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

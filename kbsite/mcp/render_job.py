@@ -1,0 +1,74 @@
+"""Renders jobs as tools' answers."""
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from citations.models import Source, State
+from kbsite.mcp.budget import clip, take, tokens
+from kbsite.mcp.material import CURSOR, for_models, joined
+from kbsite.mcp.tool_inputs import Arguments, GetJob
+from transcripts.models import Job
+from transcripts.schemas import JobOut, JobProblem
+
+SOURCES = 5  # of a video, that an answer names
+
+
+def render_job(job: Job, asked: Arguments, *, sources: Sequence[Source] = ()) -> str:
+    """Return a job, how far the sources it added are indexed, and a page of its problems."""
+    offset, _ = asked.position if isinstance(asked, GetJob) else (0, "")
+    shown = clip(JobOut.model_validate(job))
+    rows = [clip(problem) for problem in shown.problems[offset:]]
+    state = _state(shown).removesuffix(".")
+    lines = [
+        f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {state}.",
+        *map(_indexed, sources[:SOURCES]),
+        f"{len(job.problems)} problems:" if job.problems else "",
+    ]
+    head = "\n".join(line for line in lines if line)
+    next_step = _next_tool(shown)
+    room = asked.budget - CURSOR - tokens(head) - tokens(next_step)
+    problems = take(rows, _problem_line, room=room)
+    end = offset + len(problems)
+    cursor = None
+    if isinstance(asked, GetJob) and end < len(job.problems):
+        cursor = asked.cursor_at(end)
+    return joined(head, [_problem_line(0, problem) for problem in problems], next_step, cursor)
+
+
+def _problem_line(_: int, problem: JobProblem) -> str:
+    return f"- {problem.name}: {problem.message}"
+
+
+def _indexed(source: Source) -> str:
+    how = "by words, not yet by meaning" if source.chunk_count else "not yet"
+    if source.state == State.READY:
+        how = "by words and by meaning"
+    language = source.language or "language unknown"
+    found = f"search_knowledge_base finds it ({language}, sourceId={source.uuid}) {how}."
+    return " ".join(part for part in (found, for_models(source.error[:500])) if part)
+
+
+def _state(job: JobOut) -> str:
+    reason = f": {for_models(f'{job.error} {job.hint}').strip()}" if job.error else ""
+    if job.state == Job.State.RUNNING:
+        return f"running, {job.percent} %{f' ({job.step})' if job.step else ''}"
+    if job.state == Job.State.QUEUED and _waits(job):
+        return f"queued until {job.run_after:%Y-%m-%d %H:%M:%S} UTC{reason}"
+    before = f", {job.jobs_before} before this" if job.jobs_before else ""
+    return f"{job.state}{before}{reason}"
+
+
+def _waits(job: JobOut) -> bool:
+    return job.run_after is not None and job.run_after > timezone.now()
+
+
+def _next_tool(job: JobOut) -> str:
+    if job.state == Job.State.FAILED:
+        return "Next: add_source to try again, or list_transcripts."
+    if job.state != Job.State.DONE:
+        when = f"after {job.run_after:%H:%M} UTC" if _waits(job) else "in half a minute"
+        return f"Next: get_job with jobId={job.id}, {when}."
+    if job.video_id:
+        return f"Next: get_transcript with videoId={job.video_id}."
+    return "Next: list_transcripts."

@@ -1,0 +1,1 @@
+"""Programs that speak MCP: how each is connected to this library."""

@@ -1,0 +1,1 @@
+"""OAuth 2.1: programs that a user connects, over django-oauth-toolkit."""

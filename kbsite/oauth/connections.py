@@ -1,0 +1,104 @@
+"""Connections: what a user allows an application, kept as an API token without a text of its own.
+
+One consent makes one connection. Its access and refresh tokens are a family of the toolkit's; they
+reach what the connection reaches, and nothing once it is revoked.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from oauth2_provider.models import AccessToken, Application, RefreshToken, clear_expired
+
+from kbsite.models import ApiToken, digest
+
+UNUSED_AFTER: Final = timedelta(days=1)  # a registration without a connection is forgotten
+MAX_TOKEN: Final = 100  # characters
+
+
+def connect(
+    user: AbstractBaseUser,
+    application: Application,
+    code: str,
+    *,
+    can_write: bool,
+    collections: Sequence[Any],
+) -> ApiToken:
+    """Store what a user allows; ``code`` is the authorization code that the application gets."""
+    return ApiToken.connect(
+        user,
+        application,
+        secret=code,
+        name=str(application),
+        can_write=can_write,
+        collections=tuple(collections),
+    )
+
+
+def redeem(code: str, refresh_token: str) -> None:
+    """Bind the tokens that a code was exchanged for to its connection.
+
+    An application that registered itself is one installation, whose older connections end.
+    """
+    family = RefreshToken.objects.get(token_checksum=digest(refresh_token)).token_family
+    connection = ApiToken.objects.select_related("application").get(digest=digest(code))
+    connection.family = family
+    connection.save(update_fields=["family"])
+    application = connection.application
+    if application and application.registration_source == Application.RegistrationSource.DCR:
+        for older in live(connection.user).filter(application=application).exclude(family=family):
+            older.revoke()
+
+
+def find(text: str, *, resource: str) -> ApiToken | None:
+    """Return the connection of an access token that is meant for this address of the server.
+
+    It lasts and reaches no longer and no further than the access token, so it must not be saved.
+    """
+    if len(text) > MAX_TOKEN:
+        return None
+    access = (
+        AccessToken.objects.filter(
+            token_checksum=digest(text), expires__gt=timezone.now(), refresh_token__revoked=None
+        )
+        .select_related("refresh_token")
+        .first()
+    )
+    if access is None or not access.allows_audience(resource):
+        return None
+    family = access.refresh_token.token_family if hasattr(access, "refresh_token") else None
+    connection = ApiToken.valid().filter(family=family, family__isnull=False).first()
+    if connection is not None:
+        connection.record_use()
+        connection.can_write = connection.can_write and "write" in access.scope.split()
+        connection.expires_at = access.expires
+    return connection
+
+
+def live(user: Any) -> "QuerySet[ApiToken]":
+    """Return a user's connections that still have tokens."""
+    families = RefreshToken.objects.filter(user=user, revoked=None).values("token_family")
+    return ApiToken.valid().filter(user=user, family__in=families)
+
+
+def prune() -> None:
+    """Delete expired tokens, connections that were never used, and forgotten registrations."""
+    clear_expired()
+    before = timezone.now() - UNUSED_AFTER
+    with transaction.atomic():
+        ApiToken.objects.filter(
+            application__isnull=False, family=None, created_at__lt=before
+        ).delete()
+        unused_applications().filter(created__lt=before).delete()
+
+
+def unused_applications() -> "QuerySet[Application]":
+    """Return the applications that made themselves known and that nobody has connected."""
+    strangers: QuerySet[Application] = Application.objects.exclude(
+        registration_source=Application.RegistrationSource.MANUAL
+    )
+    return strangers.filter(connections=None)

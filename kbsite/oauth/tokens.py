@@ -1,0 +1,50 @@
+"""The endpoints for programs: codes become tokens, and tokens are revoked."""
+
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from limits import RateLimitItemPerMinute
+from oauth2_provider.views import RevokeTokenView, TokenView
+
+from kbsite import rate_limits
+from transcripts.errors import Throttled
+
+PER_ADDRESS: Final = RateLimitItemPerMinute(300)
+
+
+class Exchange(TokenView):
+    """Exchanges an authorization code or a refresh token for tokens."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.POST.get("grant_type") not in ("authorization_code", "refresh_token"):
+            return _refusal("unsupported_grant_type")
+        return _refused(request) or super().post(request, *args, **kwargs)
+
+
+class Revocation(RevokeTokenView):
+    """Revokes a token of the program that asks (RFC 7009)."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return _refused(request) or super().post(request, *args, **kwargs)
+
+
+def _refused(request: HttpRequest) -> HttpResponse | None:
+    """Refuse too many requests, and what PostgreSQL cannot compare."""
+    try:
+        rate_limits.count(
+            "tokens",
+            rate_limits.address_of(request),
+            allowed=PER_ADDRESS,
+            message="Too many requests came from this address.",
+        )
+    except Throttled as error:
+        response = _refusal("slow_down", 429)
+        response["Retry-After"] = str(error.retry_after)
+        return response
+    if any("\0" in value for values in request.POST.lists() for value in values[1]):
+        return _refusal("invalid_request")
+    return None
+
+
+def _refusal(error: str, status: int = 400) -> HttpResponse:
+    return JsonResponse({"error": error}, status=status, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,132 @@
+// The reader of a recording: times seek the player and mark their line; find steps through it.
+
+import { all, announce, around, copy, field, find, isPlainClick, need, onHtmx } from "./dom.js";
+import { controlPlayer, showSpeed } from "./player.js";
+import { clock } from "./text.js";
+import {
+  bringIntoView, bringPlaceIntoView, cueAt, follow, mark, sentenceStart, showOnStrip, timeOnStrip,
+} from "./transcript-view.js";
+
+const page = need("[data-video]");
+const box = find("#player");
+const near = /** @type {HTMLInputElement | null} */ (find("[data-near]"));
+const player = box && controlPlayer(box, (ms) => {
+  setPosition(ms);
+  follow(ms);
+});
+let position = Number(find("#transcript")?.dataset.at ?? 0); // ms
+if (near) near.disabled = false;
+
+/** @param {number} ms */
+function setPosition(ms) {
+  position = ms;
+  if (near) near.value = String(Math.round(ms));
+  showOnStrip(ms);
+  for (const label of all("[data-now]")) label.textContent = clock(ms);
+  const text = find("[data-play-label]")?.firstChild;
+  if (text && !player?.isClip()) text.textContent = ms ? `Play from ${clock(ms)}` : "Play";
+}
+
+/** @param {number} ms */
+function addressAt(ms) {
+  const address = new URL(location.href);
+  for (const name of ["n", "from", "to", "until", "chunk", "view"]) {
+    address.searchParams.delete(name);
+  }
+  address.searchParams.set("t", `${Math.floor(ms / 1000)}s`);
+  return address.href;
+}
+
+/**
+ * Go to a time: the player, the address and the transcript.
+ * @param {number} ms
+ * @param {string} address
+ */
+async function seek(ms, address = addressAt(ms)) {
+  player?.seek(ms);
+  setPosition(ms);
+  history.replaceState(history.state, "", address);
+  if (!cueAt(ms)) {
+    const swap = { target: "#transcript", select: "#transcript", swap: "outerHTML show:none" };
+    await htmx.ajax("GET", address, swap);
+  }
+  const cue = cueAt(ms);
+  if (cue) {
+    mark(cue);
+    bringIntoView(cue);
+  }
+  announce(`At ${clock(ms)}`);
+}
+
+/** Return the permanent address of the current position. */
+function currentAddress() {
+  const address = new URL(page.dataset.address ?? "", location.href);
+  address.searchParams.set("t", `${Math.floor(position / 1000)}s`);
+  if (page.dataset.lang) address.searchParams.set("lang", page.dataset.lang);
+  return address.href;
+}
+
+// Find: the server sends the transcript at a match
+
+/** @type {string | null} the step that was taken, to take it again */
+let step = null;
+
+onHtmx("beforeRequest", ({ detail }) => {
+  if (detail.target?.id !== "found") return;
+  const link = /** @type {HTMLElement} */ (detail.elt);
+  step = link.dataset.find ?? (link.matches("[data-item-link]") ? "item" : null);
+});
+
+onHtmx("afterSettle", ({ detail }) => {
+  if (detail.target?.id !== "found") return;
+  const ms = Number(find("#transcript")?.dataset.at ?? 0);
+  if (field("#q").value) find("#beside-matches")?.setAttribute("open", "");
+  bringPlaceIntoView();
+  setPosition(ms);
+  if (!step) return;
+  player?.seek(ms);
+  const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;
+  (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
+  announce(`${find("#found .count")?.textContent}, at ${clock(ms)}`);
+});
+
+// Clicks
+
+/** @param {MouseEvent} event */
+function playerClicked(event) {
+  const skip = around(event, "[data-skip]");
+  const strip = around(event, "#strip");
+  if (box && around(event, "[data-play]")) {
+    event.preventDefault();
+    player?.play(position);
+  } else if (skip) {
+    seek(Math.max(0, position + 1000 * Number(skip.dataset.skip)));
+  } else if (strip) {
+    seek(timeOnStrip(event, strip));
+  } else if (around(event, "[data-repeat]")) {
+    seek(sentenceStart(position));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+document.addEventListener("click", (event) => {
+  if (!isPlainClick(event) || playerClicked(event)) return;
+  const link = /** @type {HTMLAnchorElement | null} */ (around(event, "[data-seek]"));
+  const copier = around(event, "[data-copy-link]");
+  if (link) {
+    event.preventDefault();
+    seek(Number(link.dataset.seek), link.href);
+  } else if (copier) {
+    copy(currentAddress(), copier);
+  }
+});
+
+document.addEventListener("change", (event) => {
+  const speed = /** @type {HTMLSelectElement | null} */ (around(event, "[data-speed]"));
+  if (speed) player?.setSpeed(Number(speed.value));
+});
+
+showSpeed();
+bringPlaceIntoView();

@@ -1,0 +1,78 @@
+"""Where a hit is opened: the sentence that has the words or comes nearest in meaning."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from django.test import Client
+
+from citations.models import EmbeddingSpace, Source, SpaceState
+from citations.providers import registry
+from citations.reading import landing
+from tests.makers import make_paper, make_source, make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection
+
+TEXT = ("We begin with a joke.", "A rare word counts more.", "The end is near.")
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    cues = [Cue(start=10_000 * n, end=10_000 * n + 9_000, text=text) for n, text in enumerate(TEXT)]
+    return make_source(make_video(collection, cues=cues), texts=[" ".join(TEXT)])
+
+
+def opened(page: Client, source: Source, query: str, to: int = 60) -> tuple[str, dict[str, str]]:
+    """Return the page and the parameters that a hit of the whole text leads to."""
+    response = page.get(f"/sources/{source.uuid}/hit/", {"from": 0, "to": to, "q": query})
+    address = urlsplit(response["Location"])
+    return address.path, {name: value for name, (value,) in parse_qs(address.query).items()}
+
+
+def test_a_hit_opens_at_the_sentence_with_its_words(page: Client, talk: Source) -> None:
+    path, sent = opened(page, talk, "rare words")
+    assert path == f"/videos/{talk.video_id}/"
+    assert sent == {"t": "10s", "from": "22", "to": "46", "q": "rare words", "lang": "en"}
+
+
+def test_a_hit_without_its_words_opens_at_the_sentence_nearest_in_meaning(
+    talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    EmbeddingSpace.objects.create(
+        provider="fake", model="words", dimensions=32, state=SpaceState.ACTIVE
+    )
+
+    class Model:
+        """Takes the last sentence for what is meant."""
+
+        def embed_query(self, text: str) -> object:
+            return np.array([1.0])
+
+        def embed_documents(self, texts: list[str]) -> object:
+            return np.array([[float(text.startswith("The end"))] for text in texts])
+
+    monkeypatch.setattr(registry, "embedder", lambda *_, **__: Model())
+    located = landing.find(talk, (0, 62), "finale")
+    assert located is not None
+    assert located.start == 20_000
+
+
+def test_without_a_model_the_passage_is_marked(talk: Source) -> None:
+    located = landing.find(talk, (0, 62), "finale")
+    assert located is not None
+    assert located.span == (0, 62)
+
+
+def test_a_hit_of_a_document_opens_the_page_of_its_sentence(
+    page: Client, collection: Collection
+) -> None:
+    paper = make_paper(collection, ["Of jokes.", "A rare word counts more."])
+    path, sent = opened(page, paper, "rare", to=35)
+    assert path == f"/sources/{paper.uuid}/pages/2/"
+    first, last = int(sent["from"]), int(sent["to"])
+    assert "Of jokes.\n\nA rare word counts more."[first:last] == "A rare word counts more."
+
+
+def test_a_hit_beyond_the_end_opens_the_source(page: Client, talk: Source) -> None:
+    response = page.get(f"/sources/{talk.uuid}/hit/", {"from": 900, "to": 950, "q": "rare"})
+    assert response["Location"] == f"/sources/{talk.uuid}/"

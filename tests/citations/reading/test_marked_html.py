@@ -1,0 +1,44 @@
+"""Marks in HTML at the characters of plain text."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.readers.markup.sanitizer import sanitize
+from citations.reading.marked_html import mark
+
+
+def test_a_mark_goes_on_across_elements() -> None:
+    marked = mark("<p>One <em>two</em> three</p>", "One two three", {"a": [(4, 9)]})
+    assert marked == ('<p>One <em><mark class="a">two</mark></em><mark class="a"> t</mark>hree</p>')
+
+
+def test_what_only_the_text_has_is_skipped() -> None:
+    markup = "<ol><li>First</li><li>Second</li></ol><table><tr><td>x</td><td>y</td></tr></table>"
+    text = "1. First\n2. Second\n\nx | y"
+    assert '<li><mark class="a">Second</mark></li>' in mark(markup, text, {"a": [(9, 18)]})
+    assert '<td><mark class="a">y</mark></td>' in mark(markup, text, {"a": [(24, 25)]})
+
+
+def test_entities_stay_escaped() -> None:
+    assert mark("<p>a &lt;b&gt; &amp; c</p>", "a <b> & c", {"m": [(2, 5)]}) == (
+        '<p>a <mark class="m">&lt;b&gt;</mark> &amp; c</p>'
+    )
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.integers(0, 80), st.integers(0, 80))
+def test_marks_change_nothing_but_marks(html: str, text: str, first: int, length: int) -> None:
+    clean = sanitize(html)
+    marked = mark(clean, text, {"m": [(first, first + length)]})
+    assert sanitize(marked.replace('<mark class="m">', "").replace("</mark>", "")) == clean
+
+
+def test_what_acts_or_loads_is_not_shown() -> None:
+    hostile = (
+        '<p onclick="x()" style="color:red" class="a" id="b">Hi<script>x()</script>'
+        '<img src="https://example.org/t.gif"><a href="javascript:x()">1</a>'
+        '<a href="/delete/">2</a>'
+        "<iframe></iframe><form><button>3</button></form>"
+    )
+    shown = sanitize(hostile)
+    for part in ("onclick", "style", "class", "id=", "script", "img", "<a", "form", "iframe"):
+        assert part not in shown

@@ -1,0 +1,75 @@
+"""The text of a recording as sentences and paragraphs with their times."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citations.reading.spoken_text import PAUSE, SpokenText
+from transcripts.cues import Cue
+
+
+def spoken(*texts: str, seconds: int = 5, pause: int = 0) -> SpokenText:
+    """Captions of ``seconds`` each, with ``pause`` ms between them."""
+    step = seconds * 1000 + pause
+    return SpokenText(
+        [
+            Cue(start=step * number, end=step * number + seconds * 1000, text=text)
+            for number, text in enumerate(texts)
+        ]
+    )
+
+
+def said(text: SpokenText) -> list[str]:
+    return [text.text[each.first : each.last].strip() for each in text.sentences]
+
+
+def test_a_sentence_may_begin_and_end_within_a_caption() -> None:
+    text = spoken("One. Two is", "longer. Three.")
+    assert said(text) == ["One.", "Two is longer.", "Three."]
+
+
+def test_a_sentence_begins_at_its_share_of_the_captions_time() -> None:
+    text = spoken("One. Tw", "o. Three.", seconds=7)
+    assert [each.start for each in text.sentences] == [0, 5_000, 7_000 + 2_333]
+
+
+def test_captions_that_roll_end_where_the_next_begin() -> None:
+    cues = [Cue(start=0, end=6_000, text="One. Two."), Cue(start=3_000, end=9_000, text="Three.")]
+    assert SpokenText(cues).sentences[1].start < 3_000
+
+
+def test_without_stops_a_long_silence_ends_a_sentence() -> None:
+    line = "so we take the gradient of all that and go on and on with it for a while"
+    text = spoken(*[line] * 5, pause=900)
+    assert all(sentence.startswith("so we") for sentence in said(text))
+    assert len(said(text)) > 1
+
+
+def test_a_pause_a_speaker_and_a_chapter_begin_a_paragraph() -> None:
+    text = spoken("One.", "Two.", ">> Three.", "Four.")
+    (grouped, speaker), chapters = (
+        text.paragraphs(0, 99, breaks=[]),
+        text.paragraphs(0, 99, breaks=[5_000]),
+    )
+    assert [len(grouped), len(speaker)] == [2, 2]
+    assert [len(paragraph) for paragraph in chapters] == [1, 1, 2]
+    assert len(spoken("One.", "Two.", pause=PAUSE).paragraphs(0, 99, breaks=[])) == 2
+
+
+def test_a_transcript_without_cues_has_no_text_and_no_sentence() -> None:
+    empty = SpokenText([])
+    assert (empty.text, empty.sentences, empty.duration, empty.time_at(3)) == ("", [], 0, 0)
+
+
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=("C", "Z")) | st.just(" "), min_size=1),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_sentences_are_the_text_in_order_of_time(texts: list[str]) -> None:
+    text = spoken(*texts)
+    assert "".join(text.text[each.first : each.last] for each in text.sentences) == text.text
+    starts = [each.start for each in text.sentences]
+    assert starts == sorted(starts)
+    assert all(each.start <= each.end for each in text.sentences)

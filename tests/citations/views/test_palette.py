@@ -1,0 +1,82 @@
+"""The palette: where its words lead."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import Source
+from citations.notebook import conversations, notes
+from tests.html import text_of
+from tests.makers import make_document, make_source, make_video
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    return make_source(make_video(collection, title="Lecture on networks"), texts=["Hello."])
+
+
+def places(page: Client, words: str) -> dict[str, str]:
+    """Return the addresses of the places by their labels."""
+    found = text_of(page.get("/go/", {"q": words}, headers=HTMX))
+    assert "<html" not in found
+    links = re.findall(r'href="([^"]+)" data-place>.*?"place-label">(.*?)</span>', found)
+    return {label: address for address, label in links}
+
+
+def test_words_lead_to_sources_collections_conversations_and_notes(
+    page: Client, scope: Scope, owner: User, talk: Source
+) -> None:
+    conversation = conversations.begin(scope, owner, title="What networks learn")
+    note = notes.pin(scope, owner, collection="lectures", title="Networks", text="They learn.")
+    assert places(page, "NETWORK") == {
+        "Search for “NETWORK”": "/search/?q=NETWORK",
+        "Ask “NETWORK”": "/ask/?q=NETWORK",
+        "Lecture on networks": f"/sources/{talk.uuid}/",
+        "What networks learn": f"/ask/{conversation.uuid}/",
+        "Networks": f"/notes/#note-{note.uuid}",
+    }
+    Collection.objects.filter(pk=talk.collection_id).update(name="Evening school")
+    assert places(page, "school")["Evening school"] == f"/collections/{talk.collection_id}/"
+
+
+def test_words_lead_to_pages_and_actions(page: Client) -> None:
+    assert places(page, "add video")["Add videos or documents"] == "/library/#add"
+    assert places(page, "token")["Applications and tokens"] == "/tokens/"
+
+
+def test_without_words_it_shows_the_newest_sources_and_every_page(
+    page: Client, talk: Source
+) -> None:
+    found = places(page, "")
+    assert found["Lecture on networks"] == f"/sources/{talk.uuid}/"
+    assert found["Activity"] == "/activity/"
+
+
+def test_nobody_is_led_to_what_others_have(stranger: Client, talk: Source) -> None:
+    found = places(stranger, "lecture")
+    assert "Lecture on networks" not in found
+    assert f"/collections/{talk.collection_id}/" not in found.values()
+
+
+def test_titles_and_words_are_escaped(page: Client, collection: Collection) -> None:
+    make_document(collection, ["x"], title="<b>script</b>")
+    found = text_of(page.get("/go/", {"q": "script"}))
+    assert "<b>script" not in found
+    assert "&lt;b&gt;script" in found
+
+
+def test_without_scripts_it_is_a_page(page: Client, talk: Source) -> None:
+    found = text_of(page.get("/go/", {"q": "networks"}))
+    assert "<h1>Go to</h1>" in found
+    assert f'href="/sources/{talk.uuid}/"' in found
+
+
+def test_every_page_can_search_the_whole_library(page: Client) -> None:
+    found = text_of(page.get("/activity/"))
+    assert '<form class="top-search search-box" method="get" action="/search/"' in found

@@ -1,0 +1,300 @@
+"""The reader of a recording: where it opens, what it marks, how it is shown, and find in it."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from citations.models import Note
+from tests.html import text_of
+from tests.makers import caption_json, make_cues, make_source, make_video
+from transcripts import storage
+from transcripts.cues import Cue
+from transcripts.models import Collection, Video
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+TALK = (
+    "Hello and welcome. Today it is",
+    "about rare words. A rare word",
+    "counts more than a common one.",
+    "And now for something else.",
+)
+
+
+@pytest.fixture
+def video(collection: Collection) -> Video:
+    """A lecture of 50 minutes."""
+    return make_video(collection, cues=make_cues(600))
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    """A talk of four captions, 5 s each, whose sentences do not end where captions do."""
+    cues = [Cue(start=5_000 * n, end=5_000 * n + 5_000, text=text) for n, text in enumerate(TALK)]
+    return make_video(collection, key="talk", cues=cues)
+
+
+def marked(found: str) -> str:
+    """Return all that a page marks as the place it was opened for."""
+    return "".join(re.findall(r'<mark class="quoted[^"]*">(.*?)</mark>', found))
+
+
+# Where it opens
+
+
+def test_a_video_opens_at_its_first_chunk_and_links_to_the_next(page: Client, video: Video) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/"))
+    assert "Point 0." in found
+    assert "Point 60." not in found
+    assert "?chunk=1" in found
+
+
+def test_a_video_opens_at_a_moment_with_its_line_marked(page: Client, video: Video) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/?t=15m7s"))
+    assert '<p class="cue at" id="t905000"' in found
+    assert "part 4 of 10" in found
+
+
+def test_a_whole_second_means_the_line_that_begins_within_it(
+    page: Client, collection: Collection
+) -> None:
+    cues = [
+        Cue(start=59_000, end=60_900, text="before"),
+        Cue(start=60_900, end=63_000, text="meant"),
+    ]
+    address = f"/videos/{make_video(collection, cues=cues).pk}/"
+    assert '<p class="cue at" id="t60900"' in text_of(page.get(f"{address}?t=60s"))
+    assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=60.5"))
+    assert '<p class="cue at" id="t59000"' in text_of(page.get(f"{address}?t=59s"))
+
+
+def test_a_moment_after_the_end_opens_the_last_line(page: Client, video: Video) -> None:
+    assert '<p class="cue at" id="t2995000"' in text_of(page.get(f"/videos/{video.pk}/?t=90000"))
+
+
+def test_a_broken_moment_still_shows_the_video(page: Client, video: Video) -> None:
+    assert page.get(f"/videos/{video.pk}/?t=soon").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("chunk", "status"),
+    [("9", 200), ("10", 404), ("-1", 422), ("x", 422), ("9" * 30, 422), ("²", 422)],
+)
+def test_a_missing_chunk_is_an_error(page: Client, video: Video, chunk: str, status: int) -> None:
+    assert page.get(f"/videos/{video.pk}/", {"chunk": chunk}).status_code == status
+
+
+def test_scrolling_loads_the_next_chunk(page: Client, video: Video) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/chunks/1/?only=next", **HTMX))
+    assert 'rel="next"' in found
+    assert 'rel="prev"' not in found
+    assert "<html" not in found
+
+
+def test_the_chunks_together_are_the_transcript(page: Client, video: Video) -> None:
+    pages = [
+        text_of(page.get(f"/videos/{video.pk}/chunks/{index}/", **HTMX)) for index in range(10)
+    ]
+    assert all(any(f"Point {number}." in found for found in pages) for number in range(600))
+
+
+def test_a_plain_browser_gets_the_page_of_a_chunk(page: Client, video: Video) -> None:
+    assert page.get(f"/videos/{video.pk}/chunks/2/")["Location"] == f"/videos/{video.pk}/?chunk=2"
+
+
+def test_a_video_without_a_transcript_points_to_its_job(
+    page: Client, collection: Collection
+) -> None:
+    bare = Video.objects.create(collection=collection, key="bare", title="Bare")
+    assert "has no transcript yet" in text_of(page.get(f"/videos/{bare.pk}/"))
+
+
+def test_a_missing_language_lists_the_available_ones(page: Client, video: Video) -> None:
+    response = page.get(f"/videos/{video.pk}/?lang=fr")
+    assert response.status_code == 404
+    assert "Available: en" in text_of(response)
+
+
+def test_the_languages_of_a_video_can_be_switched(
+    page: Client, video: Video, collection: Collection
+) -> None:
+    cues = make_cues(3, sentences=("Das ist ein Satz.",))
+    storage.add_captions(
+        collection, caption_json(cues, id="lecture-1"), name="lecture-1.de.json", language="de"
+    )
+    assert "?lang=de" in text_of(page.get(f"/videos/{video.pk}/"))
+    assert "Das ist ein Satz" in text_of(page.get(f"/videos/{video.pk}/?lang=de"))
+
+
+def test_a_player_is_offered_for_youtube_only_and_nothing_of_it_is_loaded(
+    page: Client, video: Video
+) -> None:
+    assert 'id="player"' not in text_of(page.get(f"/videos/{video.pk}/"))
+    Video.objects.filter(pk=video.pk).update(youtube_id="dQw4w9WgXcQ")
+    found = text_of(page.get(f"/videos/{video.pk}/"))
+    assert 'data-youtube="dQw4w9WgXcQ"' in found
+    assert "<iframe" not in found
+
+
+# Find
+
+
+def test_a_search_opens_the_first_sentence_with_all_words_and_marks_it(
+    page: Client, talk: Video
+) -> None:
+    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare+count"))
+    assert marked(found) == "A rare wordcounts more than a common one."
+    assert '<mark class="quoted looked-for">counts</mark>' in found
+    assert "1 of 1" in found
+    assert '<p class="cue at" id="t5000"' in found
+
+
+def test_matches_are_listed_in_order_of_time_with_the_next_and_the_previous(
+    page: Client, video: Video
+) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/?q=gradient&n=2"))
+    times = re.findall(r'<li class="hit"[^>]*>.*?<span class="time">(\d+):(\d+)</span>', found)
+    seconds = [60 * int(minutes) + int(rest) for minutes, rest in times]
+    assert seconds == sorted(seconds)
+    assert len(seconds) == 100
+    assert "2 of 100" in found
+    for number, name in ((1, "Previous"), (3, "Next")):
+        assert re.search(
+            rf'href="\?q=gradient&amp;n={number}"[^>]*aria-label="{name} match"', found
+        )
+
+
+def test_the_strip_shows_where_the_matches_are(page: Client, talk: Video) -> None:
+    found = text_of(page.get(f"/videos/{talk.pk}/?q=else"))
+    assert 'class="strip-matches" d="M750 0v20"' in found
+    assert "0:20 long, with 1 matching sentence" in found
+
+
+def test_a_search_without_a_sentence_of_all_words_says_how_many_there_are(
+    page: Client, talk: Video
+) -> None:
+    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare+words+zebra+welcome"))
+    assert "No sentence has all 4 words; these have 2 of them." in found
+
+
+def test_find_goes_on_from_where_the_reader_is(page: Client, video: Video) -> None:
+    response = page.get(f"/videos/{video.pk}/search/?q=gradient&near=1000000", **HTMX)
+    assert "34 of 100" in text_of(response)
+    assert response["HX-Replace-Url"] == f"/videos/{video.pk}/?q=gradient&t=1005s&n=34"
+    assert 'id="chunk-3"' in text_of(response)
+    assert "<html" not in text_of(response)
+
+
+def test_hostile_text_and_queries_are_escaped(page: Client, collection: Collection) -> None:
+    cues = make_cues(2, sentences=("<img src=x onerror=alert(1)> gradient & co.",))
+    hostile = make_video(collection, cues=cues)
+    for view in ("captions", "paragraphs"):
+        address = f"/videos/{hostile.pk}/?view={view}&q=gradient%3Cscript%3E"
+        found = text_of(page.get(address))
+        assert "<img src=x" not in found
+        assert "gradient<script>" not in found
+        assert ">gradient</mark>" in found
+
+
+def test_a_search_in_vain_says_so_and_marks_nothing(page: Client, video: Video) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/search/?q=zebra&near=905000", **HTMX))
+    assert "Nothing is said about “zebra” here." in found
+    assert "<mark" not in found
+    assert 'id="chunk-3"' in found  # where the reader was
+
+
+def test_a_plain_browser_gets_the_page_of_a_search(page: Client, video: Video) -> None:
+    assert page.get(f"/videos/{video.pk}/search/?q=error")["Location"] == (
+        f"/videos/{video.pk}/?q=error"
+    )
+
+
+# Landing on the words
+
+
+def test_a_link_to_characters_marks_them_beside_the_words_that_were_looked_for(
+    page: Client, talk: Video
+) -> None:
+    first = " ".join(TALK).index("Today")
+    address = f"/videos/{talk.pk}/?t=0s&from={first}&to={first + 28}&q=rare"
+    found = text_of(page.get(address))
+    assert marked(found) == "Today it isabout rare words"
+    assert "1 of 2" in found
+
+
+def test_characters_far_from_the_moment_are_of_an_earlier_transcript(
+    page: Client, video: Video
+) -> None:
+    found = text_of(page.get(f"/videos/{video.pk}/?t=2400s&from=10&to=20"))
+    assert marked(found) == ""
+    assert 'id="t2400000"' in found
+
+
+def test_a_clip_marks_the_sentences_that_are_said_in_it(page: Client, talk: Video) -> None:
+    found = text_of(page.get(f"/videos/{talk.pk}/?t=8s&until=15s"))
+    assert marked(found) == "A rare wordcounts more than a common one."
+
+
+# Views
+
+
+def test_paragraphs_have_whole_sentences_a_time_and_the_chapters_that_begin(
+    page: Client, talk: Video
+) -> None:
+    Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
+    found = text_of(page.get(f"/videos/{talk.pk}/?view=paragraphs"))
+    assert found.count('<div class="paragraph">') == 2
+    assert ">A rare word counts more than a common one. </span>" in found
+    last = found.index("Something else</h3>")
+    assert found.index("common one.") < last < found.index("And now for something else.")
+
+
+def test_the_view_that_was_chosen_is_kept(page: Client, talk: Video) -> None:
+    page.get(f"/videos/{talk.pk}/?view=paragraphs")
+    assert '<div class="paragraph">' in text_of(page.get(f"/videos/{talk.pk}/"))
+
+
+def test_chapters_are_shown_with_their_length_and_what_they_are_about(
+    page: Client, talk: Video
+) -> None:
+    Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
+    found = text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
+    assert 'href="?view=paragraphs&amp;t=15s"' in found
+    assert "And now for something else." in found
+    assert "15 s" in found
+
+
+def test_without_chapters_the_view_leads_to_the_paragraphs(page: Client, talk: Video) -> None:
+    assert "It has no chapters" in text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
+
+
+# Beside it
+
+
+def test_a_note_that_links_here_stands_beside_the_transcript(page: Client, talk: Video) -> None:
+    address = f"/videos/{talk.pk}/?t=5s"
+    assert f"(/videos/{talk.pk}/?t=5s): </textarea>" in text_of(page.get(address))
+    sent = {"text": f"Of rare words (/videos/{talk.pk}/?t=5s)", "next": address}
+    assert page.post("/notes/add/", sent)["Location"] == address
+    assert str(Note.objects.get().title) in text_of(page.get(address))
+
+
+def test_a_note_leads_nowhere_else(page: Client, talk: Video) -> None:
+    sent = {"text": "A note", "next": "https://example.org/"}
+    assert page.post("/notes/add/", sent)["Location"].startswith("/notes/")
+
+
+def test_a_question_beside_it_is_asked_of_this_source_alone(page: Client, talk: Video) -> None:
+    source = make_source(talk, texts=["Hello and welcome."])
+    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare"))
+    assert f'<input type="hidden" name="source" value="{source.uuid}">' in found
+
+
+def test_of_very_many_matches_those_around_the_current_one_are_listed(
+    page: Client, collection: Collection
+) -> None:
+    long = make_video(collection, key="marathon", cues=make_cues(7200))  # ten hours
+    found = text_of(page.get(f"/videos/{long.pk}/?q=gradient&n=1200"))
+    assert "1200 of 1200" in found
+    assert found.count('<li class="hit"') == 200  # those around it
+    assert len(found) < 120_000

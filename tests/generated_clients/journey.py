@@ -1,0 +1,19 @@
+"""The journey in Python; run with the generated package ``library`` on the path."""
+
+import sys
+
+from library import AuthenticatedClient
+from library.api.content import change_content_video, list_content_videos
+from library.api.conversations import add_note, list_notes
+from library.api.default import add_source
+from library.models import NoteIn, PatchedVideoDetail, SourceIn
+
+client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])
+added = add_source.sync_detailed(client=client, body=SourceIn(text="Whales sing.", title="Whales"))
+assert added.status_code == 201
+found = list_content_videos.sync(client=client, search="whale", sort="title:desc")
+assert (found.total, found.videos[0].title) == (1, "Whales")
+change = PatchedVideoDetail(title="Sea")
+assert change_content_video.sync(found.videos[0].pk, client=client, body=change).title == "Sea"
+assert list_notes.sync(client=client, limit=0).errors[0].field == "limit"
+assert add_note.sync(client=client, body=NoteIn(text="They sing.")).text == "They sing."

@@ -1,0 +1,70 @@
+"""Clients that generators make of the OpenAPI document compile, and go one journey."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbsite.api import api
+from kbsite.models import ApiToken
+from tests.kbsite.api_walk import V1
+from tests.makers import make_user
+from transcripts.models import Collection
+
+HERE = Path(__file__).parent
+pytestmark = [pytest.mark.node, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _installed() -> None:
+    if not (HERE / "node_modules").is_dir() or not (HERE / ".venv").is_dir():
+        if os.environ.get("CI"):
+            pytest.fail("tests/generated_clients/install.sh was not run")
+        pytest.skip("tests/generated_clients/install.sh was not run")
+
+
+@pytest.fixture
+def token() -> str:
+    shelf = Collection.objects.create(name="Lectures", slug="lectures")
+    return ApiToken.issue(make_user("ada", collection=shelf), name="test", can_write=True)[1]
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Path:
+    path = tmp_path / "openapi.json"
+    path.write_text(json.dumps(api.get_openapi_schema(path_prefix=V1)))
+    return path
+
+
+def run(*command: object, cwd: Path) -> None:
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_typescript_client_compiles_and_goes_the_journey(
+    live_server: Any, token: str, document: Path, tmp_path: Path
+) -> None:
+    programs = HERE / "node_modules/.bin"
+    (tmp_path / "node_modules").symlink_to(HERE / "node_modules")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    shutil.copy(HERE / "journey.ts", tmp_path)
+    run(programs / "openapi-typescript", document, "-o", "api.ts", cwd=tmp_path)
+    options = ("--strict", "--target", "es2022", "--module", "nodenext", "--skipLibCheck")
+    run(programs / "tsc", *options, "journey.ts", cwd=tmp_path)
+    run("node", "journey.js", live_server.url, token, cwd=tmp_path)
+
+
+def test_a_python_client_goes_the_journey(
+    live_server: Any, token: str, document: Path, tmp_path: Path
+) -> None:
+    programs = HERE / ".venv/bin"
+    options = ("--path", document, "--output-path", tmp_path / "library", "--meta", "none")
+    run(programs / "openapi-python-client", "generate", *options, cwd=tmp_path)
+    shutil.copy(HERE / "journey.py", tmp_path)
+    run(programs / "python", "journey.py", live_server.url, token, cwd=tmp_path)

@@ -1,0 +1,104 @@
+"""Reading for models: times inside, contents beside a preview, and nothing for operators."""
+
+import pytest
+
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Source
+from citations.outline import storage as outline_storage
+from citations.search import pipeline
+from kbsite.mcp import transcript_text
+from kbsite.mcp.errors import explained
+from kbsite.mcp.material import for_models
+from tests.kbsite.mcp.conftest import Shelf
+from tests.kbsite.mcp.endpoint import Endpoint, reply
+from tests.makers import make_cues, make_source, make_video
+from transcripts.cues import Cue
+from transcripts.errors import Forbidden
+from transcripts.models import Video
+
+CUES = (
+    Cue(0, 4_000, "We begin with a"),
+    Cue(4_000, 9_000, "definition. Then comes"),
+    Cue(9_000, 16_000, "a theorem. It is short."),
+    Cue(16_000, 30_000, "The proof is not."),
+)
+
+
+def test_a_time_stands_every_fifteen_seconds_or_at_each_sentence_or_nowhere() -> None:
+    assert transcript_text.write(CUES, times="15s").splitlines() == [
+        "[0:00] We begin with a definition. Then comes a theorem. It is short.",
+        "[0:16] The proof is not.",
+    ]
+    assert transcript_text.write(CUES, times="sentence").splitlines() == [
+        "[0:00] We begin with a definition.",
+        "[0:04] Then comes a theorem.",
+        "[0:09] It is short.",
+        "[0:16] The proof is not.",
+    ]
+    assert transcript_text.write(CUES, times="none") == " ".join(cue.text for cue in CUES)
+    assert transcript_text.write((), times="sentence") == ""
+
+
+def test_a_transcript_is_read_with_the_times_that_are_asked_for(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    make_video(shelf.collection, cues=CUES)
+    asked = {"videoId": "lecture-1", "times": "sentence"}
+    assert "\n[0:09] It is short.\n" in reply(
+        endpoint.call(shelf.reading, "get_transcript", **asked)
+    )
+
+
+def test_chapters_come_with_the_preview_and_with_the_outline(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    make_source(make_video(shelf.collection, cues=make_cues(2_000)))
+    Video.objects.update(chapters=[[0, "Welcome"], [600_000, "Gradients"]])
+    preview = reply(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
+    assert "Chapters:\n- [0:00] Welcome\n- [10:00] Gradients\n" in preview
+    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId="lecture-1"))
+    assert "- [10:00] Gradients" in outline
+    Source.objects.all().delete()
+    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId="lecture-1"))
+    assert "- [10:00] Gradients" in outline
+
+
+@pytest.mark.usefixtures("fake_models")
+def test_an_outline_comes_with_a_preview_without_chapters(endpoint: Endpoint, shelf: Shelf) -> None:
+    make_video(shelf.collection, cues=make_cues(1_500))
+    discovery.adopt()
+    source = Source.objects.get()
+    ingest_pipeline.ingest(source.pk)
+    outline_storage.refresh(source)
+    preview = reply(endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1"))
+    assert "\nOutline:\n- [0:00–" in preview
+    outline = reply(endpoint.call(shelf.reading, "get_outline", sourceId=str(source.uuid)))
+    assert "\n## " in outline
+
+
+@pytest.mark.usefixtures("fake_models")
+def test_a_search_tells_nothing_that_only_an_operator_can_do(
+    endpoint: Endpoint, shelf: Shelf, settings: object
+) -> None:
+    make_source(make_video(shelf.collection), texts=["Whales sing."])
+    found = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
+    assert found.startswith("1 passages, best first.")
+    assert "kb " not in found
+    assert "re-rank" not in found
+
+
+def test_commands_and_settings_are_left_out_of_what_a_model_is_told() -> None:
+    told = "It failed. Set LLM_PROVIDER. Run `kb models fetch`, or wait. Try again later."
+    assert for_models(told) == "It failed. Try again later."
+    hint = "Make one with `kb token create --write`."
+    assert "kb token" not in explained(Forbidden("This token may only read.", hint=hint))
+
+
+def test_a_search_by_words_alone_says_so(endpoint: Endpoint, shelf: Shelf) -> None:
+    make_source(make_video(shelf.collection), texts=["Whales sing."])
+    hybrid = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
+    assert "Found by words alone" in hybrid
+    asked = {"query": "whales", "mode": pipeline.SearchMode.LEXICAL}
+    lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **asked))
+    assert "Found by words alone" not in lexical

@@ -1,0 +1,10 @@
+"""Every test counts anew."""
+
+import pytest
+
+from kbsite import rate_limits
+
+
+@pytest.fixture(autouse=True)
+def _uncounted() -> None:
+    rate_limits.forget()

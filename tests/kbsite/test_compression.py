@@ -1,0 +1,54 @@
+"""What is compressed, and which other origins may call."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from kbsite.models import ApiToken
+from tests.makers import make_user, make_video
+from transcripts.models import Collection
+
+VIDEOS = "/api/content/videos/"
+ORIGIN = "https://app.example.org"
+
+
+@pytest.fixture
+def bearer(collection: Collection) -> dict[str, str]:
+    make_video(collection)
+    _, text = ApiToken.issue(make_user("ada", collection=collection), name="test", can_write=False)
+    return {"Authorization": f"Bearer {text}"}
+
+
+def test_a_program_gets_its_answer_compressed(client: Client, bearer: dict[str, str]) -> None:
+    answer = client.get(VIDEOS, headers={**bearer, "Accept-Encoding": "gzip"})
+    assert answer["Content-Encoding"] == "gzip"
+    assert json.loads(gzip.decompress(answer.content))["total"] == 1
+
+
+def test_a_session_gets_nothing_compressed(client: Client, collection: Collection) -> None:
+    client.force_login(make_user("ada", collection=collection))
+    for path in (VIDEOS, "/tokens/"):
+        answer = client.get(path, headers={"Accept-Encoding": "gzip"})
+        assert answer.status_code == 200
+        assert "Content-Encoding" not in answer
+
+
+def test_pages_of_named_origins_may_call_and_others_may_not(
+    client: Client, bearer: dict[str, str], settings: Any
+) -> None:
+    settings.CORS_ALLOWED_ORIGINS = [ORIGIN]
+    asked = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "if-match"}
+    answer = client.options(VIDEOS, headers={"Origin": ORIGIN, **asked})
+    assert answer["Access-Control-Allow-Origin"] == ORIGIN
+    assert "if-match" in answer["Access-Control-Allow-Headers"]
+    answer = client.get(VIDEOS, headers={"Origin": ORIGIN, **bearer})
+    assert answer["Access-Control-Allow-Origin"] == ORIGIN
+    assert "ETag" in answer["Access-Control-Expose-Headers"]
+    assert "Access-Control-Allow-Credentials" not in answer  # no cookies
+    other = client.get(VIDEOS, headers={"Origin": "https://elsewhere.example", **bearer})
+    assert "Access-Control-Allow-Origin" not in other
+    settings.CORS_ALLOWED_ORIGINS = []
+    assert "Access-Control-Allow-Origin" not in client.get(VIDEOS, headers={"Origin": ORIGIN})
