@@ -94,6 +94,9 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3_600,
     "REFRESH_TOKEN_EXPIRE_SECONDS": OAUTH_DAYS * 86_400,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 30,  # for the same successor: ``oauth.rotation``
+    "ACCESS_TOKEN_GENERATOR": "kbsite.oauth.rotation.access_token",
+    "REFRESH_TOKEN_GENERATOR": "kbsite.oauth.rotation.refresh_token",
     "ALLOWED_REDIRECT_URI_SCHEMES": ["https", "http", *OAUTH_REDIRECT_SCHEMES],
     "ALLOW_LOCALHOST_LOOPBACK": True,
     "DCR_ENABLED": OAUTH_REGISTRATION,
@@ -111,4 +114,7 @@ OAUTH2_PROVIDER: dict[str, Any] = {
         )
     },
 }
-SILENCED_SYSTEM_CHECKS = ["oauth2_provider.W008"]  # http is for the user's own machine only
+SILENCED_SYSTEM_CHECKS = [
+    "oauth2_provider.E001",  # successors are derived anew, so that hashes suffice for the grace
+    "oauth2_provider.W008",  # http is for the user's own machine only
+]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from limits import RateLimitItemPerHour
 from oauth2_provider.cimd import CIMDError, SafeMetadataFetcher, _validate_client_id_url
 from oauth2_provider.settings import oauth2_settings
@@ -20,7 +20,7 @@ from requests.adapters import HTTPAdapter
 
 from kbsite import rate_limits
 from kbsite.oauth import connections
-from transcripts.errors import Throttled
+from kbsite.oauth.refusals import refusal, throttled
 from transcripts.sanitize import clean
 from transcripts.youtube.public_addresses import connect_publicly
 
@@ -39,28 +39,26 @@ class Registration(DynamicClientRegistrationView):
     """Registers an application: bounded, and as often as one address may."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            rate_limits.count(
-                "client registration",
-                rate_limits.address_of(request),
-                allowed=PER_ADDRESS,
-                message="Too many applications have registered from this address.",
-            )
-        except Throttled as error:
-            return _refused("slow_down", error.message, 429, error.retry_after)
+        message = "Too many applications have registered from this address."
+        if response := throttled(
+            request, "client registration", allowed=PER_ADDRESS, message=message
+        ):
+            return response
         if connections.unused_applications().count() >= MAX_UNUSED:
-            return _refused("temporarily_unavailable", "Too many wait to be connected.", 503, 3600)
+            message = "Too many wait to be connected."
+            return refusal("temporarily_unavailable", message, status=503, wait=3600)
         if len(request.body) > MAX_BODY:
-            return _refused("invalid_client_metadata", f"More than {MAX_BODY:,} bytes.", 413)
+            message = f"More than {MAX_BODY:,} bytes."
+            return refusal("invalid_client_metadata", message, status=413)
         try:
             flaw = flaw_of(json.loads(request.body))
         except (ValueError, RecursionError):
             flaw = "This is not JSON."
         if flaw:
             what = "redirect_uri" if "redirect_uri" in flaw else "client_metadata"
-            return _refused(f"invalid_{what}", flaw)
-        response: HttpResponse = super().post(request, *args, **kwargs)
-        return response
+            return refusal(f"invalid_{what}", flaw)
+        answer: HttpResponse = super().post(request, *args, **kwargs)
+        return answer
 
 
 class RegistrationManagement(DynamicClientRegistrationManagementView):
@@ -167,10 +165,3 @@ def _may_redirect(address: Any) -> bool:
     if parts.scheme in settings.OAUTH_REDIRECT_SCHEMES:
         return True
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
-
-
-def _refused(error: str, message: str, status: int = 400, wait: int | None = None) -> HttpResponse:
-    headers = {"Retry-After": str(wait)} if wait else {}
-    return JsonResponse(
-        {"error": error, "error_description": message}, status=status, headers=headers
-    )

@@ -2,12 +2,11 @@
 
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from limits import RateLimitItemPerMinute
 from oauth2_provider.views import RevokeTokenView, TokenView
 
-from kbsite import rate_limits
-from transcripts.errors import Throttled
+from kbsite.oauth.refusals import refusal, throttled
 
 PER_ADDRESS: Final = RateLimitItemPerMinute(300)
 
@@ -17,7 +16,7 @@ class Exchange(TokenView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.POST.get("grant_type") not in ("authorization_code", "refresh_token"):
-            return _refusal("unsupported_grant_type")
+            return refusal("unsupported_grant_type")
         return _refused(request) or super().post(request, *args, **kwargs)
 
 
@@ -30,21 +29,9 @@ class Revocation(RevokeTokenView):
 
 def _refused(request: HttpRequest) -> HttpResponse | None:
     """Refuse too many requests, and what PostgreSQL cannot compare."""
-    try:
-        rate_limits.count(
-            "tokens",
-            rate_limits.address_of(request),
-            allowed=PER_ADDRESS,
-            message="Too many requests came from this address.",
-        )
-    except Throttled as error:
-        response = _refusal("slow_down", 429)
-        response["Retry-After"] = str(error.retry_after)
+    message = "Too many requests came from this address."
+    if response := throttled(request, "tokens", allowed=PER_ADDRESS, message=message):
         return response
     if any("\0" in value for values in request.POST.lists() for value in values[1]):
-        return _refusal("invalid_request")
+        return refusal("invalid_request")
     return None
-
-
-def _refusal(error: str, status: int = 400) -> HttpResponse:
-    return JsonResponse({"error": error}, status=status, headers={"Cache-Control": "no-store"})

@@ -12,7 +12,9 @@ class Validator(OAuth2Validator):
     """Binds a new family of tokens to its connection; refuses resources of other servers."""
 
     def _save_bearer_token(self, token: Any, request: Any, *args: Any, **kwargs: Any) -> None:
+        texts = {name: token[name] for name in ("access_token", "refresh_token")}
         super()._save_bearer_token(token, request, *args, **kwargs)
+        token.update(texts)  # of tokens that were given before, the toolkit has no texts
         if request.grant_type == "authorization_code":
             connections.redeem(request.code, token["refresh_token"])
 

@@ -7,6 +7,7 @@ import re
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from queue import Queue
@@ -138,13 +139,48 @@ class Program(threading.Thread):
 
 
 def mcp_remote(url: str) -> list[str]:
-    """Return the command by which Claude Desktop reaches a server; it uses the TypeScript SDK."""
-    return [str(suite.MODULES / "mcp-remote/dist/proxy.js"), url, "--allow-http"]
+    """Return the command by which Claude Desktop reaches a server."""
+    return [suite.node(), str(suite.MODULES / "mcp-remote/dist/proxy.js"), url, "--allow-http"]
 
 
 def inspector(url: str) -> list[str]:
     program = str((suite.MODULES / ".bin/mcp-inspector").resolve())
-    return [program, "--cli", url, "--transport", "http", "--method", "tools/list"]
+    return [suite.node(), program, "--cli", url, "--transport", "http", "--method", "tools/list"]
+
+
+def typescript_sdk(url: str) -> list[str]:
+    return [suite.node(), str(suite.HERE / "sdk_client.mjs"), url]
+
+
+def fastmcp(url: str) -> list[str]:
+    suite.require_fastmcp()
+    return [str(suite.PYTHON), str(suite.HERE / "fastmcp_client.py"), url]
+
+
+@contextmanager
+def running(command: list[str], home: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Run a program that finds no browser: what it would open, it prints."""
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "PATH": "",
+        "PYTHONPATH": "",
+        "BROWSER": "/bin/echo %s",
+        "MCP_AUTO_OPEN_ENABLED": "true",
+    }
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            kill(process)
 
 
 def address_in(line: str) -> str:
@@ -198,6 +234,34 @@ def test_the_sdk_connects_by_the_address_alone_and_asks_for_more(
 
 
 @pytest.mark.node
+@pytest.mark.parametrize("program", [typescript_sdk, fastmcp])
+def test_client_libraries_connect_by_the_address_alone_and_ask_for_more(
+    site: Site, visit: Open, tmp_path: Path, program: Callable[[str], list[str]]
+) -> None:
+    suite.require_node()
+    ada = visit()
+    ada.context.unroute_all()
+    choices = iter(("read, search and ask", "add and change"))
+    with running(program(f"{site.url}/mcp"), tmp_path) as process:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if address := address_in(line):
+                ada.page.goto(address)
+                ada.page.get_by_label(next(choices)).check()
+                ada.page.get_by_role("button", name="Connect", exact=True).click()
+                ada.page.wait_for_url(re.compile("/callback"))
+    output = "".join(said)
+    tools = next(line for line in said if line.startswith("tools:"))
+    assert "search_knowledge_base" in tools, output
+    assert "add_source" not in tools
+    added = next((line for line in said if line.startswith("added:")), "")
+    assert "is not" in added, output  # the address; with the right to write it is looked at
+    assert next(choices, None) is None
+
+
+@pytest.mark.node
 @pytest.mark.parametrize("program", [mcp_remote, inspector])
 def test_other_clients_connect_by_the_address_alone(
     site: Site, visit: Open, tmp_path: Path, program: Callable[[str], list[str]]
@@ -205,16 +269,7 @@ def test_other_clients_connect_by_the_address_alone(
     suite.require_node()
     ada = visit()
     ada.context.unroute_all()
-    environment = {**os.environ, "HOME": str(tmp_path), "MCP_AUTO_OPEN_ENABLED": "true"}
-    with subprocess.Popen(
-        [suite.node(), *program(f"{site.url}/mcp")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env={**environment, "PATH": ""},  # no browser is found
-        start_new_session=True,
-    ) as process:
+    with running(program(f"{site.url}/mcp"), tmp_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for message in MESSAGES:
@@ -225,4 +280,3 @@ def test_other_clients_connect_by_the_address_alone(
         ada.page.goto(address)
         ada.page.get_by_role("button", name="Connect", exact=True).click()
         assert any("search_knowledge_base" in line for line in lines)
-        kill(process)

@@ -1,4 +1,4 @@
-"""The public conformance suite and the Inspector, run by Node 22 against an endpoint."""
+"""The public conformance suite and clients of others, run against an endpoint."""
 
 import os
 import re
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 HERE = Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
+PYTHON = HERE / ".venv/bin/python"  # of an environment with fastmcp
 OLDEST = 22
 
 
@@ -116,8 +117,16 @@ def validate_bundle(manifest: Path) -> subprocess.CompletedProcess[str]:
 
 
 def require_node() -> None:
-    """Skip the test where Node or the packages are missing, except in CI, where it has to run."""
-    missing = _missing()
+    """Skip the test where Node or packages are missing, except in CI, where it has to run."""
+    _require(_missing())
+
+
+def require_fastmcp() -> None:
+    """Do the same where fastmcp is missing."""
+    _require("" if PYTHON.exists() else "fastmcp is not here; run tests/conformance/install.sh")
+
+
+def _require(missing: str) -> None:
     if missing and os.environ.get("CI") == "true":
         pytest.fail(missing)
     if missing:
@@ -126,7 +135,8 @@ def require_node() -> None:
 
 def _missing() -> str:
     scope = "@modelcontextprotocol"
-    for package in (f"{scope}/conformance", f"{scope}/inspector", "@anthropic-ai/mcpb"):
+    packages = (*(f"{scope}/{name}" for name in ("conformance", "inspector", "sdk")), "mcp-remote")
+    for package in (*packages, "@anthropic-ai/mcpb"):
         if not (MODULES / package / "package.json").is_file():
             return f"{package} is not installed; run tests/conformance/install.sh"
     if not node():

@@ -1,10 +1,13 @@
 """The whole flow, as programs and users go through it."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from oauth2_provider.models import AccessToken, Grant, RefreshToken
@@ -18,6 +21,7 @@ from transcripts.models import AuditEntry, Collection, Role
 pytestmark = pytest.mark.django_db
 VIDEOS = "/api/content/videos/"
 COLLECTIONS = "/api/content/collections/"
+GRACE = timedelta(seconds=30)  # in which a refresh token gives its successor again
 
 
 @pytest.fixture
@@ -239,10 +243,52 @@ def test_a_refresh_token_is_good_once_and_its_reuse_ends_the_connection(ada: Use
     assert second["refresh_token"] != first["refresh_token"]
     assert call(first).status_code == 401
     assert call(second).status_code == 200
+    RefreshToken.objects.exclude(revoked=None).update(revoked=timezone.now() - GRACE)
     assert program.refresh(first).status_code == 400
     assert call(second).status_code == 401
     assert program.refresh(second).status_code == 400
     assert not connections.live(ada)
+
+
+def test_who_refreshes_twice_within_the_grace_gets_the_same_tokens(ada: User) -> None:
+    program = Program()
+    first = program.exchange(program.ask(ada, {"access": "write"}, resource="")).json()
+    second = program.refresh(first, scope="read").json()
+    again = program.refresh(first).json()
+    assert again == second  # of the same scope too, whatever was asked for
+    assert call(again).status_code == 200
+    assert call(program.refresh(again).json()).status_code == 200
+    assert program.refresh(first).status_code == 400  # its successor was used
+    assert not connections.live(ada)
+
+
+def test_a_revoked_connection_has_no_grace(ada: User) -> None:
+    program = Program()
+    first = program.exchange(program.ask(ada, resource="")).json()
+    second = program.refresh(first).json()
+    assert program.revoke(second["refresh_token"]) == 200
+    assert program.refresh(first).status_code == 400
+    assert program.refresh(second).status_code == 400
+
+
+@pytest.mark.django_db(transaction=True)
+def test_programs_that_refresh_at_once_all_go_on(ada: User) -> None:
+    program = Program()
+    first = program.exchange(program.ask(ada, resource="")).json()
+    start = threading.Barrier(4)
+
+    def refresh(_: int) -> dict[str, str]:
+        try:
+            start.wait(10)
+            return dict(program.refresh(first).json())
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(refresh, range(4)))
+    assert all(answer == answers[0] for answer in answers)
+    assert call(answers[0]).status_code == 200
+    assert program.refresh(answers[0]).status_code == 200
 
 
 def test_a_refresh_token_is_of_use_to_its_client_only(ada: User) -> None:
