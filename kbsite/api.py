@@ -21,11 +21,12 @@ from ninja.utils import check_csrf
 from pydantic_core import to_jsonable_python
 
 from citations.api import router as citations
-from kbsite import errors
+from kbsite import errors, idempotency
 from kbsite.auth import Caller
 from kbsite.content import description
 from kbsite.content.lists import UNKNOWN
 from kbsite.content.views import router as content
+from kbsite.models.keyed_requests import MAX_KEY
 from kbsite.options import PACKAGE_DIR
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
@@ -121,6 +122,8 @@ class Api(NinjaAPI):
         schema["components"]["schemas"] |= content["components"]["schemas"]
         for methods in schema["paths"].values():
             _describe_versions(methods)
+            if "post" in methods:
+                _describe_key(methods["post"])
         return schema
 
 
@@ -136,6 +139,23 @@ def _describe_versions(methods: dict[str, Any]) -> None:
         operation["parameters"] = [*operation.get("parameters", ()), header]
         refusal = {"description": "If-Match names another version.", "content": problem}
         operation["responses"]["412"] = refusal
+
+
+def _describe_key(operation: dict[str, Any]) -> None:
+    """Describe what ``kbsite.idempotency`` adds to an operation."""
+    schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]+$"}
+    about = "Sent again with the key and body of an answered request, it repeats that answer."
+    header = {"name": idempotency.HEADER, "in": "header", "required": False, "schema": schema}
+    operation["parameters"] = [*operation.get("parameters", ()), {**header, "description": about}]
+    replayed = {"schema": {"const": "true"}, "description": "This answer was given before."}
+    for status, answer in operation["responses"].items():
+        if 200 <= int(status) < 300:
+            answer.setdefault("headers", {})[idempotency.REPLAYED] = replayed
+    problem = {errors.PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
+    conflict = {"description": "Such as: the first request with its key runs.", "content": problem}
+    statuses = {str(status) for status in operation["responses"]}
+    if "409" not in statuses:
+        operation["responses"]["409"] = conflict
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -55,6 +55,36 @@ class Outdated(Conflict):
         super().__init__("This was changed since you read it.")
 
 
+class KeyReused(InvalidInput):
+    """Another request had this Idempotency-Key."""
+
+    code = "key_reused"
+    default_hint = "Make a new key for every new request, such as a UUID."
+
+    def __init__(self) -> None:
+        super().__init__("Another request with this Idempotency-Key was answered.")
+
+
+class StillRunning(Conflict):
+    """The first request with this Idempotency-Key has no answer yet."""
+
+    code = "still_running"
+    default_hint = "Send it again in a few seconds."
+
+    def __init__(self) -> None:
+        super().__init__("The first request with this Idempotency-Key is still being worked on.")
+
+
+class RightsChanged(Conflict):
+    """Who repeats a request may not see all that was seen when it was answered."""
+
+    code = "rights_changed"
+    default_hint = "If you want it to be done once more, send it with a new key."
+
+    def __init__(self) -> None:
+        super().__init__("You may see or change less than when this request was answered.")
+
+
 # Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
 FAMILIES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (NotSignedIn, 401),

@@ -162,6 +162,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "kbsite.errors.ErrorMiddleware",
     "kbsite.conditional_requests.VersionMiddleware",
+    "kbsite.idempotency.IdempotencyMiddleware",
 ]
 ROOT_URLCONF = "kbsite.urls"
 ASGI_APPLICATION = "kbsite.asgi.application"
@@ -371,8 +372,13 @@ CORS_ALLOWED_ORIGINS = option(
     "CORS_ALLOWED_ORIGINS", [], "Origins (https://app.example.org) whose pages may call REST."
 )
 CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_HEADERS = ("authorization", "content-type", "if-match", "if-none-match", "last-event-id")
-CORS_EXPOSE_HEADERS = ("ETag", "Location", "RateLimit", "RateLimit-Policy", "Retry-After")
+CORS_ALLOW_HEADERS = (
+    *("authorization", "content-type", "idempotency-key", "if-match", "if-none-match"),
+    "last-event-id",
+)
+CORS_EXPOSE_HEADERS = (
+    *("ETag", "Idempotent-Replayed", "Location", "RateLimit", "RateLimit-Policy", "Retry-After"),
+)
 
 # The content API
 

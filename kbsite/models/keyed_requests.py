@@ -1,0 +1,90 @@
+"""Requests with an Idempotency-Key, and their first answers."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import ClassVar, Final, Self
+from uuid import UUID
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Sum, Window
+from django.db.models.functions import Now, RowNumber
+
+from kbsite.models.credentials import ApiToken
+from transcripts.scope import Scope
+from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
+
+KEPT_FOR: Final = timedelta(days=1)
+MAX_KEY: Final = 255  # characters
+MAX_KEPT: Final = 10_000  # answers of one user
+MAX_BYTES: Final = 50_000_000  # of one user's answers
+
+
+class KeyedRequestQuerySet(LeasedWorkQuerySet["KeyedRequest"]):
+    def expired(self) -> Self:
+        """Keep what is older than a day."""
+        return self.filter(created_at__lt=Now() - KEPT_FOR)
+
+    def surplus(self) -> "models.QuerySet[KeyedRequest]":
+        """Keep a user's oldest answers beyond what is kept for one user."""
+        newest_first = F("pk").desc()
+        ranked = self.annotate(
+            rank=Window(RowNumber(), order_by=newest_first),
+            bytes=Window(Sum("size"), order_by=newest_first),
+        )
+        return ranked.exclude(rank__lte=MAX_KEPT, bytes__lte=MAX_BYTES)
+
+
+class KeyedRequest(LeasedWork):
+    """A request of a user, by one session or token, that its sender may repeat.
+
+    Whoever works on it holds a lease: if that process dies, a repetition does the work.
+    """
+
+    LEASE: ClassVar[timedelta] = timedelta(seconds=30)
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    token = models.ForeignKey(
+        ApiToken, on_delete=models.CASCADE, null=True, related_name="+", help_text="None: a session"
+    )
+    key = models.CharField(max_length=MAX_KEY)
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of the request")
+    created_at = models.DateTimeField(db_default=Now(), db_index=True)
+    status = models.PositiveSmallIntegerField(null=True, help_text="None: there is no answer yet")
+    headers = models.JSONField(default=dict)
+    content = models.BinaryField(default=bytes)
+    size = models.PositiveIntegerField(default=0)
+    readable = models.JSONField(default=list, help_text="Collections that its sender could read")
+    writable = models.JSONField(default=list)
+
+    objects = KeyedRequestQuerySet.as_manager()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("user", "token", "key"), name="keyed_request_once", nulls_distinct=False
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.key
+
+    def allows(self, scope: Scope) -> bool:
+        """Tell whether whoever has this scope may still see and change what the sender could."""
+        may_read = scope.readable.issuperset(self.readable)
+        return may_read and scope.writable.issuperset(self.writable)
+
+    def finish(
+        self, holder: UUID, *, status: int, headers: Mapping[str, str], content: bytes, scope: Scope
+    ) -> None:
+        """Keep the answer, unless the lease was lost; forget a user's oldest beyond the limits."""
+        answer = {"status": status, "headers": dict(headers), "content": content}
+        seen = {"readable": sorted(scope.readable), "writable": sorted(scope.writable)}
+        held = KeyedRequest.objects.filter(pk=self.pk, holder=holder)
+        held.update(**answer, **seen, size=len(content), holder=None)
+        own = KeyedRequest.objects.filter(user=self.user_id)
+        KeyedRequest.objects.filter(pk__in=[row.pk for row in own.surplus()[:MAX_KEPT]]).delete()
+
+    def drop(self, holder: UUID) -> None:
+        """Forget a request that was refused or failed: it may be sent again."""
+        KeyedRequest.objects.filter(pk=self.pk, holder=holder).delete()

@@ -1,0 +1,150 @@
+"""A POST that is repeated with its Idempotency-Key is done once."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
+from django.test import Client
+from django.test.client import encode_multipart
+from django.utils import timezone
+
+from citations.models import Note
+from kbsite import tasks
+from kbsite.models import ApiToken, KeyedRequest, keyed_requests
+from tests.makers import make_user
+from transcripts.models import Collection, Job
+
+V1 = "/api/v1/"
+NOTE = {"collection": "lectures", "text": "One."}
+
+
+@pytest.fixture
+def user(collection: Collection) -> User:
+    return make_user("ada", collection=collection)
+
+
+def client_of(user: User, **options: Any) -> Client:
+    _, text = ApiToken.issue(user, name="test", can_write=True, **options)
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+@pytest.fixture
+def asking(user: User) -> Client:
+    return client_of(user)
+
+
+def post(client: Client, path: str, body: Any, key: str = "k-1") -> Any:
+    sent = json.dumps(body)
+    headers = {"Idempotency-Key": key}
+    return client.post(path, sent, content_type="application/json", headers=headers)
+
+
+def test_a_repeated_request_returns_the_first_answer_and_does_nothing(asking: Client) -> None:
+    first = post(asking, f"{V1}notes", NOTE)
+    again = post(asking, f"{V1}notes", NOTE)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert (again.content, again["Location"]) == (first.content, first["Location"])
+    assert again["Content-Type"] == first["Content-Type"]
+    assert (again["Idempotent-Replayed"], "Idempotent-Replayed" in first) == ("true", False)
+    assert Note.objects.count() == 1
+
+
+def test_content_is_made_once_too(asking: Client) -> None:
+    body = {"name": "New", "slug": "new"}
+    first, again = (post(asking, "/api/content/collections/", body) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert post(asking, "/api/content/collections/", body, key="k-2").status_code == 422
+
+
+def test_a_form_is_the_same_whatever_separates_its_parts(asking: Client) -> None:
+    for boundary in ("one", "two"):
+        file = SimpleUploadedFile("talk.vtt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n")
+        fields = {"collection": "lectures", "files": file}
+        kind = f"multipart/form-data; boundary={boundary}"
+        sent, headers = encode_multipart(boundary, fields), {"Idempotency-Key": "files"}
+        answer = asking.post(f"{V1}sources/files", sent, content_type=kind, headers=headers)
+        assert answer.status_code == 202, answer.content
+    assert Job.objects.count() == 1
+
+
+def test_a_key_that_another_request_had_is_refused(asking: Client) -> None:
+    post(asking, f"{V1}notes", NOTE)
+    for path, body in ((f"{V1}notes", {**NOTE, "text": "Two."}), (f"{V1}sessions", NOTE)):
+        refused = post(asking, path, body)
+        assert (refused.status_code, refused.json()["code"]) == (422, "key_reused")
+    assert Note.objects.count() == 1
+
+
+def test_while_the_first_request_is_worked_on_its_repetition_has_to_wait(asking: Client) -> None:
+    post(asking, f"{V1}notes", NOTE)
+    KeyedRequest.objects.update(status=None, holder=uuid4())
+    running = post(asking, f"{V1}notes", NOTE)
+    assert (running.status_code, running.json()["code"]) == (409, "still_running")
+    KeyedRequest.objects.update(active_at=F("active_at") - timedelta(minutes=1))  # it has died
+    assert post(asking, f"{V1}notes", NOTE).status_code == 201
+    assert Note.objects.count() == 2
+
+
+def test_what_was_refused_may_be_sent_again_with_its_key(asking: Client) -> None:
+    assert post(asking, f"{V1}notes", {"text": "One.", "collection": "absent"}).status_code == 404
+    assert post(asking, f"{V1}notes", NOTE).status_code == 201
+
+
+def test_keys_belong_to_who_sends_them(asking: Client, user: User, collection: Collection) -> None:
+    post(asking, f"{V1}notes", NOTE)
+    others = client_of(make_user("grace", collection=collection))
+    assert "Idempotent-Replayed" not in post(others, f"{V1}notes", {**NOTE, "text": "Two."})
+    assert "Idempotent-Replayed" not in post(client_of(user), f"{V1}notes", NOTE)
+    stranger = post(Client(), f"{V1}notes", NOTE)
+    assert stranger.status_code == 401
+
+
+def test_an_answer_is_not_repeated_to_who_may_no_longer_see_it(asking: Client, user: User) -> None:
+    post(asking, f"{V1}notes", NOTE)
+    user.memberships.all().delete()
+    refused = post(asking, f"{V1}notes", NOTE)
+    assert (refused.status_code, refused.json()["code"]) == (409, "rights_changed")
+    assert "One." not in refused.content.decode()
+
+
+@pytest.mark.parametrize("key", ["", "k" * 256, "with\ttab"])
+def test_a_key_that_cannot_be_kept_is_refused_by_its_name(asking: Client, key: str) -> None:
+    refused = post(asking, f"{V1}notes", NOTE, key=key)
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["field"] == "Idempotency-Key"
+    assert not Note.objects.exists()
+
+
+def test_a_stream_takes_no_key(asking: Client) -> None:
+    question = {"question": "What?", "collection": "lectures"}
+    assert post(asking, f"{V1}ask", question).json()["errors"][0]["field"] == "Idempotency-Key"
+    answer, again = (post(asking, f"{V1}ask?stream=false", question) for _ in range(2))
+    assert (answer.status_code, again.content) == (200, answer.content)
+
+
+def test_keys_are_forgotten_after_a_day(asking: Client) -> None:
+    post(asking, f"{V1}notes", NOTE)
+    KeyedRequest.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    post(asking, f"{V1}notes", NOTE)
+    assert Note.objects.count() == 2
+    KeyedRequest.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    tasks.prune()
+    assert not KeyedRequest.objects.exists()
+
+
+def test_a_users_oldest_answers_make_room_for_new_ones(
+    asking: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyed_requests, "MAX_KEPT", 2)
+    for number in range(4):
+        post(asking, f"{V1}notes", NOTE, key=f"k-{number}")
+    assert set(KeyedRequest.objects.values_list("key", flat=True)) == {"k-2", "k-3"}
+    monkeypatch.setattr(keyed_requests, "MAX_BYTES", 400)
+    post(asking, f"{V1}notes", NOTE, key="k-4")
+    assert set(KeyedRequest.objects.values_list("key", flat=True)) == {"k-4"}
