@@ -13,6 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from kbsite.errors import (
     API,
+    KeyReused,
+    RightsChanged,
+    StillRunning,
     invalid_fields,
     problem_response,
     protocol_response,
