@@ -35,6 +35,8 @@ warnings.filterwarnings(
 # of them keep an answer waiting that costs nothing, such as the refusal of one request too many.
 sys.setswitchinterval(0.0005)
 
+PROBES = ("/healthz", "/readyz", "/metrics")  # asked for while nobody is there
+
 Handler = Callable[[int, FrameType | None], Any]
 _application = WatchedRequests(Application())
 
@@ -43,6 +45,8 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
     """Serve; on a signal to end, end the event streams first, as web servers wait for them."""
     if scope["type"] == "lifespan" and threading.current_thread() is threading.main_thread():
         _end_streams_on_signals(asyncio.get_running_loop())
+    if scope["type"] == "http" and scope["path"] not in PROBES:
+        registry.warm_again()  # whoever arrives may search next
     await _application(scope, receive, send)
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from citations.providers.runtime import openvino
 
 BATCH_TOKENS = 512
 READ_AT_ONCE = 1_024  # texts that are tokenized together
+
+released: Final = threading.Event()  # a model has left memory since this was cleared
 
 Numbers: TypeAlias = NDArray[np.float32]
 
@@ -110,6 +112,7 @@ class Engine:
             time.sleep(left)
         with self._lock:
             self._graph = None
+        released.set()
 
 
 class TextEncoder:

@@ -14,6 +14,7 @@ from citations.providers import (
     embedding,
     embedding_services,
     openvino_conversion,
+    openvino_encoder,
     weights,
 )
 from citations.providers.embedding import LOCAL, Embedder, HashEmbedder, LocalEmbedder
@@ -132,6 +133,13 @@ def warm() -> None:
             warm_up()
         except ModelError as error:
             logger.warning("A model cannot be used: %s %s", error.message, error.hint)
+
+
+def warm_again() -> None:
+    """Load in the background what has left memory unused; cheap enough for every request."""
+    if openvino_encoder.released.is_set():
+        openvino_encoder.released.clear()
+        threading.Thread(target=warm, name="warm", daemon=True).start()
 
 
 def reset() -> None:

@@ -140,7 +140,8 @@ class Worker:
             code = process.wait()
             is_steady = time.monotonic() - started > STEADY_SECONDS
             pause = 1.0 if is_steady else min(max(1.0, pause * 2), MAX_PAUSE)
-            if not self._ending.is_set():
+            # 0: it has ended to give back memory (see ``kbsite.cli.worker``).
+            if code and not self._ending.is_set():
                 cause = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
                 logger.warning("The worker ended (%s); restarting it in %.0f s.", cause, pause)
 

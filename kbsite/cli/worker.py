@@ -17,6 +17,7 @@ from django.db import Error, connection
 from prometheus_client import start_http_server
 
 from citations import tasks as indexing
+from citations.providers import openvino_encoder
 from kbsite.celery import app
 from kbsite.cli.database import open_database, watched_database
 from kbsite.cli.options import option
@@ -47,6 +48,7 @@ def worker(
         )
     if with_parent:
         threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
+        threading.Thread(target=_end_with_models, name="memory-watch", daemon=True).start()
     worker_ready.connect(_sweep_at_once)
     threading.Thread(target=_send_pulses, name="pulse", daemon=True).start()
     # Messages are JSON, which is safe to read as root (in a container).
@@ -82,6 +84,15 @@ def _send_pulses() -> None:
         with contextlib.suppress(Error):  # the database may be away for a moment
             WorkerPulse.beat()
         connection.close()
+
+
+def _end_with_models() -> None:
+    """End when unused models have left memory: the libraries that ran them keep 130 MB.
+
+    Celery finishes its running jobs first; the parent starts another worker.
+    """
+    openvino_encoder.released.wait()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _end_with_parent() -> None:

@@ -19,6 +19,7 @@ from tests.serving import KB, PATIENCE, ROOT, Serving, environment, processes_of
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 Serve = Callable[..., Serving]
+WEIGHTS = "model.bin"  # mapped into the memory of a process that runs a model
 
 
 @pytest.fixture
@@ -194,6 +195,22 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
         assert [job["state"] for job in report["jobs"]] == ["done"]
         assert serving.end(signal.SIGINT) == 0
     until(lambda: not processes_of(home), seconds=20)
+
+
+@needs_proc
+def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(serve: Serve) -> None:
+    serving = serve("--sample", EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="1")
+    until(lambda: serving.worker_pid() is not None)
+    first = serving.worker_pid()
+    until(lambda: serving.worker_pid() not in (None, first))  # the first embedded the samples
+    assert "worker ended" not in serving.output()  # nothing to worry about
+
+    server = Path(f"/proc/{serving.process.pid}/maps")
+    until(lambda: WEIGHTS not in server.read_text())
+    requests.get(f"{serving.url}/healthz").raise_for_status()
+    assert WEIGHTS not in server.read_text()
+    requests.get(f"{serving.url}/").raise_for_status()
+    until(lambda: WEIGHTS in server.read_text())
 
 
 @needs_proc
