@@ -109,9 +109,8 @@ def add_captions(
             raw=data,
             settled=settled,
         )
-        if not (is_recorded or stored.change is StorageChange.UNCHANGED):
-            action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
-            audit.record(action, "video", stored.video.key, collection=collection)
+        if not is_recorded:
+            record(collection, stored)
     return replace(stored, warning=parsed.warning)
 
 
@@ -140,6 +139,13 @@ def change_since(video: Video, moment: datetime) -> StorageChange:
     return StorageChange.UPDATED if is_updated else StorageChange.UNCHANGED
 
 
+def record(collection: Collection, stored: StoredTranscript) -> None:
+    """Tell the audit trail, if anything changed."""
+    if stored.change is not StorageChange.UNCHANGED:
+        action = Action.ADD if stored.change is StorageChange.ADDED else Action.CHANGE
+        audit.record(action, "video", stored.video.key, collection=collection)
+
+
 def reparse(transcript: Transcript) -> StorageChange:
     """Parse the stored original again. Raises ``Conflict`` if there is none."""
     raw = RawCaptions.objects.filter(transcript=transcript).first()
@@ -154,8 +160,16 @@ def reparse(transcript: Transcript) -> StorageChange:
 
 
 def store_fetched(
-    collection: Collection, fetched: FetchedTranscript, *, tags: Sequence[str] = (), by: Any = None
+    collection: Collection,
+    fetched: FetchedTranscript,
+    *,
+    tags: Sequence[str] = (),
+    by: Any = None,
+    is_trusted: bool = True,
 ) -> StoredTranscript:
+    """Store what YouTube sent. ``is_trusted`` says that it was sent to this server; else it only
+    replaces an earlier version of itself. Raises ``Conflict``.
+    """
     info = fetched.info
     metadata = Metadata(
         key=info.id,
@@ -174,6 +188,7 @@ def store_fetched(
         origin=fetched.origin,
         raw_name=fetched.raw_name,
         raw=fetched.raw,
+        is_trusted=is_trusted,
     )
 
 
@@ -200,6 +215,7 @@ def _store(
     raw_name: str,
     raw: bytes,
     settled: Container[int] = (),
+    is_trusted: bool = True,
 ) -> StoredTranscript:
     language = clean(language, 35)
     with transaction.atomic():
@@ -207,7 +223,8 @@ def _store(
         light = Transcript.objects.light().select_related("raw")
         old = light.filter(video=video, language=language, origin=origin).first()
         if old is not None:
-            _refuse_other_recording(video, old, cues, raw_name=raw_name)
+            if not is_trusted or _is_other_file(old, raw_name):
+                _refuse_other_recording(video, old, cues)
             if old.pk in settled:
                 return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
         transcript, change = _write(video, cues, language=language, origin=origin, old=old)
@@ -252,20 +269,18 @@ def _video_values(metadata: Metadata) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value} | {"partial": metadata.partial}
 
 
-def _refuse_other_recording(
-    video: Video, old: Transcript, cues: Sequence[Cue], *, raw_name: str
-) -> None:
-    """Raise ``Conflict`` if a file of the same name holds another recording, not a new version."""
-    if (
-        old.origin not in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO)
-        or not hasattr(old, "raw")
-        or old.raw.name == raw_name
-    ):
-        return
+def _is_other_file(old: Transcript, raw_name: str) -> bool:
+    is_file = old.origin in (CaptionOrigin.UPLOAD, CaptionOrigin.AUTO) and hasattr(old, "raw")
+    return is_file and old.raw.name != raw_name
+
+
+def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue]) -> None:
+    """Raise ``Conflict`` if the name stands for another recording, not an earlier version."""
     before, now = _vocabulary(captions.from_json(old.cues)), _vocabulary(cues)
     if len(before & now) < SIMILAR * min(len(before), len(now)):
+        name = old.raw.name if hasattr(old, "raw") else old.language
         raise Conflict(
-            f"“{video.key}” already names another recording ({old.raw.name}).",
+            f"“{video.key}” already names another recording ({name}).",
             hint="Rename the file, or add it to another collection.",
         )
 

@@ -194,6 +194,13 @@ OPERATIONS = [
         json=True,
     ),
     Door("POST", "api/v1/sources/files", "thing", {"collection": "secrets"}),
+    Door(
+        "POST",
+        "api/v1/sources/captions",
+        "thing",
+        {"url": "dQw4w9WgXcQ", "captions": "0:01\nHello\n", "collection": "secrets"},
+        json=True,
+    ),
     Door("GET", "api/v1/jobs", "list"),
     Door("GET", "api/v1/jobs/<job_id>"),
     Door("POST", "api/v1/jobs/<job_id>/retry"),

@@ -43,6 +43,15 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("GET", f"{V1}sources?source_id={{source}}"),
     Operation("POST", f"{V1}sources/files", {"collection": "{slug}"}, upload=True),
+    Operation(
+        "POST",
+        f"{V1}sources/captions",
+        {
+            "url": "dQw4w9WgXcQ",
+            "captions": "WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n",
+            "collection": "{slug}",
+        },
+    ),
     Operation("GET", f"{V1}jobs", names=False),
     Operation("GET", f"{V1}jobs/{{job}}"),
     Operation("POST", f"{V1}jobs/{{job}}/retry"),

@@ -344,6 +344,87 @@ def test_no_number_of_a_job_is_too_strange(asking: Client, number: str) -> None:
     assert asking.get(f"/api/v1/jobs/{number}").status_code in (404, 422)
 
 
+# Captions that were fetched elsewhere
+
+
+def json3(*lines: str) -> str:
+    events = [
+        {"tStartMs": 2000 * number, "dDurationMs": 2000, "segs": [{"utf8": line}]}
+        for number, line in enumerate(lines)
+    ]
+    return json.dumps({"wireMagic": "pb3", "events": events})
+
+
+def test_captions_that_were_fetched_elsewhere_make_a_video(
+    asking: Client, collection: Collection
+) -> None:
+    sent = {
+        "url": WATCH,
+        "captions": json3("Errors flow backwards.", "Weights follow."),
+        "language": "en",
+        "title": "Networks <b>",
+        "channel": "Lecture Hall",
+        "tags": ["week 1"],
+    }
+    response = post(asking, "sources/captions", sent)
+    assert response.status_code == 201, response.content
+    assert response["Location"] == "/api/v1/transcripts/dQw4w9WgXcQ"
+    video = Video.objects.get()
+    assert (video.youtube_id, video.title, video.channel, video.tags) == (
+        *("dQw4w9WgXcQ", "Networks <b>", "Lecture Hall"),
+        ["week 1"],
+    )
+    transcript = video.transcripts.get()
+    assert (transcript.origin, transcript.cue_count) == ("manual", 2)
+    again = post(asking, "sources/captions", sent)
+    assert (again.status_code, again.json()["change"]) == (200, "unchanged")
+    better = {**sent, "captions": json3("Errors flow backwards.", "Weights follow it.")}
+    assert post(asking, "sources/captions", better).json()["change"] == "updated"
+    other = {**sent, "captions": json3("Buy something else entirely now, please")}
+    problem(post(asking, "sources/captions", other), 409, "conflict")
+    spoken = post(asking, "sources/captions", {**sent, "automatic": True})
+    assert spoken.json()["transcript"]["origin"] == "auto"
+    assert Video.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"url": "https://www.youtube.com.evil.example/watch?v=dQw4w9WgXcQ"}, 422, "invalid_url"),
+        ({"url": "https://www.youtube.com/playlist?list=PL" + "a" * 32}, 422, "invalid_input"),
+        ({"captions": ""}, 422, "invalid_input"),
+        ({"captions": "  "}, 422, "empty"),
+        ({"captions": "words without times"}, 422, "unknown_format"),
+        ({"captions": "<!doctype html><p>Sign in"}, 422, "html_page"),
+        ({"captions": '{"events": ['}, 422, "bad_json"),
+        ({"captions": "[" * 100_000}, 422, "bad_json"),
+        ({"captions": '{"events": [{"tStartMs": 0}]}'}, 422, "empty"),
+        ({"captions": json3("x" * 2000)}, 413, "too_large"),
+        ({"title": "a\0b"}, 422, "invalid_input"),
+        ({"html": "<b>"}, 422, "invalid_input"),
+        ({"collection": "secrets"}, 404, "collection_not_found"),
+    ],
+)
+def test_captions_that_cannot_be_stored_are_refused(
+    asking: Client,
+    collection: Collection,
+    settings: Any,
+    change: dict[str, Any],
+    status: int,
+    code: str,
+) -> None:
+    settings.MAX_UPLOAD_BYTES = 1000 if status == 413 else settings.MAX_UPLOAD_BYTES
+    Collection.objects.create(name="Secrets", slug="secrets")
+    sent = {"url": WATCH, "captions": json3("Hello there"), **change}
+    problem(post(asking, "sources/captions", sent), status, code)
+    assert not Video.objects.exists()
+
+
+def test_captions_need_the_right_to_write(user: User, collection: Collection) -> None:
+    sent = {"url": WATCH, "captions": json3("Hello there")}
+    problem(post(with_token(user), "sources/captions", sent), 403, "forbidden")
+
+
 # Reading
 
 

@@ -9,12 +9,12 @@ from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 from ninja.files import UploadedFile
 
-from transcripts import acquisition, activity, conf, exports, library, storage
+from transcripts import acquisition, activity, conf, exports, library, sent_captions, storage
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
 from transcripts.models import Job, WorkerPulse, YouTubeGate
-from transcripts.schemas import JobOut, VideoReadingOut, VideoSearchOut
+from transcripts.schemas import JobOut, StoredOut, VideoReadingOut, VideoSearchOut
 from transcripts.scope import Scope
 from transcripts.tasks import send
 
@@ -45,6 +45,27 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     return _queued(
         request, acquisition.request(collection, source.url, by=request.caller.user, **options)
     )
+
+
+@router.post(
+    "sources/captions",
+    response=responses({200: StoredOut, 201: StoredOut}, 404, 409, 413),
+    summary="Add a video with its captions",
+)
+def add_captions(request: Request, sent: shapes.CaptionsIn) -> Status[Any]:
+    """Store captions that were fetched elsewhere, such as by the browser extension.
+
+    YouTube is not asked. 200 says that the video had captions in this language: they are updated,
+    if these are another version of the same, or unchanged.
+    """
+    request.caller.require_write()
+    collection = library.target_collection(request.access, sent.collection)
+    about = sent.model_dump(include={"automatic", "language", "title", "channel", "tags"})
+    stored = sent_captions.store(
+        collection, sent.url, sent.captions, by=request.caller.user, **about
+    )
+    request.answer["Location"] = f"/api/v1/transcripts/{stored.video.key}"
+    return Status(201 if stored.change is storage.StorageChange.ADDED else 200, stored)
 
 
 @router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")

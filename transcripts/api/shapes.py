@@ -93,6 +93,25 @@ class FilesIn(Schema):
     tags: Tags = []
 
 
+class CaptionsIn(Schema):
+    """The captions of a YouTube video, as a browser or another program has fetched them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[Text, StringConstraints(min_length=1, max_length=2048)] = Field(
+        description="The video's address on YouTube, or its id."
+    )
+    captions: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="The content of a caption file with times, such as json3 or WebVTT."
+    )
+    automatic: bool = Field(False, description="They are speech recognition.")
+    language: Language = ""
+    title: Annotated[Text, StringConstraints(max_length=300)] = ""
+    channel: Annotated[Text, StringConstraints(max_length=200)] = ""
+    collection: CollectionName = ""
+    tags: Tags = []
+
+
 class TranscriptChoiceIn(Schema):
     """The collection and the language, if there are several with the video."""
 
