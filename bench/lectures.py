@@ -258,9 +258,9 @@ def recorded() -> Iterator[Record]:
     found: Record = {}
     choose = lecture_pipeline._choose
 
-    def kept(run: WindowRun, limit: float) -> None:
+    def kept(run: WindowRun) -> None:
         found[run.window.session.title, run.window.index] = list(run.candidates)
-        choose(run, limit)
+        choose(run)
 
     with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
         yield found
@@ -327,7 +327,7 @@ def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> Wind
     for one in candidates:
         relevance = continuity.preferred(one.relevance, continuity.nearness(one.candidate, recent))
         run.candidates.append(NearPassage(one.candidate, one.cosine, relevance))
-    lecture_pipeline._choose(run, 4.0)
+    lecture_pipeline._choose(run)
     return run
 
 

@@ -3,7 +3,7 @@
 Run ``python bench/train_gate.py`` from the repository to train it, to measure it, and to write what
 came of it into ``bench/RESULTS.md``; with ``--save`` the head is written to
 ``citations/providers/gate.json``, too. It learns from texts whose licence lets what is learnt be
-shipped: the project's own (``citations/lectures/asides.txt``, ``bench/gate/lessons.txt``),
+shipped: the project's own (``bench/gate/asides.txt``, ``bench/gate/lessons.txt``),
 transcripts about Bitcoin (MIT) and of the Hugging Face course (Apache-2.0) in ``CUEBASE_DATA``. All
 others there only measure.
 """
@@ -30,7 +30,7 @@ from citations.text import sentences
 
 TITLE = "## The relevance gate"
 OWN = {
-    "asides": ROOT / "citations" / "lectures" / "asides.txt",
+    "asides": ROOT / "bench" / "gate" / "asides.txt",
     "lessons": ROOT / "bench" / "gate" / "lessons.txt",
 }
 FALSE_ALARMS = 0.005  # of windows about a subject that may be called off-topic

@@ -38,7 +38,6 @@ from sklearn.metrics import roc_auc_score
 
 from citations.evaluation.questions import Question
 from citations.evaluation.relevance import RelevanceJudge
-from citations.lectures import calibration
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lexical import merging, query
 from citations.library.filters import Filter, resolve
@@ -55,6 +54,7 @@ from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 
 TITLE: Final = "## The judge of relevance"
+ASIDES: Final = Path(__file__).parent / "gate" / "asides.txt"
 SHIPPED: Final = ("bitcoin_headings", "tinyrec_topics", "qmsum", "hf_windows", "scifact")
 OWN, FOREIGN, GIBBERISH = "own", "foreign", "gibberish"  # questions
 WINDOW, TALK, ASIDE = "window", "talk", "aside"  # speech: on the subject, foreign, about nothing
@@ -195,7 +195,7 @@ def judged_speech(
     texts = list(foreign.values_list("text", flat=True))
     for text in chance.sample(texts, min(OTHERS * 2, len(texts))):
         yield from with_nearest(own, text, TALK)
-    for text in calibration.DEFAULT_TALK.read_text(encoding="utf-8").split("\n\n"):
+    for text in ASIDES.read_text(encoding="utf-8").split("\n\n"):
         yield from with_nearest(own, text.strip(), ASIDE)
 
 

@@ -101,12 +101,6 @@ class InvalidGold(InvalidInput):
     code = "invalid_gold"
 
 
-class NothingToCalibrate(Conflict):
-    """The library holds no passage to calibrate with yet."""
-
-    code = "nothing_to_calibrate"
-
-
 # Settings
 
 

@@ -181,8 +181,7 @@ MAX_DOCUMENT_PAGES = option("MAX_DOCUMENT_PAGES", 5_000, "Page limit of a docume
 LIVE_DISTANCE_THRESHOLD = option(
     "LIVE_DISTANCE_THRESHOLD",
     1.5,
-    "Squared L2 distance (0 to 4) above which a lecture cites nothing, "
-    "unless `kb calibrate` measured one for the library.",
+    "Squared L2 distance (0 to 4) above which a lecture cites nothing.",
     most=4,
 )
 LIVE_RELEVANCE_THRESHOLD = option(

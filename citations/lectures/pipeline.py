@@ -222,19 +222,7 @@ def _find_passages(run: WindowRun, space: EmbeddingSpace | None) -> None:
         with timed(SEARCH, [run]) as open_runs:
             for_each(open_runs, lambda run_: _search(run_, space), failing=_fail)
         with timed(RERANK, [run]) as open_runs:
-            for_each(open_runs, lambda run_: _choose(run_, _limit(run_, space)), failing=_fail)
-
-
-def max_distance(space: EmbeddingSpace, collection: int) -> float:
-    """Return the greatest squared L2 distance at which a collection's lectures cite: calibrated,
-    else the setting.
-    """
-    calibration = space.calibration.get(str(collection), {})
-    return float(calibration.get("max_distance", conf.live_distance()))
-
-
-def _limit(run: WindowRun, space: EmbeddingSpace) -> float:
-    return max_distance(space, run.window.session.collection_id)
+            for_each(open_runs, _choose, failing=_fail)
 
 
 def distance_of(cosine: float) -> float:
@@ -250,7 +238,7 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         run.decide(WindowOutcome.NO_DOCUMENTS, NOT_INDEXED)
         return
     run.window.distance = distance_of(hits[0].cosine)
-    if run.window.distance > _limit(run, space):
+    if run.window.distance > conf.live_distance():
         run.decide(WindowOutcome.TOO_FAR)
         return
     rows = chunk_rows.fetch(
@@ -277,10 +265,11 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
     ]
 
 
-def _choose(run: WindowRun, limit: float) -> None:
+def _choose(run: WindowRun) -> None:
     """Rank passages and keep the relevant: by the cross-encoder, or else by the judge."""
     scores = _scores(run)
     if scores is None:
+        limit = conf.live_distance()
         near = [passage for passage in run.candidates if distance_of(passage.cosine) <= limit]
         likely = [passage for passage in near if passage.relevance.is_likely]
         best = max((passage.relevance.order for passage in likely), default=0.0)

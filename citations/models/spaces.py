@@ -32,10 +32,6 @@ class EmbeddingSpace(QueuedWork):
     dimensions = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=SpaceState.choices)
     guarded = models.BooleanField(default=False, help_text="Do not switch to worse ranks.")
-    calibrated_at = models.DateTimeField(null=True, blank=True)
-    calibration = models.JSONField(
-        default=dict, blank=True, help_text="Distances up to which lectures cite, by collection."
-    )
     created_at = models.DateTimeField(auto_now_add=True)
     activated_at = models.DateTimeField(null=True, blank=True)
     overrules = models.JSONField(

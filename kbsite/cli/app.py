@@ -56,9 +56,6 @@ COMMANDS = {
     "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
     "levels": CommandEntry("levels:levels", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
-    "calibrate": CommandEntry(
-        "calibrate:calibrate", "Calibrate the distance at which lectures cite a passage."
-    ),
     "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
     "jobs": CommandEntry("jobs:app", "List jobs, retry one, or reopen the YouTube gate."),
     "db": CommandEntry(

@@ -351,15 +351,6 @@ def test_what_is_too_far_from_everything_is_left_out(
     assert "rerank" not in done.stages or not done.citations.exists()
 
 
-def test_the_calibrated_distance_comes_before_the_setting(
-    lecture: LectureSession, textbook: Source, settings: Any
-) -> None:
-    settings.LIVE_DISTANCE_THRESHOLD = 4.0
-    near = {str(lecture.collection_id): {"max_distance": 0.01}}
-    EmbeddingSpace.objects.update(calibration=near)
-    assert cite(lecture).window.outcome == WindowOutcome.TOO_FAR
-
-
 def test_without_a_cross_encoder_each_passage_must_be_near_enough(
     lecture: LectureSession, textbook: Source, settings: Any
 ) -> None:
@@ -626,8 +617,8 @@ def during_search(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) ->
     """Do something after the passages were found, before they are stored."""
     real = lecture_pipeline._choose
 
-    def choose(run: Any, limit: float) -> None:
-        real(run, limit)
+    def choose(run: Any) -> None:
+        real(run)
         act()
 
     monkeypatch.setattr(lecture_pipeline, "_choose", choose)
