@@ -15,12 +15,12 @@ FIRST: Final = 2  # sentences that tell what a chapter is about where the outlin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordingChapter:
-    """A chapter; times are ms, ``told`` is what it is about."""
+    """A chapter; times are ms, ``summary`` is what it is about."""
 
     start: int
     length: int
     title: str
-    told: str = ""
+    summary: str = ""
 
 
 def of(
@@ -28,7 +28,7 @@ def of(
 ) -> list[RecordingChapter]:
     """Return the chapters in order; none before the outline is made."""
     parts = outline_storage.outline(source).parts if source else ()
-    told = {part.start or 0: part.summary for part in parts}
+    summaries = {part.start or 0: part.summary for part in parts}
     titles = {int(start): str(title) for start, title in video.chapters} or {
         part.start or 0: part.title for part in parts
     }
@@ -38,14 +38,14 @@ def of(
             start=start,
             length=stop - start,
             title=titles[start],
-            told=next(_within(told, start, stop), "") or _first_sentences(text, start),
+            summary=next(_within(summaries, start, stop), "") or _first_sentences(text, start),
         )
         for start, stop in pairwise(borders)
     ]
 
 
-def _within(told: dict[int, str], start: int, stop: int) -> Iterator[str]:
-    return (told[moment] for moment in sorted(told) if start <= moment < stop)
+def _within(summaries: dict[int, str], start: int, stop: int) -> Iterator[str]:
+    return (summaries[moment] for moment in sorted(summaries) if start <= moment < stop)
 
 
 def _first_sentences(text: SpokenText, start: int) -> str:

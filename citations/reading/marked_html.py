@@ -42,8 +42,8 @@ def _aligned(letters: str, text: str, position: int) -> Iterator[int]:
     """Yield, for each letter, the position in the text behind it."""
     for letter in letters:
         if not letter.isspace():
-            found = text.find(letter, position, position + AHEAD)
-            position = found + 1 if found >= 0 else position
+            place = text.find(letter, position, position + AHEAD)
+            position = place + 1 if place >= 0 else position
         yield position
 
 

@@ -67,8 +67,8 @@ def part_of(
     chunk = text.chunk(index)
     first, last = chunk.span
     words = text.telling_words(query)
-    found = matched_spans(text.text[first:last], words, text.language) if words else []
-    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in found])
+    matches = matched_spans(text.text[first:last], words, text.language) if words else []
+    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in matches])
     cues = text.cues[chunk.first : chunk.first + chunk.count]
     starts = [start - EARLY for start, _ in chapters]
     sentences = text.paragraphs(first, last, breaks=starts)
@@ -109,14 +109,14 @@ def _titled(
 class _Marks:
     text: str
     marked: Span | None
-    found: Sequence[Span]
+    matches: Sequence[Span]
 
     def line(self, start: int, first: int, last: int) -> Line:
         return Line(
             start=start,
             text=self.text[first:last],
             quote=tuple(self._within([self.marked] if self.marked else [], first, last)),
-            matches=tuple(self._within(self.found, first, last)),
+            matches=tuple(self._within(self.matches, first, last)),
         )
 
     @staticmethod

@@ -29,11 +29,11 @@ class SentenceIndex:
 
     @classmethod
     def build(cls, texts: Iterable[str], language: str) -> Self:
-        found: dict[str, list[int]] = {}
+        sentences: dict[str, list[int]] = {}
         for number, text in enumerate(texts):
             for stem in set(stems(tokenize(text), language)):
-                found.setdefault(stem, []).append(number)
-        return cls(language, found)
+                sentences.setdefault(stem, []).append(number)
+        return cls(language, sentences)
 
     def find(self, query: str, *, stops: Collection[str] = ()) -> SentenceMatches:
         """Find the sentences with the most of the query's words in any form.

@@ -64,7 +64,7 @@ def go_to(request: PageRequest) -> HttpResponse:
 
 
 def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
-    found = {
+    destinations = {
         "Search and ask": _questions(words),
         "Sources": _sources(request, words),
         "Collections": _collections(request, words),
@@ -73,7 +73,7 @@ def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
         "Actions": _named(ACTIONS, words, icon="plus"),
         "Pages": _named(PAGES, words, icon="right"),
     }
-    for name, places in found.items():
+    for name, places in destinations.items():
         if group := tuple(places):
             yield DestinationGroup(name=name, places=group)
 
@@ -106,8 +106,8 @@ def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
 
 
 def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
-    found = conversations.list_conversations(request.access, request.user, words=words, limit=MOST)
-    for conversation in found.conversations:
+    page = conversations.list_conversations(request.access, request.user, words=words, limit=MOST)
+    for conversation in page.conversations:
         address = reverse("conversation", args=(conversation.uuid,))
         yield Destination(label=conversation.title, address=address, icon="chat")
 

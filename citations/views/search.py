@@ -185,12 +185,12 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
     if not locator:
         return redirect("source", source_id=source_id)
     first, last = locator.span
-    asked = {"from": first, "to": last, "q": parameters.words}
+    query = {"from": first, "to": last, "q": parameters.words}
     if source.video_id:
-        asked = {"t": f"{(locator.start or 0) // 1000}s", **asked, "lang": source.language}
-        return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(asked)}")
+        query = {"t": f"{(locator.start or 0) // 1000}s", **query, "lang": source.language}
+        return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(query)}")
     page = reverse("source-page", args=(source_id, locator.page or 1))
-    return redirect(f"{page}?{urlencode(asked)}")
+    return redirect(f"{page}?{urlencode(query)}")
 
 
 def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:

@@ -83,11 +83,11 @@ def _by_field(parameters: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for parameter in parameters:
         if (parameter["name"], parameter["in"]) == ("id", "path"):
             parameter["schema"] = {"type": "integer", "minimum": 0, "maximum": BIGGEST}
-        found = _COMPARISON.fullmatch(parameter["name"])
-        if found is None:
+        match = _COMPARISON.fullmatch(parameter["name"])
+        if match is None:
             described[parameter["name"]] = parameter
             continue
-        field, operator = found.groups()
+        field, operator = match.groups()
         schema = {"type": "object", "properties": {}, "additionalProperties": False}
         shape = {"name": field, "in": "query", "style": "deepObject", "explode": True}
         compared = described.setdefault(field, {**shape, "schema": schema})

@@ -103,8 +103,8 @@ class Collections(Creating, Changeable):
 
     def perform_update(self, serializer: Any) -> None:
         with transaction.atomic():
-            found = serializer.save()
-            audit.record(Action.CHANGE, "collection", found.slug, collection=found)
+            collection = serializer.save()
+            audit.record(Action.CHANGE, "collection", collection.slug, collection=collection)
 
     def perform_destroy(self, instance: Collection) -> None:
         """Delete a collection with its content, even while workers add to it."""

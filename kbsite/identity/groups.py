@@ -36,13 +36,13 @@ def claimed(data: Mapping[str, Any]) -> set[str]:
 def roles(groups: Iterable[str]) -> dict[str, Role | None]:
     """Return the role by slug of every collection in OIDC_GROUPS; None: not a member."""
     groups = set(groups)
-    found: dict[str, Role | None] = {}
+    roles: dict[str, Role | None] = {}
     for rule in settings.OIDC_GROUPS:
         group, _, granted = rule.rpartition("=")
         slug, _, role = granted.partition(":")
-        ranks = [found.get(slug), Role(role) if group in groups else None]
-        found[slug] = max(filter(None, ranks), key=_RANK.index, default=None)
-    return found
+        ranks = [roles.get(slug), Role(role) if group in groups else None]
+        roles[slug] = max(filter(None, ranks), key=_RANK.index, default=None)
+    return roles
 
 
 @transaction.atomic

@@ -58,8 +58,8 @@ def _completion(values: Iterable[str], total: int, *, has_more: bool = False) ->
 
 def _languages(by: Caller, reference: str) -> list[str]:
     if not reference:
-        found = Transcript.objects.visible(by.scope).order_by("language")
-        languages = found.values_list("language", flat=True).distinct()
+        transcripts = Transcript.objects.visible(by.scope).order_by("language")
+        languages = transcripts.values_list("language", flat=True).distinct()
         return [language for language in languages if language]
     try:
         return library.tracks(library.find_video(by.scope, reference.replace("\0", "")))

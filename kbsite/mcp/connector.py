@@ -23,7 +23,7 @@ RESULTS: Final = 10
 PAGE: Final = 4_000  # tokens of a fetched text: a model reads on by ``metadata.next``
 
 
-def render_results(results: Results, asked: ConnectorSearch) -> str:
+def render_results(results: Results, arguments: ConnectorSearch) -> str:
     """Return id, title and address of each passage, best first."""
     rows = [
         {
@@ -33,20 +33,20 @@ def render_results(results: Results, asked: ConnectorSearch) -> str:
         }
         for passage in results.passages[:RESULTS]
     ]
-    return _json({"results": rows[: fitting(map(_tokens, rows), room=asked.budget - CURSOR)]})
+    return _json({"results": rows[: fitting(map(_tokens, rows), room=arguments.budget - CURSOR)]})
 
 
-def fetch(scope: Scope, asked: ConnectorFetch) -> str:
+def fetch(scope: Scope, arguments: ConnectorFetch) -> str:
     """Return the text at an id. Raises ``SourceNotFound``, ``InvalidInput``."""
-    reference, _, digits = asked.id.partition(":")
+    reference, _, digits = arguments.id.partition(":")
     source, position = find_source(scope, reference), position_in(digits)
-    room = min(asked.budget, asked.max_tokens or PAGE) - 2 * CURSOR - TITLE
+    room = min(arguments.budget, arguments.max_tokens or PAGE) - 2 * CURSOR - TITLE
     text, following = source_text.read(source, position, room=room * 9 // 10)  # JSON escapes
     locator = source_texts.of(source).locate((position, position + 1))
     youtube_id = source.video and source.video.youtube_id
     link = source.path_to(locator)
     document = {
-        "id": asked.id,
+        "id": arguments.id,
         "title": _titled(source.title, place(locator)),
         "text": material(text),
         "url": watch_url(youtube_id, at_ms=locator.start or 0) if youtube_id else absolute(link),

@@ -89,8 +89,8 @@ def explained(error: KnowledgeBaseError) -> str:
 def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:
     """Name a call's invalid arguments and those the tool takes, without repeating values."""
     wrong = [
-        f"{'.'.join(str(part) for part in found['loc'])[:60]}: {complaint(found)}"
-        for found in error.errors(include_url=False, include_input=False)[:5]
+        f"{'.'.join(str(part) for part in detail['loc'])[:60]}: {complaint(detail)}"
+        for detail in error.errors(include_url=False, include_input=False)[:5]
     ]
     again = f"Next: {tool} again; it takes {', '.join(known)}."
     return f"These arguments do not fit. {'; '.join(wrong)}. {again}"

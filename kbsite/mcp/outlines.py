@@ -31,13 +31,13 @@ def write(scope: Scope, reference: str, *, room: int) -> str:
     about = (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}")
     head = "\n".join(part for part in about if part)
     chapters = source.video.chapters if source.video else ()
-    found = storage.outline(source)
-    if found.whole is None:
+    outline = storage.outline(source)
+    if outline.whole is None:
         return f"{head}\n\n{_unfinished(chapters)}"
     listed = _chapters(chapters, room=room // 3)
-    parts = [_part(node) for node in (found.whole, *found.parts)]
+    parts = [_part(node) for node in (outline.whole, *outline.parts)]
     count = fitting(map(tokens, parts), room=room - tokens(head + _VERBATIM + listed) - 2 * NAME)
-    left = found.more + len(parts) - count
+    left = outline.more + len(parts) - count
     rest = f"(… {left} parts more; source://{source.uuid} has the whole text.)" if left else ""
     shown = (f"{head}\n{_VERBATIM}", listed, *parts[:count], rest)
     return "\n\n".join(part for part in shown if part)
@@ -51,10 +51,10 @@ def contents(scope: Scope, video: Video, *, room: int) -> str:
     if video.chapters:
         return _chapters(video.chapters, room=room)
     source = Source.objects.visible(scope).filter(video=video).first()
-    found = storage.outline(source) if source else storage.Outline()
-    if found.whole is None:
+    outline = storage.outline(source) if source else storage.Outline()
+    if outline.whole is None:
         return ""
-    lines = [f"- [{place(node)}] {node.title[:TITLE]}: {_sentence(node)}" for node in found.parts]
+    lines = [f"- [{place(node)}] {node.title[:TITLE]}: {_sentence(node)}" for node in outline.parts]
     count = fitting(map(tokens, lines), room=room)
     rest = [f"(… {len(lines) - count} more)"] if count < len(lines) else []
     return "\n".join(["Outline:", *lines[:count], *rest])

@@ -34,10 +34,10 @@ _NEGATED = "Do not cite it: in the source “{}” stands right before it. Quote
 _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more."
 
 
-def render_reply(reply: ReplyOut, asked: Arguments) -> str:
+def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
     """Return an answer within the budget: claims first, then citations or the nearest passages."""
     head = _head(clip(reply))
-    room = asked.budget - CURSOR - tokens(head) - tokens(_CITE) - tokens(_CUT)
+    room = arguments.budget - CURSOR - tokens(head) - tokens(_CITE) - tokens(_CUT)
     claims, room = _take(reply.claims, "text", room)
     cited = {number for claim in claims for number in claim.citations}
     quotations = [quotation for quotation in reply.citations if quotation.number in cited]
@@ -50,32 +50,32 @@ def render_reply(reply: ReplyOut, asked: Arguments) -> str:
     return joined(head, lines, "\n".join(tail), None)
 
 
-def render_citation(quote: Quote, asked: Arguments) -> str:
+def render_citation(quote: Quote, arguments: Arguments) -> str:
     """Return a citation with the text around it."""
-    data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", asked.budget - CURSOR)
+    data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", arguments.budget - CURSOR)
     about = (data.title, data.place, data.heading, data.channel)
     quoted = f"{data.prefix}«{data.quote}»{data.suffix}"
     said = f"{' · '.join(part for part in about if part)}\n{quoted}"
     return f"{material(said)}\n{data.link}"
 
 
-def render_quote_check(check: VerifiedQuote, asked: VerifyQuote) -> str:
+def render_quote_check(check: VerifiedQuote, arguments: VerifyQuote) -> str:
     """Return the verdict, the location, and the words that differ."""
     data = clip(QuoteCheckOut.model_validate(check))
     advice = _ADVICE[data.verdict] if data.is_enough else _TOO_SHORT
     advice = _NEGATED.format(data.negation) if data.negation else advice
-    differences = [_difference(clip(found)) for found in data.differences[:DIFFERENCES]]
+    differences = [_difference(clip(difference)) for difference in data.differences[:DIFFERENCES]]
     lines = [f"{titled(data)} {data.link}: "] if data.title else []
-    room = asked.budget - CURSOR - tokens(advice) - sum(map(tokens, (*lines, *differences)))
+    room = arguments.budget - CURSOR - tokens(advice) - sum(map(tokens, (*lines, *differences)))
     if lines:
         lines[0] += shorten(data.text, room=room)
     return joined(advice, [*lines, *differences], "", None)
 
 
-def _difference(found: DifferenceOut) -> str:
+def _difference(difference: DifferenceOut) -> str:
     """Name words that the quote adds or omits, or both sides."""
-    words = filter(None, (found.quoted, found.actual))
-    return f"- {found.kind}: " + " → ".join(f"“{side}”" for side in words)
+    words = filter(None, (difference.quoted, difference.actual))
+    return f"- {difference.kind}: " + " → ".join(f"“{side}”" for side in words)
 
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:

@@ -14,9 +14,9 @@ from transcripts.schemas import JobOut, JobProblem
 SOURCES = 5  # of a video, that an answer names
 
 
-def render_job(job: Job, asked: Arguments, *, sources: Sequence[Source] = ()) -> str:
+def render_job(job: Job, arguments: Arguments, *, sources: Sequence[Source] = ()) -> str:
     """Return a job, how far the sources it added are indexed, and a page of its problems."""
-    offset, _ = asked.position if isinstance(asked, GetJob) else (0, "")
+    offset, _ = arguments.position if isinstance(arguments, GetJob) else (0, "")
     shown = clip(JobOut.model_validate(job))
     rows = [clip(problem) for problem in shown.problems[offset:]]
     state = _state(shown).removesuffix(".")
@@ -27,12 +27,12 @@ def render_job(job: Job, asked: Arguments, *, sources: Sequence[Source] = ()) ->
     ]
     head = "\n".join(line for line in lines if line)
     next_step = _next_tool(shown)
-    room = asked.budget - CURSOR - tokens(head) - tokens(next_step)
+    room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
     problems = take(rows, _problem_line, room=room)
     end = offset + len(problems)
     cursor = None
-    if isinstance(asked, GetJob) and end < len(job.problems):
-        cursor = asked.cursor_at(end)
+    if isinstance(arguments, GetJob) and end < len(job.problems):
+        cursor = arguments.cursor_at(end)
     return joined(head, [_problem_line(0, problem) for problem in problems], next_step, cursor)
 
 
@@ -45,8 +45,8 @@ def _indexed(source: Source) -> str:
     if source.state == State.READY:
         how = "by words and by meaning"
     language = source.language or "language unknown"
-    found = f"search_knowledge_base finds it ({language}, sourceId={source.uuid}) {how}."
-    return " ".join(part for part in (found, for_models(source.error[:500])) if part)
+    ways = f"search_knowledge_base finds it ({language}, sourceId={source.uuid}) {how}."
+    return " ".join(part for part in (ways, for_models(source.error[:500])) if part)
 
 
 def _state(job: JobOut) -> str:

@@ -31,15 +31,15 @@ _STATES = {
 }
 
 
-def render_search(results: Results, asked: SearchKnowledgeBase) -> str:
-    offset, _ = asked.position
+def render_search(results: Results, arguments: SearchKnowledgeBase) -> str:
+    offset, _ = arguments.position
     rows = list(map(PassageOut.model_validate, results.passages))
     head = _search_head(results)
-    room = asked.budget - CURSOR - tokens(head) - tokens(_READ_ON)
-    page = [_fit(row, room=room) for row in rows[offset : offset + asked.max_results]]
+    room = arguments.budget - CURSOR - tokens(head) - tokens(_READ_ON)
+    page = [_fit(row, room=room) for row in rows[offset : offset + arguments.max_results]]
     page = take(page, _passage_line, room=room)
     end = offset + len(page)
-    cursor = asked.cursor_at(end if page and end < len(rows) else None)
+    cursor = arguments.cursor_at(end if page and end < len(rows) else None)
     lines = [_passage_line(offset + number, row) for number, row in enumerate(page)]
     return joined(head, lines, _READ_ON if lines else "", cursor)
 
@@ -57,8 +57,8 @@ def _search_head(results: Results) -> str:
     return "\n".join(part for part in (count, by_words, suggestion) if part)
 
 
-def render_sources(page: SourcePage, asked: ListSources) -> str:
-    offset, _ = asked.position
+def render_sources(page: SourcePage, arguments: ListSources) -> str:
+    offset, _ = arguments.position
     counts = page.counts
     progress = f"; {counts.unfinished} still being indexed" if counts.unfinished else ""
     failures = f"; {counts.failed} failed" if counts.failed else ""
@@ -66,9 +66,9 @@ def render_sources(page: SourcePage, asked: ListSources) -> str:
     if not page.total:
         head = _NO_SOURCES
     rows = [clip(SourceOut.model_validate(source)) for source in page.sources]
-    sources = take(rows, _source_line, room=asked.budget - CURSOR - tokens(head))
+    sources = take(rows, _source_line, room=arguments.budget - CURSOR - tokens(head))
     end = offset + len(sources)
-    cursor = asked.cursor_at(end if sources and end < page.total else None)
+    cursor = arguments.cursor_at(end if sources and end < page.total else None)
     return joined(head, [_source_line(0, row) for row in sources], "", cursor)
 
 

@@ -19,71 +19,73 @@ _NO_HITS = (
 
 
 def render_transcript(
-    found: library.VideoReading, asked: GetTranscript, *, contents: str = "", more: str = MORE
+    result: library.VideoReading, arguments: GetTranscript, *, contents: str = "", more: str = MORE
 ) -> str:
     """Return a page of what was read, with ``contents`` after the head.
 
     Raises ``InvalidCursor`` if the transcript has changed since the page before.
     """
-    offset, version = asked.position
-    text = transcript_text.write(found.reading.cues, times=asked.times)
-    digest = found.transcript.digest[:12]
-    if asked.cursor and (version != digest or offset >= len(text)):
+    offset, version = arguments.position
+    text = transcript_text.write(result.reading.cues, times=arguments.times)
+    digest = result.transcript.digest[:12]
+    if arguments.cursor and (version != digest or offset >= len(text)):
         raise InvalidCursor(
             "The transcript has changed since the page before.", hint="Start again without cursor."
         )
-    head = "\n\n".join(part for part in (_head(found, offset), contents) if part)
-    next_step, following, page = _next_step(found), None, ""
+    head = "\n\n".join(part for part in (_head(result, offset), contents) if part)
+    next_step, following, page = _next_step(result), None, ""
     if text:
-        room = asked.budget - CURSOR - tokens(head) - tokens(next_step)
+        room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
         length = longest(text, offset, room=max(room, LEAST))
         page, following = reading.page_text(text, offset, length)
-    cursor = asked.cursor_at(following, of=version or digest)
+    cursor = arguments.cursor_at(following, of=version or digest)
     tail = f"{more}{cursor}" if cursor else next_step
     said = material(f"{head}\n\n{page}")
     return f"{said}\n\n{tail}".rstrip()
 
 
-def render_hits(found: library.VideoSearch, asked: SearchTranscript) -> str:
-    offset, _ = asked.position
-    rows = [HitOut.model_validate(hit) for hit in found.hits[offset : offset + asked.max_results]]
+def render_hits(result: library.VideoSearch, arguments: SearchTranscript) -> str:
+    offset, _ = arguments.position
+    rows = [
+        HitOut.model_validate(hit) for hit in result.hits[offset : offset + arguments.max_results]
+    ]
     head, tail = _NO_HITS, ""
-    if found.hits:
-        count = f"{len(found.hits)}{' or more' if len(found.hits) == library.MAX_HITS else ''}"
-        head = f"{count} segments of {found.video.key} match, best first."
+    if result.hits:
+        count = f"{len(result.hits)}{' or more' if len(result.hits) == library.MAX_HITS else ''}"
+        head = f"{count} segments of {result.video.key} match, best first."
         tail = "To read around a hit: get_transcript with startTime and endTime."
-    room = asked.budget - CURSOR - tokens(head) - tokens(tail)
+    room = arguments.budget - CURSOR - tokens(head) - tokens(tail)
     for row in rows:  # a file without times is one long segment
         row.text = shorten(row.text, room=room - 100)
     hits = take(rows, _hit_line, room=room)
     end = offset + len(hits)
-    cursor = asked.cursor_at(end if end < len(found.hits) else None)
+    cursor = arguments.cursor_at(end if end < len(result.hits) else None)
     lines = [_hit_line(offset + number, hit) for number, hit in enumerate(hits)]
     return joined(head, lines, tail, cursor)
 
 
-def render_videos(page: library.VideoPage, asked: ListTranscripts) -> str:
-    offset, _ = asked.position
+def render_videos(page: library.VideoPage, arguments: ListTranscripts) -> str:
+    offset, _ = arguments.position
     head = "No video matches. Next: list_transcripts without filters, or add_source."
     if page.total:
         head = f"{page.total} videos, newest first."
     rows = [clip(VideoDetailsOut.read(video, library.tracks(video))) for video in page.videos]
-    videos = take(rows, _video_line, room=asked.budget - CURSOR - tokens(head))
+    videos = take(rows, _video_line, room=arguments.budget - CURSOR - tokens(head))
     end = offset + len(videos)
-    cursor = asked.cursor_at(end if end < page.total and videos else None)
+    cursor = arguments.cursor_at(end if end < page.total and videos else None)
     return joined(head, [_video_line(0, row) for row in videos], "", cursor)
 
 
-def _head(found: library.VideoReading, offset: int) -> str:
-    video, transcript = found.video, found.transcript
+def _head(result: library.VideoReading, offset: int) -> str:
+    video, transcript = result.video, result.transcript
     language = f"{transcript.language or 'unknown language'}, {transcript.get_origin_display()}"
     length = f"{clock(transcript.duration)} long"
     about = (video.title[:TITLE], video.key, video.channel[:NAME], language, length)
-    link = library.link_at(video, int(found.reading.start * 1000))
+    link = library.link_at(video, int(result.reading.start * 1000))
     lines = (
         " · ".join(part for part in about if part),
-        f"{_part(found.reading, offset)}, {link}",
-        found.reading.warning,
+        f"{_part(result.reading, offset)}, {link}",
+        result.reading.warning,
     )
     return "\n".join(line for line in lines if line)
 
@@ -98,8 +100,8 @@ def _part(read: reading.Reading, offset: int) -> str:
     return f"{part}, continued at character {offset}" if offset else part
 
 
-def _next_step(found: library.VideoReading) -> str:
-    read = found.reading
+def _next_step(result: library.VideoReading) -> str:
+    read = result.reading
     if read.mode == "preview":
         return (
             "This is the beginning only. Next: search_transcript for what you look for; "

@@ -87,8 +87,8 @@ def register(mcp: MCPServer[Any]) -> None:
     async def listed(_: Any, params: PaginatedRequestParams | None) -> ListResourcesResult:
         offset = _offset((params and params.cursor) or "")
         fixed = [] if offset else await mcp.list_resources()
-        found = await in_thread(_page, caller(), offset)
-        return found.model_copy(update={"resources": [*fixed, *found.resources]})
+        page = await in_thread(_page, caller(), offset)
+        return page.model_copy(update={"resources": [*fixed, *page.resources]})
 
     # The SDK lists only registered resources; its example of a paged list replaces the handler.
     mcp._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, listed)
@@ -142,10 +142,10 @@ def _offset(cursor: str) -> int:
 
 
 def _page(by: Caller, offset: int) -> ListResourcesResult:
-    found = library.list_videos(by.scope, offset=offset, limit=PAGE)
-    following = None if found.next is None else write_cursor(_QUESTION, offset=found.next)
+    page = library.list_videos(by.scope, offset=offset, limit=PAGE)
+    following = None if page.next is None else write_cursor(_QUESTION, offset=page.next)
     return ListResourcesResult(
-        resources=[_resource(video, several=len(by.scope.readable) > 1) for video in found.videos],
+        resources=[_resource(video, several=len(by.scope.readable) > 1) for video in page.videos],
         next_cursor=following,
     )
 

@@ -88,12 +88,12 @@ class Arguments(ArgModelBase):
 
     def digest(self) -> str:
         """Return a digest of the tool and its arguments, whatever the page and the budget."""
-        asked = self.model_dump_json(exclude={"max_tokens", "cursor"})
-        return hashlib.sha256(f"{type(self).__name__} {asked}".encode()).hexdigest()[:16]
+        given = self.model_dump_json(exclude={"max_tokens", "cursor"})
+        return hashlib.sha256(f"{type(self).__name__} {given}".encode()).hexdigest()[:16]
 
     def model_dump_one_level(self) -> dict[str, Any]:
         """Pass the arguments to the tool as one value."""
-        return {"asked": self}
+        return {"arguments": self}
 
 
 class PagedInput(Arguments):
@@ -307,13 +307,13 @@ def write_cursor(question: str, *, offset: int, of: str = "") -> str:
 def read_cursor(cursor: str, question: str) -> tuple[int, str]:
     """Return offset and version. Raises ``InvalidCursor`` if forged or of another question."""
     try:
-        asked, offset, of = signing.loads(cursor, salt=_SALT)
+        digest, offset, of = signing.loads(cursor, salt=_SALT)
     except (signing.BadSignature, ValueError, TypeError):
         raise InvalidCursor(
             "This cursor was not made by this server.",
             hint="Copy the cursor unchanged, or leave the cursor out to start again.",
         ) from None
-    if asked != question:
+    if digest != question:
         raise InvalidCursor(
             "This cursor belongs to another question.",
             hint="Repeat the call that returned it with the same arguments and the cursor.",

@@ -48,57 +48,65 @@ _ADDS: Final = ToolAnnotations(
 )
 
 
-async def fetch_transcript(by: Caller, asked: tool_inputs.FetchTranscript, ctx: Reporting) -> str:
+async def fetch_transcript(
+    by: Caller, arguments: tool_inputs.FetchTranscript, ctx: Reporting
+) -> str:
     """Get the transcript of a YouTube video: at once if the library has it, else it is fetched.
 
     Fetching may take a while: after about 20 seconds you get the id of the job, for get_job. Of a
     long transcript you get a preview.
     """
-    where = {"videoId": asked.video_id, "language": asked.language, "collection": asked.collection}
-    reading = tool_inputs.GetTranscript.model_validate({**where, "maxTokens": asked.max_tokens})
-    found = await in_thread(
+    where = {
+        "videoId": arguments.video_id,
+        "language": arguments.language,
+        "collection": arguments.collection,
+    }
+    reading = tool_inputs.GetTranscript.model_validate({**where, "maxTokens": arguments.max_tokens})
+    result = await in_thread(
         transcript_request.find_or_request,
         by,
-        asked.video_id,
-        language=asked.language,
-        collection=asked.collection,
+        arguments.video_id,
+        language=arguments.language,
+        collection=arguments.collection,
     )
-    if isinstance(found, Job):
-        job = await transcript_request.wait_for(by, found, report=ctx.report_progress)
+    if isinstance(result, Job):
+        job = await transcript_request.wait_for(by, result, report=ctx.report_progress)
         if job.state != Job.State.DONE or job.video is None:
-            return render_job.render_job(job, asked)
+            return render_job.render_job(job, arguments)
     return await in_thread(_read, by, reading, more=render.MORE_OF_FETCHED)
 
 
-def get_transcript(by: Caller, asked: tool_inputs.GetTranscript) -> str:
+def get_transcript(by: Caller, arguments: tool_inputs.GetTranscript) -> str:
     """Read a transcript of the library with times: a time range, a time chunk, or all of it.
 
     Without them you get a short transcript whole, or a preview with chapters or outline. Times are
     seconds. startTime/endTime take precedence over chunkIndex, and that over
     includeFullTranscript.
     """
-    return _read(by, asked)
+    return _read(by, arguments)
 
 
-def get_outline(by: Caller, asked: tool_inputs.GetOutline) -> str:
+def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
     """Get the chapters of a source and a summary of each part, with times or pages.
 
     Use it for an overview, or to choose what to read of a long source.
     """
-    return material(outlines.write(by.scope, asked.source_id, room=asked.budget - CURSOR))
+    return material(outlines.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
 
 
-def search_transcript(by: Caller, asked: tool_inputs.SearchTranscript) -> str:
+def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> str:
     """Find where in one video something is said: segments of about 30 seconds ranked by BM25.
 
     Each has a link to its second.
     """
-    video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
-    found = library.search(video, asked.query, language=asked.language, limit=library.MAX_HITS)
-    return render.render_hits(found, asked)
+    video = library.find_video(by.scope, arguments.video_id, collection=arguments.collection)
+    result = library.search(
+        video, arguments.query, language=arguments.language, limit=library.MAX_HITS
+    )
+    return render.render_hits(result, arguments)
 
 
-def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) -> str:
+def search_knowledge_base(by: Caller, arguments: tool_inputs.SearchKnowledgeBase) -> str:
     """Find the passages of the whole library that answer a question, by words and by meaning.
 
     Each has a link to its second or page. Start here when you do not know where something is
@@ -106,115 +114,128 @@ def search_knowledge_base(by: Caller, asked: tool_inputs.SearchKnowledgeBase) ->
     """
     results = pipeline.search(
         by.scope,
-        asked.query,
-        mode=SearchMode(asked.mode),
+        arguments.query,
+        mode=SearchMode(arguments.mode),
         limit=pipeline.MAX_LIMIT,  # pages are slices of one list, whatever the size of a page
-        filter=asked.filter,
-        explain=asked.explain,
+        filter=arguments.filter,
+        explain=arguments.explain,
         for_readers=True,
     )
-    return render_search.render_search(results, asked)
+    return render_search.render_search(results, arguments)
 
 
-def search(by: Caller, asked: tool_inputs.ConnectorSearch) -> str:
+def search(by: Caller, arguments: tool_inputs.ConnectorSearch) -> str:
     """Find passages: search_knowledge_base for clients that can only search and fetch."""
-    results = pipeline.search(by.scope, asked.query, limit=connector.RESULTS, for_readers=True)
-    return connector.render_results(results, asked)
+    results = pipeline.search(by.scope, arguments.query, limit=connector.RESULTS, for_readers=True)
+    return connector.render_results(results, arguments)
 
 
-def fetch(by: Caller, asked: tool_inputs.ConnectorFetch) -> str:
+def fetch(by: Caller, arguments: tool_inputs.ConnectorFetch) -> str:
     """Read the text at a result of search, with times or pages; metadata.next is the next id."""
-    return connector.fetch(by.scope, asked)
+    return connector.fetch(by.scope, arguments)
 
 
-def ask_knowledge_base(by: Caller, asked: tool_inputs.AskKnowledgeBase) -> str:
+def ask_knowledge_base(by: Caller, arguments: tool_inputs.AskKnowledgeBase) -> str:
     """Answer a question from the library, with citations found word for word in their sources.
 
     Each citation has a link to its second or page. What the sources do not say is not answered;
     you get the nearest passages instead. For a follow-up question give conversationId.
     """
     scope, user = by.scope, by.user
-    if asked.conversation_id:
-        conversation = conversations.find(scope, user, asked.conversation_id)
-        answer = questions.ask(scope, user, conversation, asked.text)
+    if arguments.conversation_id:
+        conversation = conversations.find(scope, user, arguments.conversation_id)
+        answer = questions.ask(scope, user, conversation, arguments.text)
     else:
         answer = questions.ask_first(
-            scope, user, asked.text, collection=asked.collection, sources=asked.source_ids
+            scope,
+            user,
+            arguments.text,
+            collection=arguments.collection,
+            sources=arguments.source_ids,
         )
     for _ in questions.respond(scope, user, answer):
         pass  # the answer is read from its row, as every door does
     record = answers.read(scope, [answers.find_answer(scope, user, answer.uuid)])[0]
-    return render_answer.render_reply(ReplyOut.model_validate(record), asked)
+    return render_answer.render_reply(ReplyOut.model_validate(record), arguments)
 
 
-def get_citation(by: Caller, asked: tool_inputs.GetCitation) -> str:
+def get_citation(by: Caller, arguments: tool_inputs.GetCitation) -> str:
     """Look up a citation of an answer: the quote, the text around it, and where it is."""
-    citation = answers.find_citation(by.scope, asked.citation_id)
-    return render_answer.render_citation(citation, asked)
+    citation = answers.find_citation(by.scope, arguments.citation_id)
+    return render_answer.render_citation(citation, arguments)
 
 
-def verify_quote(by: Caller, asked: tool_inputs.VerifyQuote) -> str:
+def verify_quote(by: Caller, arguments: tool_inputs.VerifyQuote) -> str:
     """Check a quote before you cite it: is it in a source word for word, and where exactly?
 
     If it is not, the answer says what differs.
     """
-    filter = Filter(collections=(asked.collection,) if asked.collection else ())
-    check = verification.verify(by.scope, asked.quote, source=asked.source_id, filter=filter)
-    return render_answer.render_quote_check(check, asked)
+    filter = Filter(collections=(arguments.collection,) if arguments.collection else ())
+    check = verification.verify(
+        by.scope, arguments.quote, source=arguments.source_id, filter=filter
+    )
+    return render_answer.render_quote_check(check, arguments)
 
 
-def list_sources(by: Caller, asked: tool_inputs.ListSources) -> str:
+def list_sources(by: Caller, arguments: tool_inputs.ListSources) -> str:
     """List the sources that can be searched and cited, newest first.
 
     Each has its id and how far it is indexed.
     """
     page = sources.list_sources(
         by.scope,
-        asked.filter,
-        words=asked.query,
-        state="" if asked.state == tool_inputs.ANY else asked.state,
-        offset=asked.position[0],
-        limit=asked.max_results,
+        arguments.filter,
+        words=arguments.query,
+        state="" if arguments.state == tool_inputs.ANY else arguments.state,
+        offset=arguments.position[0],
+        limit=arguments.max_results,
     )
-    return render_search.render_sources(page, asked)
+    return render_search.render_sources(page, arguments)
 
 
-def list_transcripts(by: Caller, asked: tool_inputs.ListTranscripts) -> str:
+def list_transcripts(by: Caller, arguments: tool_inputs.ListTranscripts) -> str:
     """List the videos of the library, newest first, with the ids that the other tools take.
 
     Narrow the list by words, collection, channel, tag or language.
     """
     filter = library.VideoFilter(
-        words=asked.query,
-        collection=asked.collection,
-        channel=asked.channel,
-        tag=asked.tag,
-        language=asked.language,
+        words=arguments.query,
+        collection=arguments.collection,
+        channel=arguments.channel,
+        tag=arguments.tag,
+        language=arguments.language,
     )
-    page = library.list_videos(by.scope, filter, offset=asked.position[0], limit=asked.max_results)
-    return render.render_videos(page, asked)
+    page = library.list_videos(
+        by.scope, filter, offset=arguments.position[0], limit=arguments.max_results
+    )
+    return render.render_videos(page, arguments)
 
 
-def add_source(by: Caller, asked: tool_inputs.AddSource) -> str:
+def add_source(by: Caller, arguments: tool_inputs.AddSource) -> str:
     """Queue a YouTube video, playlist or channel to be added to the library.
 
     You get a job at once, for get_job.
     """
-    collection = transcript_request.target_collection(by, asked.collection)
+    collection = transcript_request.target_collection(by, arguments.collection)
     job = transcript_request.request(
-        by, collection, asked.url, language=asked.language, tags=asked.tags, newest=asked.newest
+        by,
+        collection,
+        arguments.url,
+        language=arguments.language,
+        tags=arguments.tags,
+        newest=arguments.newest,
     )
-    return render_job.render_job(job, asked)
+    return render_job.render_job(job, arguments)
 
 
-def get_job(by: Caller, asked: tool_inputs.GetJob) -> str:
+def get_job(by: Caller, arguments: tool_inputs.GetJob) -> str:
     """Follow a job of fetch_transcript or add_source: its progress and its problems.
 
     It also says whether search_knowledge_base finds what the job added.
     """
-    job = activity.find_job(by.scope, asked.job_id)
+    job = activity.find_job(by.scope, arguments.job_id)
     added = sources.of_videos(by.scope, [job.video_id]) if job.video_id else {}
-    return render_job.render_job(job, asked, sources=added.get(job.video_id or 0, ()))
+    return render_job.render_job(job, arguments, sources=added.get(job.video_id or 0, ()))
 
 
 def all_tools() -> list[Tool]:
@@ -246,38 +267,38 @@ def svg_icon(name: str) -> Icon:
     return Icon(src=address, mime_type="image/svg+xml", sizes=["any"])
 
 
-def _read(by: Caller, asked: tool_inputs.GetTranscript, *, more: str = MORE) -> str:
-    video = library.find_video(by.scope, asked.video_id, collection=asked.collection)
-    found = library.read(
+def _read(by: Caller, arguments: tool_inputs.GetTranscript, *, more: str = MORE) -> str:
+    video = library.find_video(by.scope, arguments.video_id, collection=arguments.collection)
+    result = library.read(
         video,
-        language=asked.language,
-        start=asked.start_time,
-        end=asked.end_time,
-        chunk_index=asked.chunk_index,
-        chunk_size=asked.chunk_size,
-        include_full=asked.include_full_transcript,
+        language=arguments.language,
+        start=arguments.start_time,
+        end=arguments.end_time,
+        chunk_index=arguments.chunk_index,
+        chunk_size=arguments.chunk_size,
+        include_full=arguments.include_full_transcript,
     )
     contents = ""
-    if found.reading.mode == ReadingMode.PREVIEW and not asked.cursor:
-        contents = outlines.contents(by.scope, video, room=asked.budget // 4)
-    return render.render_transcript(found, asked, contents=contents, more=more)
+    if result.reading.mode == ReadingMode.PREVIEW and not arguments.cursor:
+        contents = outlines.contents(by.scope, video, room=arguments.budget // 4)
+    return render.render_transcript(result, arguments, contents=contents, more=more)
 
 
 def _tool(run: Callable[..., Any], *, title: str, icon: str, annotations: ToolAnnotations) -> Tool:
-    async def called(asked: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
+    async def called(arguments: tool_inputs.Arguments, ctx: Reporting) -> CallToolResult:
         by = caller()
         if inspect.iscoroutinefunction(run):
-            return answer(await run(by, asked, ctx))
-        return answer(await in_thread(run, by, asked))
+            return answer(await run(by, arguments, ctx))
+        return answer(await in_thread(run, by, arguments))
 
-    arguments = inspect.get_annotations(run)["asked"]
+    inputs = inspect.get_annotations(run)["arguments"]
     return Tool(
         fn=called,
         name=run.__name__,
         title=title,
         description=inspect.getdoc(run) or "",
-        parameters=_lean(arguments.model_json_schema(by_alias=True)),
-        fn_metadata=FuncMetadata(arg_model=arguments),
+        parameters=_lean(inputs.model_json_schema(by_alias=True)),
+        fn_metadata=FuncMetadata(arg_model=inputs),
         is_async=True,
         context_kwarg="ctx",
         annotations=annotations,
