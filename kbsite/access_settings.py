@@ -118,3 +118,11 @@ SILENCED_SYSTEM_CHECKS = [
     "oauth2_provider.E001",  # successors are derived anew, so that hashes suffice for the grace
     "oauth2_provider.W008",  # http is for the user's own machine only
 ]
+
+# Webhooks
+
+WEBHOOK_PRIVATE_ADDRESSES = option(
+    "WEBHOOK_PRIVATE_ADDRESSES",
+    False,
+    "Webhooks may go to private addresses, and without https: every user reaches your network.",
+)

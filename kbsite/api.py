@@ -28,6 +28,8 @@ from kbsite.content.lists import UNKNOWN
 from kbsite.content.views import router as content
 from kbsite.models.keyed_requests import MAX_KEY
 from kbsite.options import PACKAGE_DIR
+from kbsite.webhooks.api import described_messages
+from kbsite.webhooks.api import router as webhooks
 from transcripts.api import router as transcripts
 from transcripts.errors import KnowledgeBaseError, NotFound, NotSignedIn
 
@@ -124,6 +126,7 @@ class Api(NinjaAPI):
             _describe_versions(methods)
             if "post" in methods:
                 _describe_key(methods["post"])
+        schema["webhooks"] = described_messages()
         return schema
 
 
@@ -189,6 +192,7 @@ resources = [path("api/content/", include(content.urls))]
 api.add_decorator(known_parameters, mode="view")
 api.add_router("", transcripts)
 api.add_router("", citations)
+api.add_router("", webhooks)
 
 
 @csrf_exempt  # nothing is changed here, and a token's caller is told what is wrong

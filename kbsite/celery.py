@@ -31,7 +31,7 @@ TRANSPORT_ALIASES["filesystem"] = "kbsite.celery:Transport"
 
 app = Celery("cuebase", task_cls="kbsite.telemetry.tasks:WatchedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["transcripts", "citations", "kbsite"])
+app.autodiscover_tasks(["transcripts", "citations", "kbsite", "kbsite.webhooks"])
 
 
 def make_queue_folders() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import uuid4
 
 from django.core.exceptions import SuspiciousOperation
@@ -104,9 +104,9 @@ def _first_answer(
 ) -> HttpResponse:
     is_kept = False
     try:
-        answer: HttpResponse = work()
+        answer: Any = work()
         if not getattr(answer, "is_rendered", True):
-            answer.render()  # type: ignore[attr-defined]
+            answer.render()
         is_kept = 200 <= answer.status_code < 300 and not answer.streaming
         if is_kept:
             headers = {name: answer[name] for name in KEPT_HEADERS if name in answer}
@@ -117,7 +117,7 @@ def _first_answer(
                 content=answer.content,
                 scope=request.access,
             )
-        return answer
+        return cast(HttpResponse, answer)
     finally:
         if not is_kept:
             keyed.drop(holder)

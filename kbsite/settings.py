@@ -329,6 +329,7 @@ CELERY_BEAT_SCHEDULE = {
     "tend": {"task": "citations.tasks.tend", "schedule": 60.0, "options": {"expires": 60}},
     "prune": {"task": "transcripts.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
     "prune-oauth": {"task": "kbsite.tasks.prune", "schedule": 3600.0, "options": {"expires": 600}},
+    "tell": {"task": "kbsite.webhooks.tasks.sweep", "schedule": 5.0, "options": {"expires": 15}},
     "sync-feeds": {
         "task": "transcripts.tasks.sync_due_feeds",
         "schedule": 300.0,

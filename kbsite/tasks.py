@@ -4,10 +4,12 @@ from celery import shared_task
 
 from kbsite.models import KeyedRequest
 from kbsite.oauth import connections
+from kbsite.webhooks import delivery
 
 
 @shared_task
 def prune() -> None:
-    """Delete expired OAuth tokens, forgotten registrations, and answers kept for their keys."""
+    """Delete expired OAuth tokens, forgotten registrations, kept answers and old deliveries."""
     connections.prune()
     KeyedRequest.objects.expired().delete()
+    delivery.prune()

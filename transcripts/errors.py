@@ -20,6 +20,7 @@ class Retry(StrEnum):
     SPACE = "space"  # every few seconds: somebody has to free space on a disk
     SETTINGS = "settings"  # now and then: somebody has to change the settings
     COOL_DOWN = "cool_down"  # the queue waits; alone: three attempts, growing pauses
+    RECEIVER = "receiver"  # ten attempts within two days
     AT_TIME = "at_time"  # at the error's ``retry_at``
     UNEXPECTED = "unexpected"  # three attempts with growing pauses
 

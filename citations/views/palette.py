@@ -28,6 +28,7 @@ PAGES: Final = (
     ("Lectures", "lectures", ""),
     ("Activity", "activity", ""),
     ("Applications and tokens", "tokens", ""),
+    ("Webhooks", "webhooks", ""),
 )
 ACTIONS: Final = (
     ("Add videos or documents", "library", "#add"),

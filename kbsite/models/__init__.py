@@ -1,6 +1,16 @@
-"""The tables of the site: credentials, and requests that are answered once."""
+"""The tables of the site: credentials, requests that are answered once, and webhooks."""
 
 from kbsite.models.credentials import ApiToken, SignInLink, digest
 from kbsite.models.keyed_requests import KeyedRequest
+from kbsite.models.webhooks import Webhook, WebhookDelivery, WebhookEvent, WebhookKind
 
-__all__ = ["ApiToken", "KeyedRequest", "SignInLink", "digest"]
+__all__ = [
+    "ApiToken",
+    "KeyedRequest",
+    "SignInLink",
+    "Webhook",
+    "WebhookDelivery",
+    "WebhookEvent",
+    "WebhookKind",
+    "digest",
+]

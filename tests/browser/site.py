@@ -19,6 +19,8 @@ from django.utils import timezone
 from citations.ingest import pipeline as ingest_pipeline
 from citations.errors import ModelRefused
 from citations.models import Source
+from kbsite.models import Webhook
+from kbsite.webhooks.errors import ReceiverFailed
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples, storage
 from transcripts.errors import NoCaptions
@@ -89,9 +91,18 @@ AuditEntry.objects.create(
     collection="lectures-of-the-evening-school",
     details={"role": "editor", "fields": ["username", "is_superuser"], "ids": [1, 2, 3]},
 )
+hook = Webhook.objects.create(
+    user=ada, url="https://example.org/hooks/cuebase", description="Bot of the evening school",
+    events=["job.done"], failing_since=timezone.now() - timedelta(days=2),
+)
+arrived, waits = (hook.deliveries.create(kind=kind) for kind in ("job.done", "source.ready"))
+arrived.finish(204)
+waits.postpone(
+    until=timezone.now() + timedelta(hours=1), error=ReceiverFailed("The receiver answered 500.")
+)
 rows = {"long": long, "library": library, "bare": bare, "failed": failed, "feed": feed}
 lecture = Source.objects.get(video=long, language="en")
-sources = {"book": book, "broken": broken, "lecture": lecture}
+sources = {"book": book, "broken": broken, "lecture": lecture, "hook": hook}
 keys = {name: row.pk for name, row in rows.items()}
 print(json.dumps({**keys, **{name: str(source.uuid) for name, source in sources.items()}}))
 """

@@ -38,6 +38,8 @@ PAGES = {
     "collection": "/collections/{library}/",
     "delete collection": "/collections/{library}/delete/",
     "tokens": "/tokens/",
+    "webhooks": "/webhooks/",
+    "webhook": "/webhooks/{hook}/",
     "second factor": "/second-factor/",
     "password once more": "/second-factor/confirm/?next=/second-factor/add/",
     "not found": "/nowhere/",

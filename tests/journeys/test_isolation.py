@@ -35,10 +35,12 @@ from citations.models import (
     WindowOutcome,
 )
 from kbsite.mcp.server import build_server
-from kbsite.models import ApiToken
+from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
+from kbsite.webhooks import delivery, messages
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
 from tests.makers import make_source, make_user, make_video
+from tests.webhook_receiver import WebhookReceiver
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
 SECRET = "Confidential seminar"
@@ -83,6 +85,19 @@ PAGES = [
             "oauth-protected-resource/api",
         )
     ),
+    Door("GET", "webhooks/", "list"),
+    Door("POST", "webhooks/create/", "own", {"url": "https://example.org/", "events": "job.done"}),
+    Door("GET", "webhooks/<uuid:webhook_id>/"),
+    Door(
+        "POST",
+        "webhooks/<uuid:webhook_id>/",
+        "thing",
+        {"url": "https://example.org/", "events": "job.done"},
+    ),
+    Door("POST", "webhooks/<uuid:webhook_id>/switch/", "thing", {"is_on": "false"}),
+    Door("POST", "webhooks/<uuid:webhook_id>/secret/"),
+    Door("POST", "webhooks/<uuid:webhook_id>/test/"),
+    Door("POST", "webhooks/<uuid:webhook_id>/delete/"),
     Door("GET", "favicon.ico", "open"),
     Door("GET", "healthz", "open"),
     Door("GET", "readyz", "open"),
@@ -269,6 +284,20 @@ OPERATIONS = [
     Door("GET", "api/v1/notes/<note_id>"),
     Door("PUT", "api/v1/notes/<note_id>", "thing", {"text": "Changed."}, json=True),
     Door("DELETE", "api/v1/notes/<note_id>"),
+    Door("GET", "api/v1/webhooks", "list"),
+    Door(
+        "POST",
+        "api/v1/webhooks",
+        "own",
+        {"url": "https://example.org/", "events": ["job.done"]},
+        json=True,
+    ),
+    Door("GET", "api/v1/webhooks/<webhook_id>"),
+    Door("PATCH", "api/v1/webhooks/<webhook_id>", "thing", {"description": "New"}, json=True),
+    Door("DELETE", "api/v1/webhooks/<webhook_id>"),
+    Door("POST", "api/v1/webhooks/<webhook_id>/secret"),
+    Door("POST", "api/v1/webhooks/<webhook_id>/test"),
+    Door("GET", "api/v1/webhooks/<webhook_id>/deliveries"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -317,12 +346,14 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-MINE = ("conversation", "answer", "quotation", "note")
+MINE = ("conversation", "answer", "quotation", "note", "webhook")
 PRIVATE = (
     "<conversation_id>",
     "<answer_id>",
     "<uuid:conversation_id>",
     "<uuid:answer_id>",
+    "<webhook_id>",
+    "<uuid:webhook_id>",
 )  # not even a colleague's
 QUERIES = {
     "v1/transcripts/<path:video_id>/search": "?query=networks",
@@ -534,6 +565,9 @@ def house(db: None) -> House:
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,
         "note": Note.objects.create(collection=shelf, author=owner, title=SECRET, text=SECRET).uuid,
+        "webhook": Webhook.objects.create(
+            user=owner, url="https://example.org/", description=SECRET, events=["test"]
+        ).uuid,
         "videos": video.pk,
         "key": video.key,
         "jobs": job.pk,
@@ -620,6 +654,29 @@ def test_the_viewer_of_another_collection_finds_nothing(house: House, door: Door
         assert absent.status_code == response.status_code, (
             "what is hidden and what is absent must look the same"
         )
+
+
+def test_a_webhook_is_told_nothing_of_a_foreign_collection(house: House, settings: Any) -> None:
+    settings.WEBHOOK_PRIVATE_ADDRESSES = True
+    with WebhookReceiver() as hers, WebhookReceiver() as his:
+        for user, receiver in ((house.owner, hers), (house.outsider, his)):
+            Webhook.objects.create(user=user, url=receiver.url, events=list(WebhookKind))
+        job = Job.objects.create(collection=house.shelf, kind="video", target=SECRET)
+        job.start()
+        job.finish()
+        make_source(make_video(house.shelf, key="lecture-2", title=SECRET))
+        messages.distribute()
+        while rows := list(WebhookDelivery.objects.first_of_each()):
+            for row in rows:
+                delivery.perform(row.pk)
+        house.owner.memberships.all().delete()
+        job.restart(state=Job.State.RUNNING)
+        job.finish()
+        messages.distribute()
+    assert len(hers.got) == 2
+    assert SECRET in hers.got[0][0]
+    assert not his.got
+    assert not WebhookDelivery.objects.waiting().exists()
 
 
 def test_a_connection_to_another_collection_finds_nothing_at_any_door(house: House) -> None:

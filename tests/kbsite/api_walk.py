@@ -3,9 +3,9 @@ operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``,
 ``{membership}``, ``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``,
-``{answer}``, ``{quotation}`` and ``{note}`` in a path, and ``{slug}``, ``{username}``, ``{chunk}``
-and ``{session}`` in a body, stand for things of the collection that is tried. An operation that is
-served but missing here fails a test.
+``{answer}``, ``{quotation}``, ``{note}`` and ``{webhook}`` in a path, and ``{slug}``,
+``{username}``, ``{chunk}`` and ``{session}`` in a body, stand for things of the collection that is
+tried. An operation that is served but missing here fails a test.
 """
 
 from dataclasses import dataclass
@@ -108,6 +108,19 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}notes/{{note}}"),
     Operation("PUT", f"{V1}notes/{{note}}", {"text": "Networks forget."}),
     Operation("DELETE", f"{V1}notes/{{note}}"),
+    Operation("GET", f"{V1}webhooks", names=False),
+    Operation(
+        "POST",
+        f"{V1}webhooks",
+        {"url": "https://example.org/", "events": ["job.done"]},
+        names=False,
+    ),
+    Operation("GET", f"{V1}webhooks/{{webhook}}"),
+    Operation("PATCH", f"{V1}webhooks/{{webhook}}", {"description": "Renamed"}),
+    Operation("DELETE", f"{V1}webhooks/{{webhook}}"),
+    Operation("POST", f"{V1}webhooks/{{webhook}}/secret"),
+    Operation("POST", f"{V1}webhooks/{{webhook}}/test"),
+    Operation("GET", f"{V1}webhooks/{{webhook}}/deliveries"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),

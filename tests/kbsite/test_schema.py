@@ -28,7 +28,7 @@ from citations.models import (
 )
 from kbsite.api import api
 from kbsite.content.views import router
-from kbsite.models import ApiToken
+from kbsite.models import ApiToken, Webhook
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
 from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Membership
@@ -86,6 +86,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
     )
     at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
     return {
+        "webhook": Webhook.objects.create(user=user, url="https://example.org/").uuid,
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=source, **at).uuid,
@@ -148,7 +149,8 @@ def test_every_resource_of_the_content_is_described() -> None:
 def test_every_call_of_the_walk_is_a_good_one(
     user: User, things: dict[str, Any], collection: Collection, operation: Any
 ) -> None:
-    _, text = ApiToken.issue(user, name="walk", can_write=True)
+    token, text = ApiToken.issue(user, name="walk", can_write=True)
+    Webhook.objects.update(token=token)
     response = call(Client(headers={"Authorization": f"Bearer {text}"}), operation, **things)
     last_owner = "memberships/{" in operation.path and operation.writes
     from_a_file = operation.path.endswith("/refetch")
@@ -164,7 +166,8 @@ def test_every_call_of_the_walk_is_a_good_one(
 def test_generated_calls_find_no_crash_and_no_answer_that_is_not_described(
     user: User, things: dict[str, Any], mode: Any, known: bool
 ) -> None:
-    _, text = ApiToken.issue(user, name="fuzz", can_write=True)
+    token, text = ApiToken.issue(user, name="fuzz", can_write=True)
+    Webhook.objects.update(token=token)
     headers = {"Authorization": f"Bearer {text}"}
     schema = schemathesis.openapi.from_wsgi(f"{V1}openapi.json", app=application, headers=headers)
     statuses: Counter[int] = Counter()

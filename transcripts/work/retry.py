@@ -32,6 +32,9 @@ POLICIES: Mapping[Retry, RetryPolicy] = {
     Retry.COOL_DOWN: RetryPolicy(pause=timedelta(minutes=15), factor=2, attempts=3),
     Retry.RESTART: RetryPolicy(pause=timedelta(milliseconds=500), factor=2),
     Retry.SERVER: RetryPolicy(pause=timedelta(seconds=15), factor=4),
+    Retry.RECEIVER: RetryPolicy(
+        pause=timedelta(seconds=10), factor=4, longest=timedelta(hours=6), attempts=10
+    ),
     Retry.SPACE: RetryPolicy(pause=timedelta(seconds=10)),
     Retry.SETTINGS: RetryPolicy(pause=timedelta(minutes=10)),
 }

@@ -1,0 +1,231 @@
+"""The operations on webhooks."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from ninja import Field, Path, Query, Router, Schema, Status
+from pydantic import AliasPath, ConfigDict, StringConstraints
+
+from kbsite.models import Webhook, WebhookDelivery, WebhookKind
+from kbsite.webhooks import registry, signatures, tasks
+from kbsite.webhooks.sending import MAX_ADDRESS
+from transcripts.api.endpoints import Request
+from transcripts.api.shapes import BIGGEST_ID, Text, responses
+from transcripts.schemas import Shape
+
+WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
+Address = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_ADDRESS)]
+Events = Annotated[list[WebhookKind], Field(min_length=1, max_length=len(WebhookKind))]
+Description = Annotated[Text, StringConstraints(max_length=200)]
+
+
+class WebhookIn(Schema):
+    """Where messages go, and what they tell."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Address = Field(description="A public address with https.")
+    events: Events
+    description: Description = ""
+
+
+class WebhookChangeIn(Schema):
+    """What changes; what is not given stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Address | None = None
+    events: Events | None = None
+    description: Description | None = None
+    is_on: bool | None = None
+
+
+class PageIn(Schema):
+    """A page of a list."""
+
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
+class WebhookOut(Shape):
+    """A webhook, and whether its receiver takes what is sent."""
+
+    id: UUID = Field(validation_alias="uuid")
+    url: str
+    events: list[str]
+    description: str
+    is_on: bool
+    off_reason: str = Field(description="Why it is off; empty: it is on.")
+    failing_since: datetime | None = Field(description="Nothing arrived since; null: it works.")
+    succeeded_at: datetime | None = Field(description="When a message last arrived.")
+    old_secret_until: datetime | None = Field(
+        description="Until then, messages are signed with the secret before the last one, too."
+    )
+    created_at: datetime
+
+
+class WebhookSecretOut(WebhookOut):
+    """A webhook with its secret, which is shown this time only."""
+
+    secret: str = Field(description="Verifies signatures, as Standard Webhooks describes it.")
+
+    @classmethod
+    def show(cls, webhook: Webhook) -> "WebhookSecretOut":
+        """Return a webhook with its current secret."""
+        shown = WebhookOut.model_validate(webhook).model_dump()
+        return cls.parse({**shown, "secret": signatures.secret_of(webhook)})
+
+
+class WebhooksOut(Shape):
+    """A page of webhooks, newest first; ``next`` is the offset of the next page."""
+
+    webhooks: list[WebhookOut]
+    total: int
+    next: int | None
+
+
+class DeliveryOut(Shape):
+    """A message, and what became of it."""
+
+    id: str = Field(validation_alias="message_id", description="In the header webhook-id.")
+    webhook_id: UUID = Field(validation_alias=AliasPath("webhook", "uuid"))
+    event: str = Field(validation_alias="kind")
+    state: str = Field(description="queued, done or failed.")
+    attempts: int
+    status: int | None = Field(description="HTTP status of the last answer; null: there was none.")
+    error_code: str
+    error: str
+    happened_at: datetime
+    run_after: datetime | None = Field(description="When it is sent again.")
+    finished_at: datetime | None
+
+
+class DeliveriesOut(Shape):
+    """A page of deliveries, newest first; ``next`` is the offset of the next page."""
+
+    deliveries: list[DeliveryOut]
+    total: int
+    next: int | None
+
+
+router = Router(tags=["webhooks"])
+
+
+@router.get("webhooks", response=responses({200: WebhooksOut}), summary="List webhooks")
+def list_webhooks(request: Request, wanted: Query[PageIn]) -> dict[str, Any]:
+    """List your webhooks; with a token, those that it made."""
+    return _page("webhooks", registry.of_caller(request.caller), wanted)
+
+
+@router.post("webhooks", response=responses({201: WebhookSecretOut}, 409), summary="Make a webhook")
+def add_webhook(request: Request, sent: WebhookIn) -> Status[WebhookSecretOut]:
+    """Have what happens in the collections that you may read sent to an address.
+
+    The answer has the secret that messages are signed with; it is not shown again. A webhook that a
+    token makes reaches as far as the token, and ends with it.
+    """
+    webhook = registry.make(request.caller, **sent.model_dump())
+    request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}"
+    return Status(201, WebhookSecretOut.show(webhook))
+
+
+@router.get(
+    "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="See a webhook"
+)
+def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
+    """Return a webhook, and since when its receiver fails."""
+    return registry.find(request.caller, webhook_id)
+
+
+@router.patch(
+    "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="Change a webhook"
+)
+def change_webhook(request: Request, webhook_id: WebhookId, sent: WebhookChangeIn) -> Webhook:
+    """Change its address, its events or its description, or turn it off or on."""
+    webhook = _find_writable(request, webhook_id)
+    registry.change(webhook, **sent.model_dump(exclude_none=True))
+    return webhook
+
+
+@router.delete(
+    "webhooks/{webhook_id}", response=responses({204: None}, 404), summary="Delete a webhook"
+)
+def delete_webhook(request: Request, webhook_id: WebhookId) -> Status[Any]:
+    """Delete a webhook with its deliveries; what waits is not sent."""
+    registry.delete(_find_writable(request, webhook_id))
+    return Status(204, None)
+
+
+@router.post(
+    "webhooks/{webhook_id}/secret",
+    response=responses({200: WebhookSecretOut}, 404),
+    summary="Rotate a webhook's secret",
+)
+def rotate_secret(request: Request, webhook_id: WebhookId) -> WebhookSecretOut:
+    """Give a webhook a new secret; for a day, messages are signed with both."""
+    webhook = _find_writable(request, webhook_id)
+    registry.rotate(webhook)
+    return WebhookSecretOut.show(webhook)
+
+
+@router.post(
+    "webhooks/{webhook_id}/test",
+    response=responses({202: DeliveryOut}, 404, 409),
+    summary="Send a test message",
+)
+def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDelivery]:
+    """Send a message of the type test; the deliveries say how it went."""
+    webhook = _find_writable(request, webhook_id)
+    delivery = registry.make_test(webhook)
+    tasks.send(delivery)
+    request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}/deliveries"
+    return Status(202, delivery)
+
+
+@router.get(
+    "webhooks/{webhook_id}/deliveries",
+    response=responses({200: DeliveriesOut}, 404),
+    summary="List a webhook's deliveries",
+)
+def list_deliveries(
+    request: Request, webhook_id: WebhookId, wanted: Query[PageIn]
+) -> dict[str, Any]:
+    """List what was sent or waits, newest first. What ended is kept for a week."""
+    webhook = registry.find(request.caller, webhook_id)
+    return _page("deliveries", webhook.deliveries.select_related("webhook"), wanted)
+
+
+def _page(name: str, rows: Any, wanted: PageIn) -> dict[str, Any]:
+    total, end = rows.count(), wanted.offset + wanted.limit
+    shown = list(rows[wanted.offset : end])
+    return {name: shown, "total": total, "next": end if end < total else None}
+
+
+def _find_writable(request: Request, webhook_id: Any) -> Webhook:
+    request.caller.require_write()
+    return registry.find(request.caller, webhook_id)
+
+
+def described_messages() -> dict[str, Any]:
+    """Describe the messages in the terms of OpenAPI."""
+    return {kind.value: {"post": _described(kind)} for kind in WebhookKind}
+
+
+def _described(kind: WebhookKind) -> dict[str, Any]:
+    thing = "JobOut" if kind.startswith("job.") else "SourceOut"
+    properties = {
+        "type": {"const": kind.value},
+        "timestamp": {"type": "string", "format": "date-time"},
+        "data": {"$ref": f"#/components/schemas/{thing}"},
+    }
+    schema = {"type": "object", "required": list(properties), "properties": properties}
+    names = ("webhook-id", "webhook-timestamp", "webhook-signature")
+    header = {"in": "header", "required": True, "schema": {"type": "string"}}
+    return {
+        "operationId": f"tell_{kind.name.lower()}",
+        "summary": f"Told when {kind.label}",
+        "parameters": [{"name": name, **header} for name in names],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
+        "responses": {"2XX": {"description": "Taken; anything else is sent again later."}},
+    }

@@ -1,0 +1,78 @@
+"""Deliver messages, one after another to each webhook, until they arrive or time is up."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.db.models.functions import Now
+
+from kbsite.models import Webhook, WebhookDelivery, WebhookEvent
+from kbsite.models.webhooks import DeliveryQuerySet
+from kbsite.webhooks import messages, sending, signatures
+from kbsite.webhooks.errors import ReceiverFailed, WebhookOff
+from transcripts.errors import UnexpectedError
+from transcripts.work import retry
+
+KEPT_FOR: Final = timedelta(days=7)  # deliveries that ended
+GONE: Final = 410
+
+
+def next_ones() -> DeliveryQuerySet:
+    """Return what is to be sent next: the oldest due delivery of each webhook."""
+    return WebhookDelivery.objects.first_of_each()
+
+
+def perform(pk: int) -> None:
+    """Send a delivery, unless it is sent by another process or its owner may not see it now."""
+    delivery = WebhookDelivery.objects.waiting().filter(pk=pk).first()
+    if delivery is None:
+        return
+    with delivery.hold() as is_held:
+        # Whoever held it before may have sent it.
+        rows = WebhookDelivery.objects.waiting().select_related("webhook__user")
+        current = rows.filter(pk=pk).first() if is_held else None
+        if current is not None:
+            _deliver(current)
+
+
+def _deliver(delivery: WebhookDelivery) -> None:
+    webhook = delivery.webhook
+    if not webhook.is_on:
+        delivery.fail(WebhookOff())
+        return
+    text = messages.message(delivery)
+    if text is None:
+        delivery.delete()
+        return
+    delivery.count_attempt()
+    body, at = json.dumps(text, ensure_ascii=False), datetime.now(UTC)
+    headers = signatures.headers(webhook, delivery.message_id, at, body)
+    try:
+        status = sending.post(webhook.url, body, headers)
+    except ReceiverFailed as error:
+        _record_failure(delivery, error)
+    except Exception:
+        delivery.fail(UnexpectedError())
+        raise
+    else:
+        webhook.record_success()
+        delivery.finish(status)
+
+
+def _record_failure(delivery: WebhookDelivery, error: ReceiverFailed) -> None:
+    webhook: Webhook = delivery.webhook
+    if error.status == GONE:
+        webhook.turn_off("The receiver answered 410: it wants no more messages.")
+    else:
+        webhook.record_failure(error)
+    until = retry.next_try(error, delivery.attempts)
+    if until is None or not webhook.is_on:
+        delivery.fail(error, error.status)
+    else:
+        delivery.postpone(until=until, error=error, status=error.status)
+
+
+def prune() -> None:
+    """Delete what ended a week ago, and events that nobody distributed by then."""
+    WebhookDelivery.objects.filter(finished_at__lt=Now() - KEPT_FOR).delete()
+    WebhookEvent.objects.filter(happened_at__lt=Now() - KEPT_FOR).delete()

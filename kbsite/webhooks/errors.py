@@ -1,0 +1,25 @@
+"""What can go wrong with a webhook."""
+
+from transcripts.errors import Conflict, Retry, Unavailable
+
+
+class ReceiverFailed(Unavailable):
+    """The receiver of a webhook did not take a message."""
+
+    code = "receiver_failed"
+    default_hint = "Its address has to answer 2xx within ten seconds, without a redirect."
+    retry = Retry.RECEIVER
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class WebhookOff(Conflict):
+    """The webhook is turned off, so nothing is sent to it."""
+
+    code = "webhook_off"
+    default_hint = "Turn it on first."
+
+    def __init__(self) -> None:
+        super().__init__("This webhook is turned off.")

@@ -1,0 +1,32 @@
+"""A user with a webhook to a real receiver on loopback."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from kbsite.auth import Caller, scope_of
+from kbsite.models import Webhook, WebhookKind
+from kbsite.webhooks import registry
+from tests.makers import make_user
+from tests.webhook_receiver import WebhookReceiver
+from transcripts.models import Collection
+
+
+@pytest.fixture
+def receiver() -> Iterator[WebhookReceiver]:
+    with WebhookReceiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def user(collection: Collection) -> User:
+    return make_user("ada", collection=collection)
+
+
+@pytest.fixture
+def webhook(user: User, receiver: WebhookReceiver, settings: Any) -> Webhook:
+    settings.WEBHOOK_PRIVATE_ADDRESSES = True
+    caller = Caller(user, scope_of(user))
+    return registry.make(caller, url=receiver.url, events=list(WebhookKind))
