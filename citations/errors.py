@@ -79,6 +79,12 @@ class NoteNotFound(NotFound):
     code = "note_not_found"
 
 
+class HighlightNotFound(NotFound):
+    """No highlight with that id that the caller may see."""
+
+    code = "highlight_not_found"
+
+
 class AlreadyAnswering(Conflict):
     """The previous question of the conversation is still being answered."""
 

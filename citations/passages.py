@@ -1,6 +1,6 @@
 """The results of a search: passages, their locations, and how their scores came about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -26,6 +26,29 @@ class Locator:
     end: int | None = None  # ms
     page: int | None = None  # counted from 1
     last_page: int | None = None
+
+
+class ColoredSpan(NamedTuple):
+    """Characters [first, last) in a colour; ``begins`` unless its start is cut off."""
+
+    first: int
+    last: int
+    color: str
+    begins: bool = True
+
+
+def colored_within(spans: Iterable[ColoredSpan], first: int, last: int) -> tuple[ColoredSpan, ...]:
+    """Return the parts of spans in the text [first, last), counted from its start."""
+    return tuple(
+        ColoredSpan(
+            first=max(span.first, first) - first,
+            last=min(span.last, last) - first,
+            color=span.color,
+            begins=span.begins and span.first >= first,
+        )
+        for span in spans
+        if span.first < last and span.last > first
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

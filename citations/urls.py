@@ -14,6 +14,7 @@ from citations.views import (
     search,
     sources,
 )
+from citations.views import highlights as view_highlights
 from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -44,6 +45,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notes/add/", view_notes.add, name="note-add"),
     path("notes/<uuid:note_id>/", view_notes.change, name="note"),
     path("notes/<uuid:note_id>/delete/", view_notes.delete, name="note-delete"),
+    path("highlights/", view_highlights.show_highlights, name="highlights"),
+    path("highlights/add/", view_highlights.add, name="highlight-add"),
+    path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),
+    path("highlights/<uuid:highlight_id>/delete/", view_highlights.delete, name="highlight-delete"),
     path("sources/", sources.show_sources, name="sources"),
     path("sources/events/", sources.source_events, name="source-events"),
     path("sources/add/", view_add.add, name="source-add"),

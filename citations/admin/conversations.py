@@ -1,8 +1,8 @@
-"""Conversations, their answers and notes."""
+"""Conversations, their answers, notes and highlights."""
 
 from django.contrib import admin
 
-from citations.models import Answer, Conversation, Note
+from citations.models import Answer, Conversation, Highlight, Note
 from transcripts.admin import RecordAdmin
 
 
@@ -31,3 +31,11 @@ class NoteAdmin(RecordAdmin):
     list_filter = ("collection", "updated_at")
     list_select_related = ("collection", "author")
     search_fields = ("title", "text", "author__username")
+
+
+@admin.register(Highlight)
+class HighlightAdmin(RecordAdmin):
+    list_display = ("quote", "source", "author", "color", "is_shared", "created_at")
+    list_filter = ("color", "is_shared", "is_card", "source__collection", "created_at")
+    list_select_related = ("source", "author")
+    search_fields = ("quote", "note", "source__title", "author__username")

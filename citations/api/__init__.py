@@ -1,6 +1,7 @@
-"""The operations on sources, searches, lectures, answers, conversations and notes."""
+"""The operations on sources, searches, lectures, answers, conversations, notes and highlights."""
 
 from citations.api.conversations import router as conversations
+from citations.api.highlights import router as highlights
 from citations.api.lectures import router as lectures
 from citations.api.notes import router as notes
 from citations.api.search import router
@@ -10,5 +11,6 @@ router.add_router("", sources)
 router.add_router("", lectures)
 router.add_router("", conversations)
 router.add_router("", notes)
+router.add_router("", highlights)
 
 __all__ = ["router"]

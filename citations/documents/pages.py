@@ -1,7 +1,7 @@
 """Reads documents: pages, page images, searches, and the positions of quotes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -14,6 +14,7 @@ from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
+from citations.passages import ColoredSpan, colored_within
 from citations.providers.languages import stop_words
 from citations.quotes import verification
 from citations.readers.formats import PDF
@@ -44,6 +45,8 @@ class PageView:
     image: PageImage | None = None
     quote_boxes: tuple[Box, ...] = ()
     match_boxes: tuple[Box, ...] = ()
+    highlights: tuple[ColoredSpan, ...] = ()
+    highlight_boxes: tuple[tuple[str, Box], ...] = ()  # each with its colour
     lines: tuple[SelectableLine, ...] = ()
 
     @property
@@ -91,9 +94,18 @@ class PageMatches:
 
 
 def show_page(
-    scope: Scope, source_id: UUID, number: int, *, quote: Span | None = None, words: str = ""
+    scope: Scope,
+    source_id: UUID,
+    number: int,
+    *,
+    quote: Span | None = None,
+    words: str = "",
+    highlights: Sequence[ColoredSpan] = (),
 ) -> PageView:
-    """Return a page; ``quote`` is in the source. Raises ``SourceNotFound`` and ``PageNotFound``."""
+    """Return a page; ``quote`` and ``highlights`` are in the source.
+
+    Raises ``SourceNotFound`` and ``PageNotFound``.
+    """
     source, page = _find_page(scope, source_id, number)
     document = source.document
     first, last = quote or (0, 0)
@@ -103,6 +115,7 @@ def show_page(
     matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
     image = page_images.measure_image(document, number)
     boxes = page_images.boxes(document, page, on_page, matches) if image else ((), ())
+    colored = colored_within(highlights, page.start, page.start + len(page.text))
     offset = on_page[0][0] if on_page else 0
     headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
     return PageView(
@@ -116,7 +129,24 @@ def show_page(
         image=image,
         quote_boxes=boxes[0],
         match_boxes=boxes[1],
+        highlights=colored,
+        highlight_boxes=_colored_boxes(document, page, colored) if image else (),
         lines=page_images.text_lines(document, page, image) if image else (),
+    )
+
+
+def _colored_boxes(
+    document: Document, page: Page, highlights: Sequence[ColoredSpan]
+) -> tuple[tuple[str, Box], ...]:
+    colors = dict.fromkeys(span.color for span in highlights)
+    spans = {
+        color: [(span.first, span.last) for span in highlights if span.color == color]
+        for color in colors
+    }
+    return tuple(
+        (color, box)
+        for color in colors
+        for box in page_images.boxes(document, page, spans[color], ())[0]
     )
 
 

@@ -69,6 +69,13 @@ class SourceText:
             last_page=_known(self.pages[last]),
         )
 
+    def position_at(self, *, start: int | None = None, page: int | None = None) -> int | None:
+        """Return the first character that is said at a time (ms) or stands on a page."""
+        if start is not None and self.starts:
+            return self.offsets[max(0, bisect_right(self.starts, start) - 1)]
+        block = bisect_left(self.pages, page) if page is not None else len(self.pages)
+        return self.offsets[block] if block < len(self.offsets) else None
+
     def around(self, span: Span) -> tuple[str, str]:
         """Return the prefix and the suffix to store with a quote."""
         first, last = span

@@ -11,12 +11,13 @@ from citations.errors import CitationNotFound, InvalidFilter, PassageNotFound
 from citations.lexical import index as lexical_index
 from citations.lexical.query import Query
 from citations.library.filters import Filter, ResolvedFilter, matching, resolve
-from citations.models import Chunk, Citation, Source, SourceQuerySet
+from citations.models import Chunk, Citation, Highlight, Source, SourceQuerySet
 from citations.passages import Locator, PassageSource
 from citations.quotes import anchoring, source_texts
 from citations.quotes import matching as quote_matching
 from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
+from citations.quotes.source_texts import SourceText
 from citations.quotes.tokens import tokenize
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -86,10 +87,14 @@ def verify(
     return _verified(quote, match, is_misattributed=is_misattributed, started=started)
 
 
-def locator_of(citation: Citation) -> Locator | None:
+def locator_of(citation: Citation | Highlight) -> Locator | None:
     """Return where a stored quote is now; None where it is gone or uncertain."""
+    return locator_in(citation, source_texts.of(citation.source))
+
+
+def locator_in(citation: Citation | Highlight, reading: SourceText) -> Locator | None:
+    """Return where a stored quote is in the current text of its source, which may serve many."""
     source = citation.source
-    reading = source_texts.of(source)
     span = citation.locator.span
     if reading.digest == citation.digest and reading.text[slice(*span)] == citation.quote:
         return citation.locator

@@ -12,8 +12,15 @@ AHEAD: Final = 24  # characters that the text has more at once: bullets, numbers
 _PARTS: Final = re.compile(r"(<[^<>]*>)")
 
 
-def mark(markup: str, text: str, marks: Mapping[str, Sequence[Span]]) -> str:
+def mark(
+    markup: str,
+    text: str,
+    marks: Mapping[str, Sequence[Span]],
+    labels: Mapping[int, str] | None = None,
+) -> str:
     """Wrap the spans of ``text`` in <mark> elements of these classes within well-formed HTML.
+
+    ``labels`` are told to screen readers before the mark that begins at a character.
 
     White space may differ, and the text may have characters that HTML makes of tags, such as the
     numbers of a list.
@@ -34,7 +41,7 @@ def mark(markup: str, text: str, marks: Mapping[str, Sequence[Span]]) -> str:
         letters = html.unescape(part)
         positions = [*_aligned(letters, text, position)]
         position = positions[-1] if positions else position
-        parts += _marked(letters, positions, classes)
+        parts += _marked(letters, positions, classes, labels or {})
     return "".join(parts)
 
 
@@ -48,12 +55,26 @@ def _aligned(letters: str, text: str, position: int) -> Iterator[int]:
 
 
 def _marked(
-    letters: str, positions: Sequence[int], classes: Mapping[int, list[str]]
+    letters: str,
+    positions: Sequence[int],
+    classes: Mapping[int, list[str]],
+    labels: Mapping[int, str],
 ) -> Iterator[str]:
     names = [" ".join(classes.get(position - 1, ())) for position in positions]
     for index in reversed(range(len(letters))):  # blanks are marked between what is marked
         if letters[index].isspace() and names[index] not in names[index + 1 : index + 2]:
             names[index] = ""
-    for name, run in groupby(zip(letters, names, strict=True), key=lambda pair: pair[1]):
-        said = html.escape("".join(letter for letter, _ in run), quote=False)
-        yield f'<mark class="{name}">{said}</mark>' if name and said.strip() else said
+    runs = groupby(zip(letters, names, positions, strict=True), key=lambda each: each[1])
+    for name, members in runs:
+        run = [*members]
+        said = html.escape("".join(letter for letter, _, _ in run), quote=False)
+        if not name or not said.strip():
+            yield said
+            continue
+        told = [labels[position - 1] for _, _, position in run if position - 1 in labels]
+        yield f'<mark class="{name}">{label(told[0]) if told else ""}{said}</mark>'
+
+
+def label(text: str) -> str:
+    """Return what a mark is called, for screen readers alone."""
+    return f'<span class="visually-hidden">{html.escape(text)}: </span>'

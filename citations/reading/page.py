@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from citations.passages import ColoredSpan, colored_within
 from citations.reading.transcript import TranscriptText
 from transcripts.tokenizer import matched_spans
 
@@ -14,12 +15,15 @@ EARLY: Final = 1_000  # ms: chapters are given in whole seconds, often by hand
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A caption or a sentence; ``quote`` and ``matches`` are characters of its text."""
+    """A caption or a sentence; ``quote``, ``matches`` and ``highlights`` are characters of its
+    text.
+    """
 
     start: int  # ms
     text: str
     quote: tuple[Span, ...] = ()
     matches: tuple[Span, ...] = ()
+    highlights: tuple[ColoredSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,7 @@ def part_of(
     index: int,
     query: str = "",
     marked: Span | None = None,
+    highlights: Sequence[ColoredSpan] = (),
     chapters: Sequence[tuple[int, str]] = (),
 ) -> TranscriptPart:
     """Return the time chunk of an index. Raises ``ChunkNotFound``."""
@@ -68,7 +73,7 @@ def part_of(
     first, last = chunk.span
     words = text.telling_words(query)
     matches = matched_spans(text.text[first:last], words, text.language) if words else []
-    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in matches])
+    marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in matches], highlights)
     cues = text.cues[chunk.first : chunk.first + chunk.count]
     starts = [start - EARLY for start, _ in chapters]
     sentences = text.paragraphs(first, last, breaks=starts)
@@ -110,6 +115,7 @@ class _Marks:
     text: str
     marked: Span | None
     matches: Sequence[Span]
+    highlights: Sequence[ColoredSpan]
 
     def line(self, start: int, first: int, last: int) -> Line:
         return Line(
@@ -117,6 +123,7 @@ class _Marks:
             text=self.text[first:last],
             quote=tuple(self._within([self.marked] if self.marked else [], first, last)),
             matches=tuple(self._within(self.matches, first, last)),
+            highlights=colored_within(self.highlights, first, last),
         )
 
     @staticmethod

@@ -13,10 +13,10 @@ from django.utils.text import Truncator
 
 from citations.lectures.cards import confidence, heading_path, printed_place
 from citations.models import Citation, Page, SourceKind
-from citations.passages import Locator, place
+from citations.passages import ColoredSpan, Locator, place
 from citations.providers.languages import stop_words
 from citations.readers.markup.sanitizer import sanitize
-from citations.reading.marked_html import mark
+from citations.reading.marked_html import label, mark
 from citations.text.snippets import nearest_sentence
 
 register = template.Library()
@@ -33,27 +33,42 @@ class MarkedText(Protocol):
 
     quote: Sequence[tuple[int, int]]
     matches: Sequence[tuple[int, int]]
+    highlights: Sequence[ColoredSpan]
 
 
 @register.filter
 def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap."""
-    spans = {"quoted": marks.quote, "looked-for": marks.matches}
-    borders = {offset for span in (*marks.quote, *marks.matches) for offset in span}
+    spans, labels = _spans_of(marks), _labels_of(marks)
+    borders = {offset for kind in spans.values() for span in kind for offset in span}
     parts: list[SafeString | str] = []
     for start, end in pairwise(sorted({0, len(text), *borders})):
         kinds = [kind for kind in spans if any(a <= start < b for a, b in spans[kind])]
-        part = text[start:end]
-        mark = format_html('<mark class="{}">{}</mark>', " ".join(kinds), part)
-        parts.append(mark if kinds else part)
+        said = mark_safe(label(labels[start])) if start in labels else ""  # escaped there
+        mark = format_html('<mark class="{}">{}{}</mark>', " ".join(kinds), said, text[start:end])
+        parts.append(mark if kinds else text[start:end])
     return format_html_join("", "{}", ((part,) for part in parts))
 
 
 @register.filter
 def rendered(page: Page, marks: MarkedText) -> SafeString:
     """Sanitise the HTML of a page, and mark the spans of its text."""
-    spans = {"quoted": marks.quote, "looked-for": marks.matches}
-    return mark_safe(mark(sanitize(page.html), page.text, spans))  # marked after sanitising
+    spans, labels = _spans_of(marks), _labels_of(marks)
+    return mark_safe(mark(sanitize(page.html), page.text, spans, labels))  # sanitised before
+
+
+def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
+    """Return the spans by the classes of their marks."""
+    spans = {"quoted": [*marks.quote], "looked-for": [*marks.matches]}
+    for first, last, color, _ in marks.highlights:
+        spans.setdefault(f"highlight highlight-{color}", []).append((first, last))
+    return spans
+
+
+def _labels_of(marks: MarkedText) -> dict[int, str]:
+    """Return what to tell of the highlights, by the characters at which they begin."""
+    spans = marks.highlights
+    return {span.first: f"Highlighted in {span.color}" for span in spans if span.begins}
 
 
 @register.filter

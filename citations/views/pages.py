@@ -17,10 +17,11 @@ from django.views.decorators.http import require_safe
 from citations.documents import page_images, pages
 from citations.library.filters import find_source
 from citations.models import Document
-from citations.notebook import notes
+from citations.notebook import highlights, notes
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.tasks import send_for_abstracts
+from citations.views.highlight_form import passage_form
 from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment, number_of
 
@@ -48,8 +49,17 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         else parameters.quote
     )
     words = parameters.words
+    kept = highlights.in_source(request.access, request.user, source)
+    view = pages.show_page(
+        request.access,
+        source_id,
+        number,
+        quote=quote,
+        words=words,
+        highlights=highlights.colored(kept),
+    )
     context: dict[str, Any] = {
-        "view": pages.show_page(request.access, source_id, number, quote=quote, words=words),
+        "view": view,
         "search": pages.find_pages(request.access, source_id, words) if words else None,
         "is_lost": bool(parameters.citation) and quote is None,
         "parameters": parameters,
@@ -66,6 +76,8 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "source": source,
         "contents": contents,
         "chapter": _chapter(contents, number),
+        "highlights": kept,
+        "passage": passage_form(source, view.page.text, next(iter(view.quote), None), page=number),
         "may_write": source.collection_id in request.access.writable,
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
         "note_start": f"[{title}, page {number}]({here}): ",

@@ -10,13 +10,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from citations.models import Source
-from citations.notebook import notes
+from citations.notebook import highlights, notes
+from citations.notebook.highlights import PlacedHighlight
+from citations.passages import ColoredSpan
 from citations.reading import chapters as reading_chapters
 from citations.reading import transcript as reading_transcript
 from citations.reading.page import TranscriptPart, part_of
 from citations.reading.position import Position, find_position
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
+from citations.views.highlight_form import passage_form
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from transcripts import collections, library
 from transcripts.errors import TranscriptNotFound
@@ -61,7 +64,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
         context["missing"] = error
         status = 404 if parameters.language else 200
         return render(request, "citations/recording.html", context, status=status)
-    context |= _reading(video, transcript, parameters)
+    context |= _reading(request, video, transcript, parameters)
     context |= _panel(request, video, context)
     if context["source"]:
         send_for_abstracts(context["source"])
@@ -80,10 +83,12 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
     transcript = library.find_transcript(video, language=parameters.language)
     text = reading_transcript.read(transcript)
+    kept = _highlights(request, Source.objects.filter(transcript=transcript).first())
+    colored = highlights.colored(kept)
     context = {
         "video": video,
         "parameters": parameters,
-        "part": _part(video, text, parameters, Position(), index=index),
+        "part": _part(video, text, parameters, Position(), index=index, highlights=colored),
         "only": request.GET.get("only", ""),
     }
     return fragment(request, "citations/_transcript_part.html", context)
@@ -100,7 +105,7 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
         parameters = replace(parameters, view="paragraphs")
     transcript = library.find_transcript(video, language=parameters.language)
     context: dict[str, Any] = {"video": video, "parameters": parameters, "is_swap": True}
-    context |= _reading(video, transcript, parameters)
+    context |= _reading(request, video, transcript, parameters)
     response = fragment(request, "citations/_find.html", context)
     position = context["position"]
     shown = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
@@ -108,7 +113,9 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _reading(video: Video, transcript: Transcript, parameters: ReaderParameters) -> dict[str, Any]:
+def _reading(
+    request: PageRequest, video: Video, transcript: Transcript, parameters: ReaderParameters
+) -> dict[str, Any]:
     text = reading_transcript.read(transcript)
     position = find_position(
         text,
@@ -121,11 +128,21 @@ def _reading(video: Video, transcript: Transcript, parameters: ReaderParameters)
     )
     duration = max(video.duration or 0, text.duration, 1)
     source = Source.objects.filter(transcript=transcript).first()
-    part = _part(video, text, parameters, position, index=parameters.chunk)
+    kept = _highlights(request, source)
+    part = _part(
+        video,
+        text,
+        parameters,
+        position,
+        index=parameters.chunk,
+        highlights=highlights.colored(kept),
+    )
     listed = _listed(text, position, parameters.query)
     context: dict[str, Any] = {
         "transcript": transcript,
         "source": source,
+        "highlights": kept,
+        "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
         "part": part,
         "at": _line_at(part, parameters, position),
@@ -143,6 +160,10 @@ def _reading(video: Video, transcript: Transcript, parameters: ReaderParameters)
     return context
 
 
+def _highlights(request: PageRequest, source: Source | None) -> tuple[PlacedHighlight, ...]:
+    return highlights.in_source(request.access, request.user, source) if source else ()
+
+
 def _part(
     video: Video,
     text: TranscriptText,
@@ -150,6 +171,7 @@ def _part(
     position: Position,
     *,
     index: int | None,
+    highlights: Sequence[ColoredSpan],
 ) -> TranscriptPart:
     """Return the time chunk of an index, or else that of the position. Raises ``ChunkNotFound``."""
     return part_of(
@@ -157,6 +179,7 @@ def _part(
         index=text.chunk_at(position.latest) if index is None else index,
         query=parameters.query,
         marked=position.marked,
+        highlights=highlights,
         chapters=[(int(start), str(title)) for start, title in video.chapters],
     )
 

@@ -28,6 +28,7 @@ PAGES = {
     "search in vain": "/search/?q=zebra&mode=lexical",
     "search refused": "/search/?q=network&since=soon",
     "sources": "/sources/",
+    "highlights": "/highlights/",
     "how a source is indexed": "/sources/{lecture}/passages/",
     "page of a document": "/sources/{book}/pages/2/?from=66&to=99&q=gradient",
     "go to": "/go/?q=lecture",

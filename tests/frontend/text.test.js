@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   below, beside, clock, codeParts, counted, fileNames, filterWords, hasWords, newCitations,
-  sentenceAt, stepped, takeEvents, tidy,
+  quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
 
@@ -103,4 +103,18 @@ test("a player's message is read, anything else is not", () => {
   for (const other of ["no JSON", "null", '{"event": "x"}', { info: {} }]) {
     assert.equal(playerInfo(other), null);
   }
+});
+
+test("words that a selection cuts are whole", () => {
+  const text = "Error runs backwards.";
+  const at = (offset) => ({ text, offset });
+  assert.deepEqual(wholeWords(at(2), at(8)), [0, 10]);
+  assert.deepEqual(wholeWords(at(6), at(10)), [6, 10]);
+  assert.deepEqual(wholeWords(at(5), at(11)), [5, 11]);
+});
+
+test("a quote is copied with its source, whose brackets stay text", () => {
+  const source = { title: "A [talk]", place: "0:05", address: "http://c/?t=5s" };
+  const copied = quotedInMarkdown({ quote: "It runs.", ...source });
+  assert.equal(copied, "> It runs.\n\n— [A \\[talk\\], 0:05](http://c/?t=5s)");
 });

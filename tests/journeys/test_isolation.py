@@ -27,6 +27,7 @@ from citations.models import (
     Conversation,
     Document,
     DocumentPart,
+    Highlight,
     LectureSession,
     Note,
     Page,
@@ -189,6 +190,12 @@ PAGES = [
     Door("GET", "notes/<uuid:note_id>/"),
     Door("POST", "notes/<uuid:note_id>/", "thing", {"text": "Changed."}),
     Door("POST", "notes/<uuid:note_id>/delete/"),
+    Door("GET", "highlights/", "list"),
+    Door("POST", "highlights/add/", "note", {"source": "{book}", "quote": SECRET}),
+    Door("GET", "highlights/<uuid:highlight_id>/"),
+    Door("POST", "highlights/<uuid:highlight_id>/", "thing", {"color": "blue"}),
+    Door("GET", "highlights/<uuid:highlight_id>/delete/"),
+    Door("POST", "highlights/<uuid:highlight_id>/delete/"),
     Door("GET", "collections/", "list"),
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
@@ -298,6 +305,11 @@ OPERATIONS = [
     Door("POST", "api/v1/webhooks/<webhook_id>/secret"),
     Door("POST", "api/v1/webhooks/<webhook_id>/test"),
     Door("GET", "api/v1/webhooks/<webhook_id>/deliveries"),
+    Door("GET", "api/v1/highlights", "list"),
+    Door("POST", "api/v1/highlights", "note", {"source_id": "{book}", "quote": SECRET}, json=True),
+    Door("GET", "api/v1/highlights/<highlight_id>"),
+    Door("PUT", "api/v1/highlights/<highlight_id>", "thing", {"color": "blue"}, json=True),
+    Door("DELETE", "api/v1/highlights/<highlight_id>"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -346,7 +358,7 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-MINE = ("conversation", "answer", "quotation", "note", "webhook")
+MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight")
 PRIVATE = (
     "<conversation_id>",
     "<answer_id>",
@@ -354,6 +366,8 @@ PRIVATE = (
     "<uuid:answer_id>",
     "<webhook_id>",
     "<uuid:webhook_id>",
+    "<highlight_id>",
+    "<uuid:highlight_id>",
 )  # not even a colleague's
 QUERIES = {
     "v1/transcripts/<path:video_id>/search": "?query=networks",
@@ -560,7 +574,9 @@ def house(db: None) -> House:
     }
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)
     at = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "quote": SECRET}
+    kept = Highlight.objects.create(source=book, author=owner, **at, note=SECRET, tags=[SECRET])
     ids = {
+        "highlight": kept.uuid,
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,

@@ -3,9 +3,10 @@ operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``,
 ``{membership}``, ``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``,
-``{answer}``, ``{quotation}``, ``{note}`` and ``{webhook}`` in a path, and ``{slug}``,
-``{username}``, ``{chunk}`` and ``{session}`` in a body, stand for things of the collection that is
-tried. An operation that is served but missing here fails a test.
+``{answer}``, ``{quotation}``, ``{note}``, ``{webhook}`` and ``{highlight}`` in a path, and
+``{slug}``, ``{username}``, ``{chunk}``, ``{session}`` and ``{said}`` (words of the source) in a
+body, stand for things of the collection that is tried. An operation that is served but missing here
+fails a test.
 """
 
 from dataclasses import dataclass
@@ -121,6 +122,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}webhooks/{{webhook}}/secret"),
     Operation("POST", f"{V1}webhooks/{{webhook}}/test"),
     Operation("GET", f"{V1}webhooks/{{webhook}}/deliveries"),
+    Operation("GET", f"{V1}highlights", names=False),
+    Operation("POST", f"{V1}highlights", {"source_id": "{source}", "quote": "{said}", "start": 0}),
+    Operation("GET", f"{V1}highlights/{{highlight}}"),
+    Operation("PUT", f"{V1}highlights/{{highlight}}", {"color": "blue"}),
+    Operation("DELETE", f"{V1}highlights/{{highlight}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),

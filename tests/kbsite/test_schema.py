@@ -21,6 +21,7 @@ from citations.models import (
     AnswerState,
     Citation,
     Conversation,
+    Highlight,
     LectureSession,
     Note,
     Window,
@@ -30,7 +31,7 @@ from kbsite.api import api
 from kbsite.content.views import router
 from kbsite.models import ApiToken, Webhook
 from tests.kbsite.api_walk import CONTENT, OPERATIONS, V1, call
-from tests.makers import make_document, make_source, make_user, make_video
+from tests.makers import SENTENCES, make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Feed, Job, Membership
 
 
@@ -93,6 +94,8 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "note": Note.objects.create(
             collection=collection, author=user, title="Networks", text="They learn."
         ).uuid,
+        "highlight": Highlight.objects.create(source=source, author=user, **at).uuid,
+        "said": SENTENCES[0],
         "session": session.uuid,
         "citation": Citation.objects.create(
             session=session, window=window, window_index=0, rank=1, source=source, **where

@@ -4,6 +4,7 @@ import "./files.js";
 import "./keys.js";
 import "./page-view.js";
 import "./palette.js";
+import "./selection.js";
 import "./swaps.js";
 import { all, around, copiedText, copy, find, need, target } from "./dom.js";
 

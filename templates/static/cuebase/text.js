@@ -135,3 +135,25 @@ export function beside(pointer, card, view) {
   const fits = pointer.y + 18 + card.height <= view.height - 8;
   return { left, top: fits ? pointer.y + 18 : pointer.y - card.height - 10 };
 }
+
+/**
+ * Return where the words begin and end that two places in texts cut.
+ * @param {{text: string, offset: number}} first
+ * @param {{text: string, offset: number}} last
+ */
+export function wholeWords(first, last) {
+  const isLetter = (/** @type {string | undefined} */ sign) => /[\p{L}\p{N}]/u.test(sign ?? "");
+  let [start, end] = [first.offset, last.offset];
+  if (isLetter(first.text[start])) while (isLetter(first.text[start - 1])) start -= 1;
+  if (isLetter(last.text[end - 1])) while (isLetter(last.text[end])) end += 1;
+  return [start, end];
+}
+
+/**
+ * Write a quote with its source in Markdown.
+ * @param {{quote: string, title: string, place: string, address: string}} passage
+ */
+export function quotedInMarkdown({ quote, title, place, address }) {
+  const name = [title, place].filter(Boolean).join(", ").replaceAll(/[[\]]/g, "\\$&");
+  return `> ${quote}\n\n— [${name}](${address})`;
+}

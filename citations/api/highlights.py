@@ -1,0 +1,179 @@
+"""The operations on highlights."""
+
+from datetime import date
+from typing import Annotated, Literal, Self
+from uuid import UUID
+
+from ninja import Field, Path, Query, Router, Schema, Status
+from pydantic import ConfigDict, StringConstraints, model_validator
+
+from citations.notebook import highlights
+from citations.notebook.highlights import (
+    MAX_NOTE,
+    MAX_QUOTE,
+    MAX_TAG,
+    MAX_TAGS,
+    HighlightFilter,
+    HighlightNotes,
+    PlacedHighlight,
+)
+from citations.quotes.anchoring import AROUND
+from citations.quotes.selection import SelectedText
+from citations.schemas.highlights import HighlightOut, HighlightsOut
+from transcripts.api.endpoints import Request
+from transcripts.api.shapes import BIGGEST_ID, Text, responses
+
+HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
+Color = Literal["yellow", "green", "blue", "pink"]
+Around = Annotated[Text, StringConstraints(max_length=10 * AROUND)]
+TagName = Annotated[Text, StringConstraints(max_length=MAX_TAG)]
+
+
+class HighlightFilterIn(Schema):
+    """Which highlights: your own, and those that others share with you."""
+
+    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
+        "", description="Words of the passage, its note or the source's title."
+    )
+    source_id: UUID | None = None
+    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+        "", description="Slug or name; empty: all your collections."
+    )
+    tag: TagName = ""
+    color: Literal["", "yellow", "green", "blue", "pink"] = ""
+    since: date | None = Field(None, description="Made on this day or later.")
+    until: date | None = Field(None, description="Made on this day or earlier.")
+    cards: bool = Field(False, description="Only cards.")
+    own: bool = Field(False, description="Only your own.")
+
+    def filter(self) -> HighlightFilter:
+        values = self.model_dump(exclude={"source_id", "offset", "limit", "format"})
+        return HighlightFilter(source=str(self.source_id or ""), **values)
+
+
+class HighlightsIn(HighlightFilterIn):
+    """A page of them."""
+
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
+class HighlightNotesIn(Schema):
+    """What is added to a passage."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    color: Color = "yellow"
+    note: Annotated[Text, StringConstraints(max_length=MAX_NOTE)] = Field(
+        "", description="Markdown."
+    )
+    tags: Annotated[list[TagName], Field(max_length=MAX_TAGS)] = []
+    shared: bool = Field(False, description="Seen by all who may read the source.")
+    card: bool = Field(False, description="To be learnt by heart.")
+
+    def notes(self) -> HighlightNotes:
+        return HighlightNotes(
+            color=self.color,
+            note=self.note,
+            tags=tuple(self.tags),
+            is_shared=self.shared,
+            is_card=self.card,
+        )
+
+
+class HighlightIn(HighlightNotesIn):
+    """A passage of a source by its words, as W3C's TextQuoteSelector names it."""
+
+    source_id: UUID
+    quote: Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUOTE)]
+    prefix: Around = Field("", description="Words before it, if it occurs more than once.")
+    suffix: Around = Field("", description="Words after it.")
+    start: float | None = Field(None, ge=0, le=1e7, description="Seconds: near this time.")
+    page: int | None = Field(None, ge=1, le=BIGGEST_ID, description="On this page.")
+
+    @model_validator(mode="after")
+    def words(self) -> Self:
+        if not self.quote.strip():
+            raise ValueError("the quote has no words")
+        return self
+
+
+router = Router(tags=["conversations"])
+
+
+@router.get("highlights", response=responses({200: HighlightsOut}, 404), summary="List highlights")
+def list_highlights(request: Request, wanted: Query[HighlightsIn]) -> HighlightsOut:
+    """List your highlights and those that are shared with you, latest first."""
+    page = highlights.list_highlights(
+        request.access,
+        request.caller.user,
+        wanted.filter(),
+        offset=wanted.offset,
+        limit=wanted.limit,
+    )
+    return HighlightsOut.model_validate(page)
+
+
+@router.post(
+    "highlights",
+    response=responses({200: HighlightOut, 201: HighlightOut}, 404),
+    summary="Highlight a passage",
+)
+def add_highlight(request: Request, sent: HighlightIn) -> Status[HighlightOut]:
+    """Highlight the words of a source. The same passage again changes what is added to it (200)."""
+    request.caller.require_write()
+    selected = SelectedText(exact=sent.quote, prefix=sent.prefix, suffix=sent.suffix)
+    kept = highlights.keep(
+        request.access,
+        request.caller.user,
+        str(sent.source_id),
+        selected,
+        sent.notes(),
+        start=None if sent.start is None else round(sent.start * 1000),
+        page=sent.page,
+    )
+    return _located(request, kept.placed, 201 if kept.is_new else 200)
+
+
+@router.get(
+    "highlights/{highlight_id}",
+    response=responses({200: HighlightOut}, 404),
+    summary="Read a highlight",
+)
+def get_highlight(request: Request, highlight_id: HighlightId) -> HighlightOut:
+    """Return a highlight."""
+    placed = highlights.find(request.access, request.caller.user, highlight_id)
+    return HighlightOut.model_validate(placed)
+
+
+@router.put(
+    "highlights/{highlight_id}",
+    response=responses({200: HighlightOut}, 404),
+    summary="Change a highlight",
+)
+def put_highlight(
+    request: Request, highlight_id: HighlightId, sent: HighlightNotesIn
+) -> HighlightOut:
+    """Replace colour, note, tags and whether it is shared or a card, of a highlight of yours."""
+    placed = _find_own(request, highlight_id)
+    highlights.change(request.access, placed.row, sent.notes())
+    return HighlightOut.model_validate(placed)
+
+
+@router.delete(
+    "highlights/{highlight_id}", response=responses({204: None}, 404), summary="Delete a highlight"
+)
+def delete_highlight(request: Request, highlight_id: HighlightId) -> Status[None]:
+    """Delete a highlight of yours."""
+    highlights.delete(_find_own(request, highlight_id).row)
+    return Status(204, None)
+
+
+def _find_own(request: Request, highlight_id: UUID) -> PlacedHighlight:
+    request.caller.require_write()
+    return highlights.find(request.access, request.caller.user, highlight_id, write=True)
+
+
+def _located(request: Request, placed: PlacedHighlight, status: int) -> Status[HighlightOut]:
+    request.answer["Location"] = f"/api/v1/highlights/{placed.row.uuid}"
+    return Status(status, HighlightOut.model_validate(placed))

@@ -1,0 +1,336 @@
+"""Highlights: passages of sources that a reader keeps, private or shared with its collection."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+from django.utils import timezone
+
+from citations.errors import HighlightNotFound, InvalidFilter, PassageNotFound
+from citations.library.filters import find_source
+from citations.models import Highlight, HighlightColor, HighlightQuerySet, Source
+from citations.passages import ColoredSpan, Locator
+from citations.quotes import selection, source_texts, verification
+from citations.quotes.selection import SelectedText
+from transcripts import library
+from transcripts.errors import Forbidden, InvalidInput
+from transcripts.sanitize import clean, uuid_of
+from transcripts.scope import Scope
+
+MAX_QUOTE: Final = 5_000  # characters
+MAX_NOTE: Final = 10_000
+MAX_TAGS: Final = 20
+MAX_TAG: Final = 60  # characters
+MOST_IN_SOURCE: Final = 2_000  # that a reader shows
+MOST_NAMED: Final = 200  # sources and tags to filter by
+
+DETAILS: Final = ("author", "source__collection", "source__video", "source__transcript__video")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightNotes:
+    """What a reader adds to a passage."""
+
+    color: str = HighlightColor.YELLOW
+    note: str = ""
+    tags: Sequence[str] = ()
+    is_shared: bool = False
+    is_card: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedHighlight:
+    """A highlight, and where it is now; None where its words are gone or uncertain."""
+
+    row: Highlight
+    locator: Locator | None
+
+    @property
+    def is_lost(self) -> bool:
+        return self.locator is None
+
+    @property
+    def link(self) -> str:
+        """The path that opens its passage; of a lost one, its source."""
+        if self.locator is not None:
+            return self.row.source.path_to(self.locator)
+        video = self.row.source.video_id
+        return f"/videos/{video}/" if video else f"/sources/{self.row.source.uuid}/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptHighlight:
+    """A stored highlight; ``is_new`` unless the same passage was one already."""
+
+    placed: PlacedHighlight
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightFilter:
+    """Which highlights: each part that is not empty must match; days are those of the making."""
+
+    words: str = ""
+    source: str = ""
+    collection: str = ""
+    tag: str = ""
+    color: str = ""
+    since: date | None = None
+    until: date | None = None
+    cards: bool = False
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightPage:
+    """A page of highlights, latest first; ``next`` is the next offset or None."""
+
+    highlights: tuple[PlacedHighlight, ...]
+    total: int
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightChoices:
+    """What there is to filter by."""
+
+    sources: tuple[Source, ...]
+    tags: tuple[str, ...]
+
+
+def keep(
+    scope: Scope,
+    user: User | None,
+    source: Source | UUID | str,
+    selected: SelectedText,
+    notes: HighlightNotes = HighlightNotes(),
+    *,
+    start: int | None = None,
+    page: int | None = None,
+) -> KeptHighlight:
+    """Highlight the words of a source that were selected near ``start`` (ms) or on ``page``.
+
+    The same passage of the same reader is changed. Raises ``SourceNotFound``, ``PassageNotFound``
+    where the words are not there, ``InvalidInput``, and ``Forbidden`` for a shared highlight in a
+    collection that is read only.
+    """
+    row = source if isinstance(source, Source) else find_source(scope, str(source))
+    columns = _columns(scope, row, notes)
+    anchor = _anchor(row, selected, start=start, page=page)
+    span = (anchor["span_start"], anchor["span_end"])
+    for other in _in_text(row, own(user).filter(source=row)[:MOST_IN_SOURCE]):
+        if other.locator is not None and other.locator.span == span:
+            _write(other.row, {**anchor, **columns})
+            return KeptHighlight(placed=_place(other.row), is_new=False)
+    made = Highlight.objects.create(source=row, author=user, **anchor, **columns)
+    return KeptHighlight(placed=PlacedHighlight(row=made, locator=made.locator), is_new=True)
+
+
+def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
+    """Replace what was added to a passage. Raises ``InvalidInput`` and ``Forbidden``."""
+    _write(highlight, _columns(scope, highlight.source, notes))
+
+
+def delete(highlight: Highlight) -> None:
+    Highlight.objects.filter(pk=highlight.pk).delete()
+
+
+def find(
+    scope: Scope, user: User | None, reference: UUID | str, *, write: bool = False
+) -> PlacedHighlight:
+    """Return a visible highlight. Raises ``HighlightNotFound``, and ``Forbidden`` to change it if
+    it is somebody else's.
+    """
+    visible = Highlight.objects.visible(scope, user).select_related(*DETAILS)
+    row = visible.filter(uuid=uuid_of(reference)).first()
+    if row is None:
+        raise HighlightNotFound("There is no such highlight.")
+    if write and row.author_id != (user.pk if user else None):
+        raise Forbidden(
+            "This is somebody else’s highlight.", hint="Highlight the passage yourself."
+        )
+    return _place(row)
+
+
+def own(user: User | None) -> HighlightQuerySet:
+    """Return a user's highlights (None: the local user's), wherever they are."""
+    return Highlight.objects.filter(author=user).select_related(*DETAILS)
+
+
+def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> HighlightQuerySet:
+    """Return the visible highlights of a filter, latest first.
+
+    Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound``.
+    """
+    rows = Highlight.objects.visible(scope, user).select_related(*DETAILS)
+    if filter.color and filter.color not in HighlightColor.values:
+        raise InvalidFilter(
+            f"There is no colour “{clean(filter.color, 40)}”.",
+            hint=f"Colours: {', '.join(HighlightColor.values)}.",
+        )
+    if filter.collection:
+        rows = rows.filter(source__collection=library.find_collection(scope, filter.collection))
+    if filter.source:
+        rows = rows.filter(source=find_source(scope, filter.source))
+    for word in clean(filter.words, 1_000).split()[:10]:
+        has_word = Q(quote__icontains=word) | Q(note__icontains=word)
+        rows = rows.filter(has_word | Q(source__title__icontains=word))
+    wanted: dict[str, Any] = {"author": user} if filter.own else {}
+    wanted |= {"color": filter.color} if filter.color else {}
+    wanted |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}
+    wanted |= {"is_card": True} if filter.cards else {}
+    wanted |= {"created_at__gte": _midnight(filter.since)} if filter.since else {}
+    if filter.until and filter.until < date.max:
+        wanted["created_at__lt"] = _midnight(filter.until + timedelta(days=1))
+    return rows.filter(**wanted).order_by("-created_at", "-pk")
+
+
+def list_highlights(
+    scope: Scope,
+    user: User | None,
+    filter: HighlightFilter = HighlightFilter(),
+    *,
+    offset: int = 0,
+    limit: int = 25,
+) -> HighlightPage:
+    """Return a page of highlights. Raises what ``matching`` raises."""
+    rows = matching(scope, user, filter)
+    shown = list(rows[offset : offset + limit + 1])
+    return HighlightPage(
+        highlights=tuple(_place(row) for row in shown[:limit]),
+        total=rows.count(),
+        next=offset + limit if len(shown) > limit else None,
+    )
+
+
+def in_source(scope: Scope, user: User | None, source: Source) -> tuple[PlacedHighlight, ...]:
+    """Return the highlights of a source as its text is now, in its order; lost ones last."""
+    rows = Highlight.objects.visible(scope, user).filter(source=source)
+    rows = rows.select_related("author").order_by("span_start", "pk")[:MOST_IN_SOURCE]
+    placed = _in_text(source, rows)
+    return tuple(
+        sorted(placed, key=lambda each: each.locator.span if each.locator else _AT_THE_END)
+    )
+
+
+def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
+    """Return where a text is marked, and in which colour."""
+    return tuple(ColoredSpan(*each.locator.span, each.row.color) for each in placed if each.locator)
+
+
+def choices(scope: Scope, user: User | None) -> HighlightChoices:
+    """Return the sources and the tags of the visible highlights."""
+    visible = Highlight.objects.visible(scope, user).order_by()
+    sources = Source.objects.filter(pk__in=visible.values("source"))
+    tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
+    tags = {tag for tags in tagged[: 50 * MOST_NAMED] for tag in tags}
+    return HighlightChoices(
+        sources=tuple(sources.order_by("title", "pk")[:MOST_NAMED]),
+        tags=tuple(sorted(tags, key=str.casefold)[:MOST_NAMED]),
+    )
+
+
+def place(rows: Iterable[Highlight]) -> Iterator[PlacedHighlight]:
+    """Yield where highlights are; a text is read only where it has changed since."""
+    return map(_place, rows)
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Split what is typed into a field of tags, at commas."""
+    return tuple(filter(None, (tag.strip() for tag in text.split(","))))
+
+
+def _place(row: Highlight) -> PlacedHighlight:
+    is_same = row.digest == row.source.digest
+    return PlacedHighlight(
+        row=row, locator=row.locator if is_same else verification.locator_of(row)
+    )
+
+
+def _in_text(source: Source, rows: Iterable[Highlight]) -> list[PlacedHighlight]:
+    """Compare with the text itself: the digest of a source changes only when it is indexed."""
+    reading, placed = source_texts.of(source), []
+    for row in rows:
+        row.source = source
+        placed.append(PlacedHighlight(row=row, locator=verification.locator_in(row, reading)))
+    return placed
+
+
+_AT_THE_END: Final = (2**62, 0)
+
+
+def _anchor(
+    source: Source, selected: SelectedText, *, start: int | None, page: int | None
+) -> dict[str, Any]:
+    if len(selected.exact) > MAX_QUOTE:
+        raise InvalidInput(
+            f"The passage has {len(selected.exact):,} characters; at most {MAX_QUOTE:,} can be"
+            " highlighted at once.",
+            hint="Highlight its parts.",
+        )
+    if not selected.exact.strip():
+        raise InvalidInput("No words are selected.", hint="Select some, or type them.")
+    reading = source_texts.of(source)
+    span = selection.find(
+        selected,
+        reading.text,
+        near=reading.position_at(start=start, page=page),
+        prepared=lambda: source_texts.prepared(source),
+    )
+    if span is None:
+        raise PassageNotFound(
+            f"These words are not in “{source.title}”, or in several places.",
+            hint="Copy them as they are written there, with a few more words.",
+        )
+    at = reading.locate(span)
+    prefix, suffix = reading.around(span)
+    return {
+        "span_start": span[0],
+        "span_end": span[1],
+        "start": at.start,
+        "end": at.end,
+        "page": at.page,
+        "last_page": at.last_page,
+        "quote": reading.text[slice(*span)],
+        "prefix": prefix,
+        "suffix": suffix,
+        "digest": reading.digest,
+        "section_heading": reading.heading_at(span[0]),
+    }
+
+
+def _columns(scope: Scope, source: Source, notes: HighlightNotes) -> dict[str, Any]:
+    if notes.color not in HighlightColor.values:
+        raise InvalidInput(
+            f"There is no colour “{clean(notes.color, 40)}”.",
+            hint=f"Colours: {', '.join(HighlightColor.values)}.",
+        )
+    if len(notes.note) > MAX_NOTE:
+        raise InvalidInput(f"A note on a highlight has at most {MAX_NOTE:,} characters.")
+    if notes.is_shared:
+        scope.require_write(source.collection_id)
+    tags = dict.fromkeys(" ".join(clean(tag, MAX_TAG).split()) for tag in notes.tags)
+    tags.pop("", None)
+    if len(tags) > MAX_TAGS:
+        raise InvalidInput(f"A highlight has at most {MAX_TAGS} tags.")
+    return {
+        "color": notes.color,
+        "note": clean(notes.note.replace("\r\n", "\n"), MAX_NOTE).strip(),
+        "tags": [*tags],
+        "is_shared": notes.is_shared,
+        "is_card": notes.is_card,
+    }
+
+
+def _write(row: Highlight, columns: dict[str, Any]) -> None:
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.save(update_fields=[*columns, "updated_at"])
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

@@ -1,0 +1,51 @@
+"""Highlights as every door shows them."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import AliasPath, Field
+
+from citations.schemas.search import Link, LocatedOut
+from transcripts.schemas import Shape
+
+
+def _row(*names: str) -> Any:
+    return AliasPath("row", *names)
+
+
+class HighlightOut(LocatedOut):
+    """A passage that a reader keeps. Its place is empty if the source has lost its words."""
+
+    id: UUID = Field(validation_alias=_row("uuid"))
+    source_id: UUID = Field(validation_alias=_row("source", "uuid"))
+    title: str = Field(validation_alias=_row("source", "title"))
+    collection: str = Field(validation_alias=_row("source", "collection", "slug"))
+    quote: str = Field(validation_alias=_row("quote"), description="The words of the source.")
+    prefix: str = Field(validation_alias=_row("prefix"))
+    suffix: str = Field(validation_alias=_row("suffix"))
+    heading: str = Field(validation_alias=_row("section_heading"))
+    color: str = Field(validation_alias=_row("color"))
+    note: str = Field(validation_alias=_row("note"), description="Markdown.")
+    tags: list[str] = Field(validation_alias=_row("tags"))
+    shared: bool = Field(validation_alias=_row("is_shared"))
+    card: bool = Field(validation_alias=_row("is_card"))
+    author: str = Field(
+        "",
+        validation_alias=_row("author", "username"),
+        description="Empty: it was made on the server.",
+    )
+    lost: bool = Field(
+        validation_alias="is_lost", description="The source has changed and lost these words."
+    )
+    link: Link = Field(description="The page that opens there.")
+    created_at: datetime = Field(validation_alias=_row("created_at"))
+    updated_at: datetime = Field(validation_alias=_row("updated_at"))
+
+
+class HighlightsOut(Shape):
+    """A page of highlights, latest first; ``next`` is the offset of the next page."""
+
+    highlights: list[HighlightOut]
+    total: int
+    next: int | None

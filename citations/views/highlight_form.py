@@ -1,0 +1,152 @@
+"""The forms of highlights: a passage to keep, what is added to it, and the filter of the list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+
+from citations.models import HighlightColor, Source
+from citations.notebook.highlights import (
+    MAX_QUOTE,
+    MAX_TAG,
+    MAX_TAGS,
+    HighlightFilter,
+    HighlightNotes,
+    tags_of,
+)
+from citations.quotes.anchoring import AROUND
+from citations.quotes.selection import SelectedText
+from transcripts.errors import InvalidInput
+from transcripts.sanitize import clean
+
+MOST: Final = 2**31 - 1
+MAX_WORDS: Final = 200  # characters of a filter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageFields:
+    """How the form of a reader begins: the words that are marked, and where they are."""
+
+    source: Source
+    quote: str = ""
+    start: int | None = None  # ms
+    page: int | None = None
+
+    @property
+    def colors(self) -> list[tuple[str, str]]:
+        return list(HighlightColor.choices)
+
+
+def passage_form(
+    source: Source | None,
+    text: str,
+    marked: tuple[int, int] | None,
+    *,
+    start: int | None = None,
+    page: int | None = None,
+) -> PassageFields | None:
+    """Return the start of a reader's form; None for a recording that is not indexed yet."""
+    if source is None:
+        return None
+    quote = text[slice(*marked)].strip()[:MAX_QUOTE] if marked else ""
+    return PassageFields(source=source, quote=quote, start=start, page=page)
+
+
+class NotesForm(forms.Form):
+    """What a reader adds to a passage."""
+
+    color = forms.ChoiceField(choices=HighlightColor.choices, required=False)
+    note = forms.CharField(required=False)
+    tags = forms.CharField(required=False, max_length=MAX_TAGS * (MAX_TAG + 2))
+    shared = forms.BooleanField(required=False)
+    card = forms.BooleanField(required=False)
+
+    def notes(self) -> HighlightNotes:
+        """Return the values. Raises ``InvalidInput``."""
+        if not self.is_valid():
+            raise InvalidInput(_problem(self))
+        values = self.cleaned_data
+        return HighlightNotes(
+            color=values["color"] or HighlightColor.YELLOW,
+            note=values["note"],
+            tags=tags_of(values["tags"]),
+            is_shared=values["shared"],
+            is_card=values["card"],
+        )
+
+
+class PassageForm(NotesForm):
+    """A passage: its words, what stands around them, and the second or the page."""
+
+    source = forms.UUIDField()
+    quote = forms.CharField(strip=False, max_length=4 * MAX_QUOTE)
+    before = forms.CharField(required=False, strip=False)
+    after = forms.CharField(required=False, strip=False)
+    start = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    page = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+
+    def selected(self) -> SelectedText:
+        """Return the words. Raises ``InvalidInput``."""
+        if not self.is_valid():
+            raise InvalidInput(_problem(self))
+        values = self.cleaned_data
+        return SelectedText(
+            exact=values["quote"],
+            prefix=values["before"][-AROUND:],
+            suffix=values["after"][:AROUND],
+        )
+
+    def place(self) -> dict[str, int | None]:
+        """Return the second, in ms, or the page that the words are near."""
+        return {"start": self.cleaned_data["start"], "page": self.cleaned_data["page"]}
+
+
+class FilterForm(forms.Form):
+    """Parts of the list; what cannot be understood is ignored, as a page has no errors."""
+
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    source = forms.UUIDField(required=False)
+    color = forms.ChoiceField(choices=HighlightColor.choices, required=False)
+    cards = forms.BooleanField(required=False)
+    own = forms.BooleanField(required=False)
+
+    def filter(self) -> HighlightFilter:
+        self.is_valid()
+        sent: Mapping[str, Any] = self.data
+        values = self.cleaned_data
+        return HighlightFilter(
+            words=clean(sent.get("q", ""), MAX_WORDS),
+            collection=clean(sent.get("collection", ""), 120),
+            tag=clean(sent.get("tag", ""), MAX_TAG),
+            source=str(values.get("source") or ""),
+            color=values.get("color") or "",
+            since=values.get("since"),
+            until=values.get("until"),
+            cards=values.get("cards", False),
+            own=values.get("own", False),
+        )
+
+
+def address(filter: HighlightFilter) -> str:
+    """Return the query string of a filter."""
+    parts = {
+        "q": filter.words,
+        "collection": filter.collection,
+        "source": filter.source,
+        "tag": filter.tag,
+        "color": filter.color,
+        "since": filter.since,
+        "until": filter.until,
+        "cards": "1" if filter.cards else "",
+        "own": "1" if filter.own else "",
+    }
+    query = urlencode({name: value for name, value in parts.items() if value})
+    return f"?{query}" if query else ""
+
+
+def _problem(form: forms.Form) -> str:
+    name, messages = next(iter(form.errors.items()))
+    return f"{name}: {messages[0]}" if messages else f"{name} is wrong."

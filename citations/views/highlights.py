@@ -1,0 +1,114 @@
+"""Highlights: list, keep, change, delete."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from citations.models import HighlightColor
+from citations.notebook import highlights
+from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address
+from transcripts import library
+from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
+from transcripts.views.requests import PageRequest, back, done, fragment, number_of
+
+PAGE: Final = 30  # highlights per page
+
+
+@require_safe
+def show_highlights(request: PageRequest) -> HttpResponse:
+    """List highlights by source, collection, tag, colour, day and words."""
+    filter = FilterForm(request.GET).filter()
+    offset = number_of(request.GET.get("offset", "")) or 0
+    page = highlights.list_highlights(
+        request.access, request.user, filter, offset=offset, limit=PAGE
+    )
+    context = {
+        "page": page,
+        "offset": offset,
+        "filter": filter,
+        "is_filtered": filter != HighlightFilter(),
+        "address": address(filter),
+        "choices": highlights.choices(request.access, request.user),
+        "collections": library.collections(request.access),
+        "colors": HighlightColor.choices,
+    }
+    return render(request, "citations/highlights.html", context)
+
+
+@require_POST
+def add(request: PageRequest) -> HttpResponse:
+    """Highlight a passage; scripts get the list that a reader shows beside the text."""
+    request.caller.require_write()
+    form = PassageForm(request.POST)
+    try:
+        selected = form.selected()
+        source = str(form.cleaned_data["source"])
+        kept = highlights.keep(
+            request.access, request.user, source, selected, form.notes(), **form.place()
+        )
+    except (Forbidden, NotFound):
+        raise
+    except KnowledgeBaseError as error:
+        if request.htmx:
+            raise
+        names = [name for name in form.fields if name in form.data]
+        hidden = [(name, form.data[name]) for name in names if name not in ("quote", "note")]
+        context = {"error": error, "values": form.data, "hidden": hidden}
+        return render(request, "citations/highlight_refused.html", context, status=422)
+    if request.htmx:
+        return _beside(request, kept.placed)
+    return back(request, address_of(kept.placed))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
+    """Show a highlight with its place, or change what was added to it."""
+    placed = _find(request, highlight_id, write=request.method == "POST")
+    context: dict[str, Any] = {
+        "placed": placed,
+        "colors": HighlightColor.choices,
+        "is_own": placed.row.author_id == request.user.pk,
+        "may_share": placed.row.source.collection_id in request.access.writable,
+    }
+    if request.method != "POST":
+        return render(request, "citations/highlight.html", context)
+    try:
+        highlights.change(request.access, placed.row, NotesForm(request.POST).notes())
+    except Forbidden:
+        raise
+    except KnowledgeBaseError as error:
+        context |= {"error": error}
+        return render(request, "citations/highlight.html", context, status=422)
+    return back(request, address_of(placed))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
+    """Confirm, then delete a highlight."""
+    placed = _find(request, highlight_id, write=True)
+    if request.method != "POST":
+        return render(request, "citations/delete_highlight.html", {"placed": placed})
+    highlights.delete(placed.row)
+    return done(request, "The highlight was deleted.", placed.link)
+
+
+def address_of(placed: PlacedHighlight) -> str:
+    return f"{reverse('highlights')}?source={placed.row.source.uuid}#highlight-{placed.row.uuid}"
+
+
+def _find(request: PageRequest, highlight_id: UUID, *, write: bool) -> PlacedHighlight:
+    if write:
+        request.caller.require_write()
+    return highlights.find(request.access, request.user, highlight_id, write=write)
+
+
+def _beside(request: PageRequest, placed: PlacedHighlight) -> HttpResponse:
+    source = placed.row.source
+    kept = highlights.in_source(request.access, request.user, source)
+    context = {"highlights": kept, "latest": placed.row.pk}
+    return fragment(request, "citations/_highlights_beside.html", context)

@@ -1,0 +1,156 @@
+// The words that are selected in a source, where they stand, and the mark over them.
+
+import { find } from "./dom.js";
+import { clock, wholeWords } from "./text.js";
+
+const AROUND = 100; // characters before and after that tell equal words apart
+const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, button";
+
+/**
+ * @typedef {object} Passage
+ * @property {Range} range
+ * @property {HTMLElement} box
+ * @property {string} quote
+ * @property {Record<string, string>} place what the server finds it by
+ * @property {string} title
+ * @property {string} said the place, for people
+ * @property {string} address
+ */
+
+/**
+ * Return the text of a source in a range, without times and headings between.
+ * @param {Range} range
+ */
+function textOf(range) {
+  const copied = range.cloneContents();
+  for (const element of copied.querySelectorAll(NOT_TEXT)) element.remove();
+  return (copied.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+}
+
+/** @param {Node} node */
+const elementOf = (node) => (node instanceof Element ? node : node.parentElement);
+
+/** @param {Range} range */
+function snapToWords(range) {
+  const { startContainer: first, endContainer: last } = range;
+  if (!(first instanceof Text && last instanceof Text)) return;
+  const [start, end] = wholeWords(
+    { text: first.data, offset: range.startOffset }, { text: last.data, offset: range.endOffset },
+  );
+  range.setStart(first, start);
+  range.setEnd(last, end);
+}
+
+/**
+ * Return the text between a range and an end of its box.
+ * @param {HTMLElement} box
+ * @param {Range} range
+ * @param {boolean} isBefore
+ */
+function textBeside(box, range, isBefore) {
+  const beside = document.createRange();
+  const node = isBefore ? range.startContainer : range.endContainer;
+  const offset = isBefore ? range.startOffset : range.endOffset;
+  const chunk = elementOf(node)?.closest(".chunk") ?? box; // not the hours before
+  beside.selectNodeContents(chunk);
+  if (isBefore) beside.setEnd(node, offset);
+  else beside.setStart(node, offset);
+  const text = textOf(beside);
+  return isBefore ? text.slice(-AROUND) : text.slice(0, AROUND);
+}
+
+/**
+ * Return the passage of a source that is selected, in whole words.
+ * @returns {Passage | null}
+ */
+export function selectedPassage() {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0).cloneRange();
+  const box = /** @type {HTMLElement | null} */ (
+    elementOf(range.startContainer)?.closest("[data-passage]"));
+  if (!box?.contains(range.endContainer)) return null;
+  snapToWords(range);
+  const quote = textOf(range);
+  return quote ? passageIn(box, range, quote) : null;
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {Range} range
+ * @param {string} quote
+ * @returns {Passage}
+ */
+function passageIn(box, range, quote) {
+  const { source = "", title = "", page = "", link = "" } = box.dataset;
+  const line = /** @type {HTMLElement | null | undefined} */ (
+    elementOf(range.startContainer)?.closest("[data-ms]"));
+  const start = line?.dataset.ms ?? box.dataset.start ?? "";
+  const isRecording = link.endsWith("t=");
+  const path = isRecording ? `${link}${Math.floor(Number(start) / 1000)}s` : link;
+  return {
+    range,
+    box,
+    quote,
+    place: {
+      source, quote, start, page,
+      before: textBeside(box, range, true), after: textBeside(box, range, false),
+    },
+    title,
+    said: isRecording ? clock(Number(start)) : box.dataset.place ?? "",
+    address: new URL(path, location.href).href,
+  };
+}
+
+/**
+ * Mark a passage that was stored.
+ * @param {Passage} kept
+ * @param {string} color
+ */
+export function paint({ range, box }, color) {
+  if (find(".sheet-lines", box)) {
+    const frame = { target: "#page-frame", select: "#page-frame", swap: "outerHTML" };
+    htmx.ajax("GET", box.dataset.link ?? "", frame); // an image, marked by the server
+    return;
+  }
+  for (const node of textNodes(range)) {
+    const mark = document.createElement("mark");
+    mark.className = `highlight highlight-${color}`;
+    node.replaceWith(mark);
+    mark.append(node);
+  }
+}
+
+/**
+ * Return the text nodes of a range, cut at its ends.
+ * @param {Range} range
+ */
+function textNodes(range) {
+  const walker = document.createTreeWalker(
+    range.commonAncestorContainer.parentElement ?? range.commonAncestorContainer,
+    NodeFilter.SHOW_TEXT,
+  );
+  const nodes = [];
+  while (walker.nextNode()) {
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (range.intersectsNode(node) && !node.parentElement?.closest(NOT_TEXT)) nodes.push(node);
+  }
+  const { startContainer, startOffset, endContainer, endOffset } = range;
+  return nodes.map((node) => {
+    if (node === endContainer) node.splitText(endOffset);
+    return node === startContainer ? node.splitText(startOffset) : node;
+  }).filter((node) => node.data.trim());
+}
+
+/** Select the line that is read, or the first words that can be seen. */
+export function selectLine() {
+  const line = find(".cue.at") ?? find("[data-passage] mark.quoted") ?? firstInView();
+  const text = line && (find(":scope > span:not(.visually-hidden)", line) ?? line);
+  if (text) getSelection()?.selectAllChildren(text);
+}
+
+function firstInView() {
+  const kinds = ["[data-passage] .cue", ".prose > *", ".page-text", ".sheet-lines text"];
+  const lines = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(`${kinds}`));
+  return [...lines].find((line) => line.getBoundingClientRect().top >= 120) ?? lines[0] ?? null;
+}

@@ -1,0 +1,141 @@
+"""Highlights in the browser: kept beside the text, marked in it, listed, changed and deleted."""
+
+import re
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import Highlight, Source
+from tests.html import text_of
+from tests.makers import make_paper, make_source, make_video
+from transcripts.models import Collection
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+SAID = "Error 404 means that the page is missing. Point 4."
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    return make_source(make_video(collection))
+
+
+@pytest.fixture
+def book(collection: Collection) -> Source:
+    return make_paper(collection, ["The <b>error</b> runs backwards.", "Each weight follows."])
+
+
+def keep(browser: Client, source: Source, quote: str, **values: str) -> Highlight:
+    sent = {"source": str(source.uuid), "quote": quote, **values}
+    assert browser.post("/highlights/add/", sent, **HTMX).status_code == 200
+    return Highlight.objects.get(quote=quote)
+
+
+def test_a_passage_is_highlighted_by_a_plain_form_and_marked_in_the_text(
+    page: Client, talk: Source
+) -> None:
+    here = f"/videos/{talk.video_id}/?t=20s&until=25s"
+    form = page.get(here).content.decode()
+    [marked] = re.findall(r'<textarea name="quote"[^>]*>([^<]*)<', form)
+    assert marked == SAID
+    sent = {"source": str(talk.uuid), "quote": marked, "start": "20000", "next": here}
+    response = page.post("/highlights/add/", {**sent, "color": "green", "note": "A <i>number</i>"})
+    assert response["Location"] == here
+    html = page.get(here).content.decode()
+    mark = 'highlight highlight-green"><span class="visually-hidden">Highlighted in green: </span>'
+    assert mark in html
+    assert "A &lt;i&gt;number&lt;/i&gt;" in html
+    part = page.get(f"/videos/{talk.video_id}/chunks/0/?view=paragraphs", **HTMX).content.decode()
+    assert mark in part
+
+
+def test_a_page_of_a_document_shows_its_highlights_alone(page: Client, book: Source) -> None:
+    keep(page, book, "error", page="1", color="pink")
+    assert "highlight-pink" in page.get(f"/sources/{book.uuid}/pages/1/").content.decode()
+    second = page.get(f"/sources/{book.uuid}/pages/2/").content.decode()
+    assert 'class="highlight highlight-pink"' not in second.partition("beside-highlights")[0]
+
+
+def test_highlights_of_a_web_page_are_marked_in_its_markup(page: Client, book: Source) -> None:
+    first = book.document.pages.get(number=1)
+    first.html, first.text = "<p>The <em>error</em> runs.</p>", "The error runs."
+    first.blocks = [[0, len(first.text), "", False]]
+    first.save()
+    keep(page, book, "error runs")
+    html = page.get(f"/sources/{book.uuid}/pages/1/").content.decode()
+    label = '<span class="visually-hidden">Highlighted in yellow: </span>'
+    assert f'<em><mark class="highlight highlight-yellow">{label}error</mark></em>' in html
+
+
+def test_scripts_get_the_list_beside_the_text(page: Client, book: Source) -> None:
+    sent = {"source": str(book.uuid), "quote": "Each weight", "page": "2", "note": "Why?"}
+    response = page.post("/highlights/add/", sent, **HTMX)
+    assert "Each weight" in text_of(response)
+    assert "Why?" in text_of(response)
+    assert "<html" not in response.content.decode()
+
+
+def test_words_that_are_not_there_are_refused_and_what_was_typed_stays(
+    page: Client, book: Source
+) -> None:
+    sent = {"source": str(book.uuid), "quote": "Something else", "page": "2"}
+    assert page.post("/highlights/add/", sent).status_code == 404
+    response = page.post("/highlights/add/", {**sent, "quote": "x" * 5_001, "note": "My thought"})
+    assert response.status_code == 422
+    assert "My thought" in text_of(response)
+    assert f'name="source" value="{book.uuid}"' in response.content.decode()
+    assert page.post("/highlights/add/", {"quote": "x"}).status_code == 422
+
+
+def test_the_page_lists_filters_and_shows_empty_states(page: Client, book: Source) -> None:
+    assert "No highlight yet" in text_of(page.get("/highlights/"))
+    keep(page, book, "Each weight", page="2", color="blue", tags="exam, week 3")
+    shown = page.get("/highlights/?color=blue&tag=exam&q=weight")
+    assert "Paper, page 2" in text_of(shown)
+    assert "#week 3" in text_of(shown)
+    assert "No highlight is of this kind" in text_of(page.get("/highlights/?color=green"))
+    assert page.get("/highlights/?color=red&since=soon&source=x&offset=-1").status_code == 200
+    assert page.get(f"/highlights/?source={uuid4()}").status_code == 404
+
+
+def test_a_highlight_is_changed_and_deleted_after_a_question(page: Client, book: Source) -> None:
+    row = keep(page, book, "Each weight", page="2")
+    address = f"/highlights/{row.uuid}/"
+    sent = {"color": "pink", "note": "New", "tags": "a, b", "card": "1", "shared": "1"}
+    assert page.post(address, sent).status_code == 302
+    row.refresh_from_db()
+    assert (row.color, row.note, row.tags, row.is_card, row.is_shared) == (
+        *("pink", "New", ["a", "b"]),
+        *(True, True),
+    )
+    assert page.post(address, {"color": "red"}).status_code == 422
+    assert "Delete this highlight?" in text_of(page.get(f"{address}delete/"))
+    assert Highlight.objects.exists()
+    page.post(f"{address}delete/")
+    assert not Highlight.objects.exists()
+
+
+def test_a_shared_highlight_is_shown_to_a_viewer_who_cannot_change_it(
+    page: Client, viewer: Client, book: Source, owner: User
+) -> None:
+    row = keep(page, book, "Each weight", page="2", shared="1", note="For all")
+    assert "For all" in text_of(viewer.get("/highlights/"))
+    assert f"Shared by {owner.username}" in text_of(viewer.get(f"/highlights/{row.uuid}/"))
+    assert viewer.post(f"/highlights/{row.uuid}/", {"color": "pink"}).status_code == 403
+    assert viewer.post(f"/highlights/{row.uuid}/delete/").status_code == 403
+
+
+def test_words_that_are_gone_are_told(page: Client, book: Source) -> None:
+    keep(page, book, "Each weight", page="2")
+    book.document.pages.filter(number=2).update(text="Nothing of it.", blocks=[[0, 14, "", False]])
+    book.document.__class__.objects.filter(pk=book.document.pk).update(read_by="other")
+    assert "not in the source any more" in text_of(page.get("/highlights/"))
+    beside = page.get(f"/sources/{book.uuid}/pages/2/")
+    assert "Not in the text any more" in text_of(beside)
+
+
+def test_a_stranger_finds_nothing(page: Client, stranger: Client, book: Source) -> None:
+    row = keep(page, book, "Each weight", page="2", shared="1")
+    assert stranger.get(f"/highlights/{row.uuid}/").status_code == 404
+    assert "Each weight" not in text_of(stranger.get("/highlights/"))
