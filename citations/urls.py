@@ -28,7 +28,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/sources/", view_ask.show_sources, name="ask-sources"),
     path("ask/conversations/", conversations.show_conversations, name="conversations"),
     path("ask/<uuid:conversation_id>/", view_ask.show_conversation, name="conversation"),
-    path("ask/<uuid:conversation_id>/rename/", conversations.rename, name="conversation-rename"),
+    path("ask/<uuid:conversation_id>/change/", conversations.change, name="conversation-change"),
+    path("ask/<uuid:conversation_id>/note/", conversations.keep_all, name="conversation-note"),
     path("ask/<uuid:conversation_id>/delete/", conversations.delete, name="conversation-delete"),
     path(
         "ask/<uuid:conversation_id>/export/<slug:form>/",

@@ -71,12 +71,14 @@ class ConversationsIn(Schema):
     limit: int = Field(25, ge=1, le=100)
 
 
-class TitleIn(Schema):
-    """A new title."""
+class ConversationChangeIn(Schema):
+    """What to change; what is left out, or null, stays."""
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[Title, StringConstraints(min_length=1)]
+    title: Annotated[Title, StringConstraints(min_length=1)] | None = None
+    is_pinned: bool | None = Field(None, description="At the top of your list.")
+    is_shared: bool | None = Field(None, description="Readers of its collection read it.")
 
 
 class FeedbackIn(Schema):
@@ -107,6 +109,8 @@ class ConversationOut(Shape):
         description="The collection that is asked; null: all you may read.",
     )
     sources: list[UUID] = Field(description="The sources that are asked; empty: all.")
+    is_pinned: bool = Field(description="At the top of its owner's list.")
+    is_shared: bool = Field(description="All who may read its collection read it.")
     created_at: datetime
     updated_at: datetime
 

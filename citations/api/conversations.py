@@ -78,8 +78,11 @@ def ask(request: Request, sent: shapes.AskIn, wanted: Query[shapes.StreamIn]) ->
     summary="See an answer, and how it was made",
 )
 def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
-    """Return an answer of yours with its trace: questions, passages, verdicts, times and tokens."""
-    return _read(request, answer_id)
+    """Return an answer with its trace: questions, passages, verdicts, times and tokens."""
+    answer = notebook_answers.find_answer(
+        request.access, request.caller.user, answer_id, shared=True
+    )
+    return notebook_answers.read(request.access, [answer])[0]
 
 
 @router.post(
@@ -129,7 +132,7 @@ def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
 def list_conversations(
     request: Request, wanted: Query[shapes.ConversationsIn]
 ) -> conversations.ConversationPage:
-    """List your conversations, latest first. Nobody else sees them."""
+    """List your conversations, pinned and then latest first, with those shared with you."""
     return conversations.list_conversations(
         request.access, request.caller.user, **wanted.model_dump()
     )
@@ -142,7 +145,7 @@ def list_conversations(
 )
 def get_conversation(request: Request, conversation_id: shapes.ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
-    conversation = _find(request, conversation_id)
+    conversation = _find_readable(request, conversation_id)
     answers = notebook_answers.of_conversation(request.access, conversation)
     return {"conversation": conversation, "answers": answers}
 
@@ -150,15 +153,15 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
 @router.patch(
     "conversations/{conversation_id}",
     response=responses({200: shapes.ConversationOut}, 404),
-    summary="Rename a conversation",
+    summary="Rename, pin or share a conversation",
 )
-def rename_conversation(
-    request: Request, conversation_id: shapes.ConversationId, sent: shapes.TitleIn
+def change_conversation(
+    request: Request, conversation_id: shapes.ConversationId, sent: shapes.ConversationChangeIn
 ) -> Conversation:
-    """Change a conversation's title."""
+    """Change what is sent. A shared conversation is read by all who may read its collection."""
     request.caller.require_write()
     conversation = _find(request, conversation_id)
-    conversations.rename(conversation, sent.title)
+    conversations.change(conversation, **sent.model_dump())
     return conversation
 
 
@@ -195,13 +198,18 @@ def export_conversation(
     request: Request, conversation_id: shapes.ConversationId, wanted: Query[shapes.ExportIn]
 ) -> HttpResponse:
     """Return a conversation with its citations, or the bibliography of its sources, as a file."""
-    file = notebook_export.export(request.access, _find(request, conversation_id), wanted.format)
+    conversation = _find_readable(request, conversation_id)
+    file = notebook_export.export(request.access, conversation, wanted.format)
     headers = {"Content-Disposition": content_disposition_header(True, file.name) or ""}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 
 
 def _find(request: Request, conversation_id: Any) -> Conversation:
     return conversations.find(request.access, request.caller.user, conversation_id)
+
+
+def _find_readable(request: Request, conversation_id: Any) -> Conversation:
+    return conversations.find_readable(request.access, request.caller.user, conversation_id)
 
 
 def _find_writable(request: Request, answer_id: Any) -> Answer:

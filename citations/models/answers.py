@@ -30,6 +30,11 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         """Keep those of one owner (None: the local user) in collections that the scope may read."""
         return self.filter(Q(collection=None) | Q(collection__in=scope.readable), owner=user)
 
+    def readable(self, scope: Scope, user: User | None) -> "ConversationQuerySet":
+        """Keep one owner's, and those that others share with the readers of a collection."""
+        shared = self.filter(is_shared=True, collection__in=scope.readable)
+        return self.of(scope, user) | shared
+
 
 class Conversation(models.Model):
     """A sequence of questions about a collection; None: about all that the owner may read."""
@@ -43,6 +48,8 @@ class Conversation(models.Model):
     )
     title = models.CharField(max_length=300)
     sources = models.JSONField(default=list, blank=True, help_text="Ids of sources; empty: all.")
+    is_pinned = models.BooleanField(default=False, help_text="At the top of its owner's list.")
+    is_shared = models.BooleanField(default=False, help_text="Readers of its collection read it.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -54,6 +61,10 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def is_of(self, user: User | None) -> bool:
+        """Whether it is this user's own; only the owner asks and changes."""
+        return self.owner_id == (user.pk if user else None)
 
     def touch(self, **changes: Any) -> None:
         """Make it the latest, and write ``changes``."""

@@ -61,9 +61,12 @@ class AnswerRecord:
         return " ".join(claim.text for claim in self.claims) or self.note
 
 
-def find_answer(scope: Scope, user: User | None, reference: UUID | str) -> Answer:
-    """Return the user's answer of this id. Raises ``AnswerNotFound``."""
-    conversations = Conversation.objects.of(scope, user)
+def find_answer(
+    scope: Scope, user: User | None, reference: UUID | str, *, shared: bool = False
+) -> Answer:
+    """Return the user's answer of this id, or also a ``shared`` one. Raises ``AnswerNotFound``."""
+    own = Conversation.objects.of(scope, user)
+    conversations = Conversation.objects.readable(scope, user) if shared else own
     answer = (
         Answer.objects.select_related("conversation__collection")
         .filter(conversation__in=conversations, uuid=uuid_of(reference))

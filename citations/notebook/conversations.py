@@ -1,4 +1,4 @@
-"""Conversations about a collection or some of its sources, private to their owner."""
+"""Conversations about a collection or some of its sources: private, unless their owner shares."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from citations.errors import ConversationNotFound, InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter, matching
@@ -69,14 +69,18 @@ def list_conversations(
     offset: int = 0,
     limit: int = 25,
 ) -> ConversationPage:
-    """Return conversations with all ``words`` in the title. Raises ``CollectionNotFound``."""
-    conversations = Conversation.objects.of(scope, user)
+    """Return the user's and shared conversations with all ``words`` in the title: the user's
+    pinned ones first. Raises ``CollectionNotFound``.
+    """
+    conversations = Conversation.objects.readable(scope, user)
     if collection:
         conversations = conversations.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
         conversations = conversations.filter(title__icontains=word)
-    counted = conversations.select_related("collection").annotate(answer_count=Count("answers"))
-    rows = tuple(counted.order_by("-updated_at", "-pk")[offset : offset + limit + 1])
+    counted = conversations.select_related("collection", "owner").annotate(
+        answer_count=Count("answers"), is_first=Q(is_pinned=True, owner=user)
+    )
+    rows = tuple(counted.order_by("-is_first", "-updated_at", "-pk")[offset : offset + limit + 1])
     following = offset + limit if len(rows) > limit else None
     total = conversations.count()
     return ConversationPage(conversations=rows[:limit], total=total, next=following)
@@ -91,13 +95,39 @@ def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation
     return conversation
 
 
-def rename(conversation: Conversation, title: str) -> None:
-    """Change the title. Raises ``InvalidInput`` if it is empty."""
-    new_title = " ".join(clean(title, 300).split())
-    if not new_title:
-        raise InvalidInput("The title is empty.", hint="Enter a short one.")
-    Conversation.objects.filter(pk=conversation.pk).update(title=new_title)
-    conversation.title = new_title
+def find_readable(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
+    """Return the user's conversation of this id, or a shared one. Raises what ``find`` raises."""
+    readable = Conversation.objects.readable(scope, user).select_related("collection", "owner")
+    conversation = readable.filter(uuid=uuid_of(reference)).first()
+    if conversation is None:
+        raise ConversationNotFound("There is no such conversation.")
+    return conversation
+
+
+def change(
+    conversation: Conversation,
+    *,
+    title: str | None = None,
+    is_pinned: bool | None = None,
+    is_shared: bool | None = None,
+) -> None:
+    """Change what is given. Raises ``InvalidInput`` for an empty title, and for sharing a
+    conversation about all collections: there is nobody it could be shared with.
+    """
+    if title is not None:
+        conversation.title = " ".join(clean(title, 300).split())
+        if not conversation.title:
+            raise InvalidInput("The title is empty.", hint="Enter a short one.")
+    if is_shared and conversation.collection_id is None:
+        raise InvalidInput(
+            "Only a conversation about one collection can be shared.",
+            hint="Choose a collection when you start a conversation; its readers can then read it.",
+        )
+    conversation.is_pinned = conversation.is_pinned if is_pinned is None else is_pinned
+    conversation.is_shared = conversation.is_shared if is_shared is None else is_shared
+    Conversation.objects.filter(pk=conversation.pk).update(
+        title=conversation.title, is_pinned=conversation.is_pinned, is_shared=conversation.is_shared
+    )
 
 
 def delete(conversation: Conversation) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from citations.errors import NoteNotFound
-from citations.models import Answer, Note
+from citations.models import Answer, AnswerState, Conversation, Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export
 from transcripts import library
@@ -97,6 +97,23 @@ def keep(
         answer=answer, collection=target, defaults={"author": user, **columns}
     )  # two pages may save it concurrently
     return StoredNote(note=note, is_new=is_new)
+
+
+def keep_conversation(scope: Scope, user: User | None, conversation: Conversation) -> Note:
+    """Save the answered questions of a conversation as a new note of its collection.
+
+    Raises what ``keep`` raises.
+    """
+    own = conversation.collection
+    target = library.target_collection(scope, own.slug if own else "")
+    states = (AnswerState.ANSWERED, AnswerState.PARTIAL)
+    answers = conversation.answers.filter(state__in=states).order_by("ordinal")
+    if not answers:
+        raise Conflict("Nothing was answered in this conversation.", hint="Ask first.")
+    parts = [f"## {answer.question}\n\n{_answer_text(target, answer)}" for answer in answers]
+    return pin(
+        scope, user, collection=target.slug, title=conversation.title, text="\n\n".join(parts)
+    )
 
 
 def saved(scope: Scope, answers: Iterable[UUID]) -> dict[UUID, Note]:

@@ -47,11 +47,12 @@ def ask(request: PageRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_conversation(request: PageRequest, conversation_id: UUID) -> HttpResponseBase:
     """Show a conversation, or ask a question in it."""
-    conversation = conversations.find(request.access, request.user, conversation_id)
     if request.method != "POST":
+        conversation = conversations.find_readable(request.access, request.user, conversation_id)
         typed = AskForm(request.GET).typed()
         context = _page(request, conversation, chosen=conversation.sources, typed=typed)
         return render(request, "citations/ask.html", context)
+    conversation = conversations.find(request.access, request.user, conversation_id)
     form = AskForm(request.POST)
     try:
         question, chosen = form.question(), form.sources()
@@ -70,7 +71,7 @@ def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
 
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    answer = answers.find_answer(request.access, request.user, answer_id)
+    answer = answers.find_answer(request.access, request.user, answer_id, shared=True)
     return fragment(request, "citations/_answer.html", _answer_values(request, answer))
 
 
@@ -102,7 +103,13 @@ def _render(request: PageRequest, answer: Answer) -> str:
 
 def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
     (context,) = _contexts(request, answers.read(request.access, [answer]))
-    return {"entry": context, "conversation": answer.conversation, **_note_choices(request)}
+    conversation = answer.conversation
+    return {
+        "entry": context,
+        "conversation": conversation,
+        "is_own": conversation.is_of(request.user),
+        **_note_choices(request),
+    }
 
 
 def _contexts(request: PageRequest, records: Sequence[AnswerRecord]) -> list[AnswerContext]:
@@ -145,6 +152,7 @@ def _page(
     latest = conversations.list_conversations(request.access, request.user, limit=LATEST)
     return {
         "conversation": conversation,
+        "is_own": conversation is None or conversation.is_of(request.user),
         "answers": _contexts(request, records),
         "latest": latest.conversations,
         "address": address,

@@ -38,10 +38,24 @@ def show_conversations(request: PageRequest) -> HttpResponse:
 
 
 @require_POST
-def rename(request: PageRequest, conversation_id: UUID) -> HttpResponse:
+def change(request: PageRequest, conversation_id: UUID) -> HttpResponse:
+    """Rename a conversation, pin it or share it: whatever is sent."""
     conversation = conversations.find(request.access, request.user, conversation_id)
-    conversations.rename(conversation, request.POST.get("title", ""))
+    conversations.change(
+        conversation,
+        title=request.POST.get("title"),
+        is_pinned=_switch(request, "pinned"),
+        is_shared=_switch(request, "shared"),
+    )
     return redirect("conversation", conversation_id=conversation_id)
+
+
+@require_POST
+def keep_all(request: PageRequest, conversation_id: UUID) -> HttpResponse:
+    """Save a conversation as a note."""
+    request.caller.require_write()
+    conversation = conversations.find_readable(request.access, request.user, conversation_id)
+    return redirect(address_of(notes.keep_conversation(request.access, request.user, conversation)))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -61,7 +75,7 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
 @require_safe
 def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpResponse:
     """Download a conversation; the printable page is shown instead."""
-    conversation = conversations.find(request.access, request.user, conversation_id)
+    conversation = conversations.find_readable(request.access, request.user, conversation_id)
     if form not in list(ExportFormat):
         raise ConversationNotFound(
             f"There is no export format “{form}”.", hint="Formats: " + ", ".join(ExportFormat) + "."
@@ -104,6 +118,10 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
     if not saved.is_new:
         messages.info(request, "This answer was saved before: here is its note.")
     return redirect(address_of(saved.note))
+
+
+def _switch(request: PageRequest, name: str) -> bool | None:
+    return request.POST[name] == "1" if name in request.POST else None
 
 
 def _record(request: PageRequest, answer: Answer) -> AnswerRecord:

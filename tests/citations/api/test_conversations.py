@@ -261,6 +261,17 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
     asked(asking)
 
 
+def test_a_conversation_is_pinned_and_shared_only_within_a_collection(
+    asking: Client, owner: User
+) -> None:
+    pk = asked(asking)["conversation_id"]
+    change = f"conversations/{pk}"
+    assert good(send(asking, change, {"is_pinned": True}, method="patch"))["is_pinned"] is True
+    Conversation.objects.update(collection=None)
+    problem(send(asking, change, {"is_shared": True}, method="patch"), 422, "invalid_input")
+    assert good(asking.get(f"{V1}conversations"))["conversations"][0]["is_shared"] is False
+
+
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
     pk = asked(asking)["conversation_id"]
     assert (

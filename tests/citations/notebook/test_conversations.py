@@ -100,10 +100,10 @@ def test_conversations_are_listed_latest_first_and_found_by_their_title(
 def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
     scope: Scope, owner: User, conversation: Conversation, talk: Source
 ) -> None:
-    conversations.rename(conversation, " On\nnetworks ")
+    conversations.change(conversation, title=" On\nnetworks ")
     assert conversations.find(scope, owner, conversation.uuid).title == "On networks"
     with pytest.raises(InvalidInput):
-        conversations.rename(conversation, " ")
+        conversations.change(conversation, title=" ")
     events = ask(scope, owner, conversation, QUESTION)
     next(events)
     conversations.delete(conversation)

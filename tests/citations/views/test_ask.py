@@ -15,15 +15,15 @@ from citations.answers.answer import Event, Progress
 from citations.documents import storage as document_storage
 from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Answer, AnswerState, Citation, Conversation, Source
+from citations.models import Answer, AnswerState, Citation, Conversation, Note, Source
 from citations.notebook import conversations
 from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask
 from tests.html import text_of
-from tests.makers import make_document, make_video
+from tests.makers import make_document, make_user, make_video
 from transcripts.cues import Cue
-from transcripts.models import Collection, Membership
+from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -405,7 +405,7 @@ def test_nobody_sees_or_changes_another_ones_conversation(
         assert client.get(f"/ask/answers/{answer.uuid}/").status_code == status
     for address in (
         path(conversation),
-        path(conversation, "rename/"),
+        path(conversation, "change/"),
         path(conversation, "delete/"),
     ):
         assert stranger.post(address, {"q": "x", "title": "x"}).status_code == 404
@@ -426,7 +426,7 @@ def test_conversations_are_listed_renamed_and_deleted(
     page: Client, conversation: Conversation
 ) -> None:
     make_answer(conversation)
-    page.post(path(conversation, "rename/"), {"title": HOSTILE})
+    page.post(path(conversation, "change/"), {"title": HOSTILE})
     found = text_of(page.get("/ask/conversations/"))
     assert HOSTILE not in found
     assert "&lt;script&gt;" in found
@@ -437,6 +437,53 @@ def test_conversations_are_listed_renamed_and_deleted(
     assert page.post(path(conversation, "delete/"))["Location"] == "/ask/"
     assert not Conversation.objects.exists()
     assert "Nothing was asked yet" in text_of(page.get("/ask/conversations/"))
+
+
+def test_a_shared_conversation_is_read_by_readers_of_its_collection_and_changed_by_nobody_else(
+    page: Client, collection: Collection, owner: User, talk: Source
+) -> None:
+    conversation = Conversation.objects.create(collection=collection, owner=owner, title="Together")
+    answer = make_answer(conversation)
+    reader = Client()
+    reader.force_login(make_user("reader", collection=collection, role=Role.VIEWER))
+    assert reader.get(path(conversation)).status_code == 404
+    page.post(path(conversation, "change/"), {"shared": "1"})
+
+    shown = text_of(reader.get(path(conversation)))
+    assert answer.question in shown
+    assert "Shared by" in shown
+    for offered in ("data-ask-form", "change/", "again/", "delete/"):
+        assert offered not in shown
+    assert "Together" in text_of(reader.get("/ask/conversations/"))
+    for rest in ("", "change/", "delete/"):
+        sent = {"q": "x", "title": "x", "shared": "0"}
+        assert reader.post(path(conversation, rest), sent).status_code in (403, 404)
+
+    page.post(path(conversation, "change/"), {"shared": "0"})
+    assert reader.get(path(conversation)).status_code == 404
+
+
+def test_a_conversation_becomes_a_note_of_its_collection(
+    page: Client, conversation: Conversation, collection: Collection, book: Source
+) -> None:
+    Conversation.objects.update(collection=collection)
+    answer, _ = cited(conversation, book)
+    page.post(path(conversation, "note/"))
+    note = Note.objects.get()
+    assert note.title == conversation.title
+    assert f"## {answer.question}" in note.text
+
+
+def test_a_pinned_conversation_stays_at_the_top(
+    page: Client, conversation: Conversation, owner: User
+) -> None:
+    page.post(path(conversation, "change/"), {"pinned": "1"})
+    Conversation.objects.create(owner=owner, title="Later")
+    shown = text_of(page.get("/ask/conversations/"))
+    assert shown.index(conversation.title) < shown.index("Later")
+    page.post(path(conversation, "change/"), {"pinned": "0"})
+    shown = text_of(page.get("/ask/conversations/"))
+    assert shown.index("Later") < shown.index(conversation.title)
 
 
 def test_feedback_is_given_and_taken_back(page: Client, conversation: Conversation) -> None:
