@@ -24,7 +24,7 @@ from citations.api import router as citations
 from kbsite import errors, idempotency
 from kbsite.auth import Caller
 from kbsite.content import description
-from kbsite.content.lists import UNKNOWN
+from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
 from kbsite.models.keyed_requests import MAX_KEY
 from kbsite.options import PACKAGE_DIR

@@ -7,6 +7,7 @@ from typing import Any, Final
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
+from kbsite.content import selection, serializers
 from kbsite.errors import PROBLEM
 
 VERBS: Final = {
@@ -70,6 +71,8 @@ class Operations(AutoSchema):
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         operation: dict[str, Any] = super().get_operation(*args, **kwargs) or {}
         operation["parameters"] = _by_field(operation.get("parameters", ()))
+        if self.method == "GET":
+            operation["parameters"] += selection.parameters(self.view.get_serializer_class())
         errors = ERRORS if self.method == "GET" else ERRORS_OF_CHANGES
         content = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemOut"}}}
         for status in errors:
@@ -104,4 +107,39 @@ def describe(patterns: Any) -> dict[str, Any]:
     """Return the paths and components of the resources."""
     make: Any = SchemaGenerator
     description: dict[str, Any] = make(patterns=patterns).get_schema(public=True)
+    schemas = description["components"]["schemas"]
+    for methods in description["paths"].values():
+        for content in methods["get"]["responses"]["200"]["content"].values():
+            _add_selection(content, schemas)
     return description
+
+
+def _add_selection(content: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Say of an answer that it may have chosen fields and populated relations."""
+    name = _named(content["schema"])
+    holder, key = content, "schema"
+    if name.endswith("Page"):
+        lists = (each for each in schemas[name]["properties"].values() if each["type"] == "array")
+        holder, key = next(lists), "items"
+        name = _named(holder[key])
+    shown = getattr(serializers, f"{name}Serializer", None) or getattr(serializers, name)
+    whole = schemas[name]
+    properties = {
+        field: {"anyOf": [schema, {"type": "object", "additionalProperties": {}}]}
+        if field in shown.relations
+        else schema
+        for field, schema in whole["properties"].items()
+    }
+    schemas[f"{name}Selection"] = {
+        **whole,
+        "properties": properties,
+        "required": [field for field in whole["required"] if field in selection.ALWAYS],
+        "description": "With ``fields`` or ``populate``: what was chosen.",
+    }
+    kinds = [{"$ref": f"#/components/schemas/{each}"} for each in (name, f"{name}Selection")]
+    holder[key] = {"anyOf": kinds}
+
+
+def _named(schema: dict[str, Any]) -> str:
+    name: str = schema["$ref"].rpartition("/")[2]
+    return name

@@ -18,6 +18,7 @@ from transcripts.models import Collection, Membership, Role
 from transcripts.scope import NOTHING, Scope
 
 MAX_BODY = 1024 * 1024  # bytes of JSON
+UNKNOWN = "there is no such parameter here"
 
 
 class EditorsWrite(BasePermission):

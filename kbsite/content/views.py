@@ -11,7 +11,8 @@ from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
-from kbsite.content import description, lists, requests, serializers
+from kbsite.content import description, filters, lists, requests, selection, serializers
+from kbsite.content.selection import Selection
 from transcripts import activity, audit, collections
 from transcripts.audit import Action
 from transcripts.errors import Conflict, Forbidden
@@ -49,12 +50,26 @@ class Resource(StyledPages, viewsets.ReadOnlyModelViewSet[Any]):
     pagination_class = lists.Pages
     schema = description.Operations()
     plural = ""  # the name of its lists
+    selection: Selection | None = None
     lookup_value_regex = "[0-9]{1,18}"
     http_method_names = ["get", "post", "patch", "delete", "head", "options"]
 
     def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         lists.refuse_unknown(request, self)
+        if self.action in ("list", "retrieve"):
+            self.selection = lists.selection_of(request, self)
+
+    def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
+        serializer = super().get_serializer(*args, **kwargs)
+        if self.selection:
+            self.selection.apply(serializer)
+        return serializer
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        joined = selection.joins(self.selection or Selection(), self.get_serializer_class())
+        filtered = super().filter_queryset(queryset)
+        return filtered.select_related(*joined) if joined else filtered
 
     def _visible(self, model: Any) -> QuerySet[Any]:
         visible: QuerySet[Any] = model.objects.visible(requests.access(self.request))
@@ -78,7 +93,7 @@ class Collections(Creating, Changeable):
     """Collections. Who creates one owns it; deleting one deletes its content."""
 
     permission_classes = (IsAuthenticated, requests.OwnersWrite)
-    filterset_class = lists.CollectionFilters
+    filterset_class = filters.CollectionFilters
     search_fields = ("name", "slug")
     ordering_fields = ("name", "slug", "created_at")
 
@@ -116,7 +131,7 @@ class Members(Creating, Changeable):
 
     serializer_class = serializers.MembershipSerializer
     permission_classes = (IsAuthenticated, requests.OwnersWrite)
-    filterset_class = lists.MembershipFilters
+    filterset_class = filters.MembershipFilters
     search_fields = ("user__username", "collection__name")
     ordering_fields = ("collection__name", "user__username", "role")
 
@@ -144,7 +159,7 @@ class Members(Creating, Changeable):
 class Videos(Changeable):
     """Videos, newest first. Add them under /api/v1/; here title and tags change."""
 
-    filterset_class = lists.VideoFilters
+    filterset_class = filters.VideoFilters
     search_fields = ("title", "channel", "key")
     ordering_fields = ("title", "channel", "duration", "published_at", "created_at")
 
@@ -164,7 +179,7 @@ class Videos(Changeable):
 class Transcripts(Resource):
     """Transcripts, each in one language; a single one with its cues."""
 
-    filterset_class = lists.TranscriptFilters
+    filterset_class = filters.TranscriptFilters
     search_fields = ("video__title", "video__key")
     ordering_fields = ("language", "origin", "cue_count", "duration", "created_at", "updated_at")
 
@@ -183,7 +198,7 @@ class Feeds(Changeable):
     """Playlists and channels. Add them under /api/v1/; deleting one keeps its videos."""
 
     serializer_class = serializers.FeedSerializer
-    filterset_class = lists.FeedFilters
+    filterset_class = filters.FeedFilters
     search_fields = ("title", "youtube_id")
     ordering_fields = ("title", "last_synced_at", "next_sync_at", "created_at")
 
@@ -205,7 +220,7 @@ class Sources(Resource):
     """
 
     serializer_class = serializers.SourceSerializer
-    filterset_class = lists.SourceFilters
+    filterset_class = filters.SourceFilters
     search_fields = ("title", "author", "video__key")
     ordering_fields = (
         "title", "author", "kind", "state", "characters", "chunk_count", "published_at",
@@ -223,7 +238,7 @@ class Chunks(Resource):
     """Chunks, which searches find, in the order of their sources; replaced when a text changes."""
 
     serializer_class = serializers.ChunkSerializer
-    filterset_class = lists.ChunkFilters
+    filterset_class = filters.ChunkFilters
     search_fields = ("heading",)
     ordering_fields = ("ordinal", "start", "page")
 
