@@ -31,7 +31,7 @@ _EVENTS: Final = {
             "The answer. Streamed, the events are: asked (ids), stage, claim (with its citations), "
             "and at the end answer (all of it) or failed (a problem)."
         ),
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": shapes.events_schema()}},
     }
 }
 
@@ -238,24 +238,26 @@ def _respond(
 
 
 def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> Iterator[str]:
-    ids = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
-    yield _event("asked", dict(zip(("answer_id", "conversation_id"), ids, strict=True)))
+    answer_id, conversation_id = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
+    yield _event(
+        "asked", shapes.AskedEventOut(answer_id=answer_id, conversation_id=conversation_id)
+    )
     try:
         for step in steps:
             match step:
                 case Progress():
-                    yield _event("stage", {"stage": step.stage})
+                    yield _event("stage", shapes.StageEventOut(stage=step.stage))
                 case ClaimEvent():
-                    quotes = [_dump(QuotationOut.model_validate(quote)) for quote in step.quotes]
-                    claim = _dump(ClaimOut.model_validate(step.claim))
-                    yield _event("claim", {**claim, "quotes": quotes})
+                    quotes = [QuotationOut.model_validate(quote) for quote in step.quotes]
+                    claim = ClaimOut.model_validate(step.claim)
+                    yield _event("claim", shapes.ClaimEventOut(**dict(claim), quotes=quotes))
                 case _:
-                    yield _event("answer", _dump(_reply(request, step, answer)))
+                    yield _event("answer", _reply(request, step, answer))
     except KnowledgeBaseError as error:
-        yield _event("failed", error.problem())
+        yield _failed(error)
     except Exception:
         logger.exception("A question was not answered")
-        yield _event("failed", UnexpectedError().problem())
+        yield _failed(UnexpectedError())
 
 
 def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyOut:
@@ -266,9 +268,9 @@ def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyO
     return TracedReplyOut.model_validate(last.reply)
 
 
-def _dump(shape: BaseModel) -> dict[str, Any]:
-    return shape.model_dump(mode="json")
+def _failed(error: KnowledgeBaseError) -> str:
+    return _event("failed", shapes.FailedEventOut.model_validate(error.problem()))
 
 
-def _event(name: str, data: Any) -> str:
-    return events.event(name, json.dumps(data, default=str))
+def _event(name: str, data: BaseModel) -> str:
+    return events.event(name, json.dumps(data.model_dump(mode="json")))

@@ -139,9 +139,11 @@ class WindowIn(Schema):
 
 
 class CitationsIn(Schema):
-    """Which citations."""
+    """Which citations, and a page of them."""
 
     from_window: Number = Field(0, description="Only of windows from this index on.")
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
 
 
 class EventsIn(Schema):
@@ -270,9 +272,11 @@ class CitationSummaryOut(CitationLocationOut):
 
 
 class CitationsOut(Shape):
-    """A session's citations, by window and rank."""
+    """A page of a session's citations; ``next`` is the offset of the next page."""
 
     citations: list[CitationSummaryOut]
+    total: int
+    next: int | None
 
 
 class StageTimeOut(Shape):

@@ -179,8 +179,10 @@ def list_citations(
 ) -> dict[str, Any]:
     """List a lecture's citations by window and rank."""
     session = lecture_sessions.find_session(request.access, session_id)
-    citations = lecture_sessions.citations_of(session)
-    return {"citations": list(citations.filter(window_index__gte=wanted.from_window))}
+    citations = lecture_sessions.citations_of(session).filter(window_index__gte=wanted.from_window)
+    total, end = citations.count(), wanted.offset + wanted.limit
+    page = list(citations[wanted.offset : end])
+    return {"citations": page, "total": total, "next": end if end < total else None}
 
 
 @router.get(

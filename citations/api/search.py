@@ -13,7 +13,7 @@ from citations.passages import Results, SearchMode
 from citations.quotes import verification
 from citations.quotes.verification import MAX_QUOTE, VerifiedQuote
 from citations.schemas.answers import QuoteCheckOut
-from citations.schemas.search import SearchOut, SourceOut
+from citations.schemas.search import MarksOut, SearchOut, SourceOut
 from citations.search import judgments
 from citations.search import pipeline as search_pipeline
 from citations.search.pipeline import MAX_LIMIT
@@ -109,6 +109,17 @@ class MarkOut(Shape):
     right: bool
 
 
+class MarksIn(Schema):
+    """Filters and a page of marks."""
+
+    query: Annotated[Text, StringConstraints(max_length=MAX_QUERY_CHARACTERS)] = Field(
+        "", description="Only of this query."
+    )
+    right: bool | None = Field(None, description="Only those that answer their query, or not.")
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
 class VerifyIn(Schema):
     """A quote, the source it is attributed to, and where else to look."""
 
@@ -160,6 +171,12 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
     send(source)
     request.answer["Location"] = f"/api/content/sources/{source.uuid}/"
     return Status(202, source)
+
+
+@router.get("marks", response=responses({200: MarksOut}), summary="List marks")
+def list_marks(request: Request, wanted: Query[MarksIn]) -> judgments.MarkPage:
+    """List your marks of passages that you may read, latest first."""
+    return judgments.list_marks(request.access, request.caller.user, **wanted.model_dump())
 
 
 @router.put("marks", response=responses({200: MarkOut}, 404), summary="Mark a hit")

@@ -214,3 +214,26 @@ class SourcesOut(Shape):
     total: int
     counts: StateCountsOut
     next: int | None = Field(description="The offset of the next page; null: this is the last.")
+
+
+class StoredMarkOut(Shape):
+    """A mark in a list; ``start`` and ``end`` are seconds."""
+
+    query: str
+    right: bool
+    chunk: int | None = Field(description="The chunk of the passage now; null: it is gone.")
+    source_id: UUID = Field(validation_alias=AliasPath("source", "uuid"))
+    source_title: str = Field(validation_alias=AliasPath("source", "title"))
+    collection: str = Field(validation_alias=AliasPath("source", "collection", "slug"))
+    start: Seconds | None
+    end: Seconds | None
+    page: int | None
+    updated_at: datetime
+
+
+class MarksOut(Shape):
+    """A page of marks, latest first; ``next`` is the offset of the next page."""
+
+    marks: list[StoredMarkOut]
+    total: int
+    next: int | None

@@ -3,8 +3,11 @@ survive re-chunking.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.db.models import ExpressionWrapper, IntegerField, OuterRef, Subquery
+from django.db.models.functions import Greatest, Least
 
 from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
@@ -13,6 +16,15 @@ from transcripts.errors import EmptyQuery
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkPage:
+    """A page of judgments, latest first; ``next`` is the next offset or None."""
+
+    marks: tuple[Mark, ...]
+    total: int
+    next: int | None
 
 
 def mark(scope: Scope, user: User, query: str, chunk: int, *, right: bool | None) -> None:
@@ -64,6 +76,42 @@ def marks_of(user: User, query: str, passages: Sequence[Candidate]) -> dict[int,
             and overlaps((start, end), (passage.span_start, passage.span_end))
         }
     return judgments
+
+
+def list_marks(
+    scope: Scope,
+    user: User,
+    *,
+    query: str = "",
+    right: bool | None = None,
+    offset: int = 0,
+    limit: int = 25,
+) -> MarkPage:
+    """List a user's judgments of passages in the scope, latest first.
+
+    ``chunk`` of a mark is the chunk that has most of its passage now; None: it is gone.
+    """
+    marks = Mark.objects.filter(user=user, source__in=Source.objects.visible(scope))
+    if query:
+        marks = marks.filter(query=normal(query))
+    if right is not None:
+        marks = marks.filter(right=right)
+    ordered = marks.select_related("source__collection").order_by("-updated_at", "-pk")
+    rows = ordered.annotate(chunk=_chunk_of_mark())[offset : offset + limit]
+    total, end = marks.count(), offset + limit
+    return MarkPage(marks=tuple(rows), total=total, next=end if end < total else None)
+
+
+def _chunk_of_mark() -> Subquery:
+    overlapping = Chunk.objects.filter(
+        source=OuterRef("source"),
+        span_start__lt=OuterRef("span_end"),
+        span_end__gt=OuterRef("span_start"),
+    )
+    ends = (Least("span_end", OuterRef("span_end")), Greatest("span_start", OuterRef("span_start")))
+    shared = ExpressionWrapper(ends[0] - ends[1], output_field=IntegerField())
+    nearest = overlapping.annotate(shared=shared).order_by("-shared", "ordinal")
+    return Subquery(nearest.values("pk")[:1])
 
 
 def normal(query: str) -> str:

@@ -38,3 +38,17 @@ const note = await client.POST("/api/v1/notes", {
   body: { title: "", text: "They sing.", collection: "" },
 });
 expect(note.data?.text === "They sing.", "a note is kept");
+const night = {
+  params: { header: { "Idempotency-Key": "night" } },
+  body: { title: "", text: "They sing at night.", collection: "" },
+};
+const first = await client.POST("/api/v1/notes", night);
+const again = await client.POST("/api/v1/notes", night);
+expect(first.data?.id === again.data?.id, "a repeated request returns the first answer");
+expect(again.response.headers.get("Idempotent-Replayed") === "true", "and says so");
+const hook = await client.POST("/api/v1/webhooks", {
+  body: { url: "https://example.org/hook", events: ["source.added"], description: "" },
+});
+expect(hook.data?.secret.startsWith("whsec_") === true, "a webhook is made");
+const hooks = await client.GET("/api/v1/webhooks");
+expect(hooks.data?.webhooks[0]?.id === hook.data?.id, "and listed");

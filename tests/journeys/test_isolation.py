@@ -243,6 +243,7 @@ OPERATIONS = [
         json=True,
     ),
     Door("DELETE", "api/v1/marks", "note"),
+    Door("GET", "api/v1/marks", "list"),
     Door("POST", "api/v1/sessions", "thing", {"collection": "secrets"}, json=True),
     Door("GET", "api/v1/sessions", "list"),
     Door("GET", "api/v1/sessions/<session_id>"),

@@ -11,12 +11,15 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
+from jsonschema import Draft202012Validator, ValidationError
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
 from citations.notebook import conversations, questions
 from citations.passages import Locator, PassageSource
+from kbsite.api import api
+from kbsite.errors import EVENTS
 from kbsite.models import ApiToken
 from tests.citations.talks import QUESTION, talk_in
 from tests.makers import make_user
@@ -199,6 +202,14 @@ def test_an_answer_is_told_while_it_is_made(
     names = [name for name, _ in told]
     assert (names[0], names[-1]) == ("asked", "answer")
     assert {"stage", "claim"} <= set(names)
+    description = api.get_openapi_schema(path_prefix=V1)
+    streamed = description["paths"][f"{V1}ask"]["post"]["responses"][200]["content"][EVENTS]
+    schema = {**streamed["schema"]["contentSchema"], "components": description["components"]}
+    described = Draft202012Validator(json.loads(json.dumps(schema)))
+    for name, data in told:
+        described.validate({"event": name, "data": data})
+    with pytest.raises(ValidationError):
+        described.validate({"event": "stage", "data": {}})
     events = dict(told)
     assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
     assert events["claim"]["quotes"][0]["id"] in {

@@ -334,7 +334,11 @@ def test_citations_have_exactly_their_fields(
 ) -> None:
     first, second = cited(lecture, book), cited(lecture, book, index=1, page=None, heading="")
     listed = good(asking.get(f"{V1}sessions/{lecture.uuid}/citations"))
-    assert set(listed) == {"citations"}
+    assert (set(listed), listed["next"]) == ({"citations", "total", "next"}, None)
+    page = good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?offset=0&limit=1"))
+    assert (page["citations"], page["total"], page["next"]) == (listed["citations"][:1], 2, 1)
+    page = good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?offset=1&limit=1"))
+    assert (page["citations"], page["next"]) == (listed["citations"][1:], None)
     (one, other) = listed["citations"]
     assert set(one) == {
         "id",

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.models import Mark, Source, State
+from citations.models import Chunk, Mark, Source, State
 from kbsite.models import ApiToken
 from tests.makers import make_document, make_source, make_user, make_video
 from transcripts.models import Collection, Role, Video
@@ -330,6 +330,30 @@ def test_a_hit_is_marked_and_the_search_gives_the_mark_back(
         )
     assert search(asking, q="missing page")["passages"][0]["mark"] is None
     assert not Mark.objects.exists()
+
+
+def test_ones_own_marks_are_listed_while_their_sources_may_be_read(
+    asking: Client, owner: User, collection: Collection, talks: list[Source]
+) -> None:
+    for query, right in (("missing page", True), ("page missing", False)):
+        (hit,) = search(asking, q=query)["passages"]
+        body = {"query": query, "chunk": hit["chunk"], "right": right}
+        asking.put(f"{V1}marks", body, content_type="application/json")
+    listed = asking.get(f"{V1}marks").json()
+    assert [mark["query"] for mark in listed["marks"]] == ["page missing", "missing page"]
+    assert {mark["chunk"] for mark in listed["marks"]} == {hit["chunk"]}
+    assert listed["marks"][0]["source_id"] == hit["source_id"]
+    assert listed["marks"][0]["start"] == hit["start"]
+    page = asking.get(f"{V1}marks?limit=1").json()
+    assert (len(page["marks"]), page["total"], page["next"]) == (1, 2, 1)
+    (only,) = asking.get(f"{V1}marks?right=true&query=missing+++page").json()["marks"]
+    assert only["query"] == "missing page"
+    viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
+    assert viewer.get(f"{V1}marks").json()["total"] == 0
+    Chunk.objects.filter(pk=hit["chunk"]).delete()
+    assert asking.get(f"{V1}marks").json()["marks"][0]["chunk"] is None
+    owner.memberships.all().delete()
+    assert asking.get(f"{V1}marks").json()["marks"] == []
 
 
 def test_a_viewer_marks_too_and_nobody_sees_the_marks_of_another(
