@@ -11,7 +11,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Evidence
@@ -207,9 +207,8 @@ def test_an_answer_is_told_while_it_is_made(
     schema = {**streamed["schema"]["contentSchema"], "components": description["components"]}
     described = Draft202012Validator(json.loads(json.dumps(schema)))
     for name, data in told:
-        described.validate({"event": name, "data": data})
-    with pytest.raises(ValidationError):
-        described.validate({"event": "stage", "data": {}})
+        assert described.is_valid({"event": name, "data": data}), name
+    assert not described.is_valid({"event": "stage", "data": {}})
     events = dict(told)
     assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
     assert events["claim"]["quotes"][0]["id"] in {
