@@ -110,6 +110,7 @@ CONTENT_SECURITY_POLICY = {
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'"],
+        "manifest-src": ["'self'"],
         "connect-src": ["'self'"],
         "frame-src": ["https://www.youtube-nocookie.com"],
         "form-action": ["'self'"],

@@ -28,6 +28,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/create/", views.create_token, name="token-create"),
     path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),
     path("tokens/cuebase.mcpb", views.mcp_bundle, name="mcp-bundle"),
+    path("tokens/cuebase-extension.zip", views.browser_extension, name="browser-extension"),
+    path("manifest.webmanifest", views.web_manifest, name="web-manifest"),
     path("", include("kbsite.webhooks.urls")),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),

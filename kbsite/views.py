@@ -20,7 +20,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
@@ -28,16 +28,21 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from kbsite import health, sign_in
 from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
+from kbsite.extension import package
 from kbsite.mcp_clients import bundle
 from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
-from kbsite.oauth import connections
+from kbsite.oauth import audience, connections
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
 from transcripts.work.storage_errors import storage_full
 
+# Opens the page that adds, with the address of the page it is clicked on.
+BOOKMARKLET = (
+    "javascript:void open('%s?'+new URLSearchParams({url:location.href,title:document.title}))"
+)
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -123,6 +128,39 @@ def favicon(request: HttpRequest) -> HttpResponse:
 
 
 @login_not_required
+@cache_control(public=True, max_age=3600)
+@require_safe
+def web_manifest(request: HttpRequest) -> HttpResponse:
+    """Describe the site as an application, to which a phone can share a video."""
+    icons = [
+        {"src": static(f"cuebase/{name}"), "sizes": size, "type": kind}
+        for name, size, kind in (
+            ("icon.svg", "any", "image/svg+xml"),
+            ("icon-192.png", "192x192", "image/png"),
+            ("icon.png", "512x512", "image/png"),
+        )
+    ]
+    manifest = {
+        "id": "/",
+        "name": "Cuebase",
+        "description": "Your library of transcripts and documents.",
+        "start_url": resolve_url("library"),
+        "scope": "/",
+        "display": "minimal-ui",
+        "background_color": "#f6f5f1",
+        "theme_color": "#0b655d",
+        "icons": icons,
+        "share_target": {
+            "action": resolve_url("add-page"),
+            "method": "GET",
+            "enctype": "application/x-www-form-urlencoded",
+            "params": {name: name for name in ("title", "text", "url")},
+        },
+    }
+    return JsonResponse(manifest, content_type="application/manifest+json")
+
+
+@login_not_required
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """Report that this process answers."""
@@ -178,9 +216,13 @@ def create_token(request: Any) -> HttpResponse:
 @require_safe
 def mcp_bundle(request: HttpRequest) -> HttpResponse:
     """Download the bundle for Claude Desktop, with the address of this server in it."""
-    content = bundle.build(request.build_absolute_uri("/").rstrip("/"))
-    headers = {"Content-Disposition": f'attachment; filename="{bundle.FILE}"'}
-    return HttpResponse(content, content_type=bundle.MEDIA_TYPE, headers=headers)
+    return _download(bundle.FILE, bundle.build(audience.origin_of(request)))
+
+
+@require_safe
+def browser_extension(request: HttpRequest) -> HttpResponse:
+    """Download the browser extension, with the address of this server in it."""
+    return _download(package.FILE, package.build(audience.origin_of(request)))
 
 
 @require_POST
@@ -245,6 +287,11 @@ def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
     return {**shown, "detail": result.detail, "hint": result.hint} if is_told else shown
 
 
+def _download(name: str, content: bytes) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/zip", headers=headers)
+
+
 def _next(request: HttpRequest, *, default: str = "library") -> str:
     address = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(
@@ -264,6 +311,7 @@ def _tokens(request: Any, text: str = "") -> dict[str, Any]:
         "connections": connected.select_related("application").prefetch_related("collections"),
         "collections": Collection.objects.visible(request.access),
         "mcp_url": url,
+        "bookmarklet": BOOKMARKLET % request.build_absolute_uri(resolve_url("add-page")),
         "is_public": request.is_secure(),
         "claude_link": clients.claude_link(url),
         "claude_code_command": clients.claude_code_command(url, text),

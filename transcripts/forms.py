@@ -1,5 +1,6 @@
 """Forms of the pages: they check the form of the input, not its meaning."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
+ADDRESS = re.compile("https?://", re.IGNORECASE)
 MAX_ADDRESSES = 100
 ALL_FILES_FACTOR = 10  # an upload may have this many times the bytes of the largest file
 
@@ -108,6 +110,22 @@ class AddForm(ScheduleForm):
                 hint="Send them in parts, or use `kb add` on the server.",
             )
         return ((file.name or "", file.read()) for file in uploads)
+
+
+class SharedForm(forms.Form):
+    """What a bookmark or a phone shares: some put the address into the text."""
+
+    url = forms.CharField(required=False, max_length=2048)
+    text = forms.CharField(required=False, max_length=10_000)
+    title = forms.CharField(required=False, max_length=300)
+
+    def read(self) -> tuple[str, str]:
+        """Return the address and the title. An invalid field counts as empty."""
+        self.is_valid()
+        values = self.cleaned_data
+        written = f"{values.get('url') or ''} {values.get('text') or ''}".split()
+        address = next((word for word in written if ADDRESS.match(word)), "")
+        return address[:2048], values.get("title") or ""
 
 
 class FetchForm(forms.Form):

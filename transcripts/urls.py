@@ -7,6 +7,7 @@ from transcripts.views import library as view_library
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("library/", view_library.show_library, name="library"),
+    path("add/", view_library.show_add, name="add-page"),
     path("library/add/", view_library.add, name="add"),
     path("library/find/", view_library.find, name="find-video"),
     path("videos/<int:pk>/download/<str:form>/", videos.download, name="video-download"),

@@ -1,16 +1,15 @@
 """The bundle for Claude Desktop (MCPB): a relay to this server that needs nothing installed."""
 
-import io
 import json
-import zipfile
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles import finders
 
+from kbsite.archives import archive
+
 RELAY = Path(__file__).with_name("relay.mjs")
-MEDIA_TYPE = "application/zip"
 FILE = "cuebase.mcpb"
 _ENTRY = "server/relay.mjs"
 
@@ -25,11 +24,7 @@ def build(address: str) -> bytes:
         "icon.png": Path(icon).read_bytes(),
         _ENTRY: RELAY.read_bytes(),
     }
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
-    return content.getvalue()
+    return archive(files)
 
 
 def _manifest(address: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ PAGES = {
     "library": "/library/",
     "empty collection": "/library/?collection=empty-shelf",
     "nothing fits": "/library/?q=zebra",
+    "add": "/add/?title=A+talk&url=https://www.youtube.com/watch?v=abcdefghijk",
     "video": "/videos/{long}/",
     "video at a moment": "/videos/{long}/?t=905s",
     "video with hits": "/videos/{long}/?q=gradient+error",

@@ -9,7 +9,7 @@ if [ ! -d node_modules ] || ! command -v node >/dev/null; then
 fi
 case "$1" in
   lint)
-    node_modules/.bin/biome lint --error-on-warnings . ../../templates/static
+    node_modules/.bin/biome lint --error-on-warnings . ../../templates/static ../../kbsite/extension
     node_modules/.bin/tsc --project .
     ;;
   test) node --test ;;

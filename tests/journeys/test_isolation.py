@@ -75,6 +75,8 @@ PAGES = [
     Door("POST", "sign-out/", "own"),
     Door("GET", "tokens/", "list"),
     Door("GET", "tokens/cuebase.mcpb", "own"),
+    Door("GET", "tokens/cuebase-extension.zip", "own"),
+    Door("GET", "manifest.webmanifest", "open"),
     Door("POST", "tokens/create/", "own", {"name": "new"}),
     Door("POST", "tokens/<int:pk>/revoke/"),
     *(
@@ -105,6 +107,7 @@ PAGES = [
     Door("GET", "metrics", "open"),
     Door("GET", "go/", "list"),
     Door("GET", "library/", "list"),
+    Door("GET", "add/", "list"),
     Door(
         "POST",
         "library/add/",

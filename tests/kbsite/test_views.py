@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.staticfiles import finders
 from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -299,6 +300,21 @@ def test_what_runs_elsewhere_is_offered_to_servers_with_a_public_address_alone(
     assert "https://claude.ai/customize/connectors?" in shown
     assert address in shown
     assert "https://chatgpt.com/" in shown
+
+
+def test_a_phone_learns_where_to_share_a_video() -> None:
+    response = Client().get("/manifest.webmanifest")
+    assert response["Content-Type"] == "application/manifest+json"
+    manifest = response.json()
+    assert manifest["share_target"]["action"] == "/add/"
+    assert manifest["share_target"]["method"] == "GET"
+    for icon in manifest["icons"]:
+        assert finders.find(icon["src"].removeprefix("/static/"))
+
+
+def test_the_bookmark_carries_the_address_of_the_server(page: Client) -> None:
+    shown = text_of(page.get("/tokens/"))
+    assert "javascript:void open(&#x27;http://testserver/add/?&#x27;" in shown
 
 
 def test_the_bundle_for_claude_desktop_is_downloaded(page: Client) -> None:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from transcripts import acquisition, library, storage
 from transcripts.errors import KnowledgeBaseError
-from transcripts.forms import AddForm, LibraryForm
+from transcripts.forms import AddForm, LibraryForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send
 from transcripts.views.requests import PageRequest, fragment
@@ -44,6 +44,27 @@ def show_library(request: PageRequest) -> HttpResponse:
         "tags": library.tags(request.access),
     }
     return render(request, "transcripts/library.html", context)
+
+
+@require_safe
+def show_add(request: PageRequest) -> HttpResponse:
+    """Show the form with what a bookmark or a phone shares. Nothing is added by opening it."""
+    address, title = SharedForm(request.GET).read()
+    visible = library.collections(request.access)
+    context = {
+        "address": address,
+        "title": title,
+        "video": _existing(request, address),
+        "writable": [row for row in visible if row.pk in request.access.writable],
+    }
+    return render(request, "transcripts/add.html", context)
+
+
+def _existing(request: PageRequest, address: str) -> Video | None:
+    try:
+        return library.find_video(request.access, address) if address else None
+    except KnowledgeBaseError:  # another address, or not in the library
+        return None
 
 
 @require_POST

@@ -1,0 +1,1 @@
+"""The browser extension: it takes the captions of the video that somebody watches."""

@@ -1,0 +1,174 @@
+"""The browser extension in Chromium, beside a stand-in for the site of the videos."""
+
+import io
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Playwright, expect
+
+from kbsite.extension import package
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import FLAGS
+from tests.browser.site import Site
+from tests.browser.watch_standin import TITLE, WatchStandIn
+
+pytestmark = pytest.mark.browser
+# The shell of Chromium knows no extensions, and Chrome loads none from the command line.
+NAMES = ("chromium", "chromium-browser")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), "")
+VIDEO = "lecture0001"
+SILENT = "silent00001"
+REMOVE = """
+from citations.ingest import pipeline
+from transcripts import collections
+from transcripts.models import Video
+for video in Video.objects.filter(youtube_id="lecture0001"):
+    collections.delete_video(video)
+"""
+
+
+@pytest.fixture(scope="module")
+def watch() -> Iterator[WatchStandIn]:
+    with WatchStandIn() as standin:
+        yield standin
+
+
+class Reader:
+    """Chromium with the extension; ``panel`` opens the panel about the page of a video."""
+
+    def __init__(self, context: BrowserContext, watch: WatchStandIn) -> None:
+        self.context, self.watch = context, watch
+        workers = context.service_workers or [context.wait_for_event("serviceworker")]
+        self.origin = "/".join(workers[0].url.split("/")[:3])
+        self.page: Page = context.new_page()
+
+    def open(self, video: str) -> Page:
+        """Open a video, and the panel about it; return the panel."""
+        self.page.goto(f"{self.watch.url}/watch?v={video}")
+        panel = self.context.new_page()
+        panel.set_viewport_size({"width": 360, "height": 800})
+        panel.goto(f"{self.origin}/panel.html")
+        tab = panel.evaluate(
+            "async url => (await chrome.tabs.query({})).find(tab => tab.url === url).id",
+            self.page.url,
+        )
+        panel.goto(f"{self.origin}/panel.html?tab={tab}")
+        return panel
+
+    def connect(self, panel: Page, *, choice: str) -> None:
+        """Connect the extension on the library's page."""
+        with self.context.expect_page() as opened:
+            panel.get_by_role("button", name="Connect").click()
+        consent = opened.value
+        consent.get_by_label(choice).check()
+        with consent.expect_event("close"):
+            consent.get_by_role("button", name="Connect", exact=True).click()
+        expect(panel.get_by_role("button", name="Sign out")).to_be_visible()
+
+    def kept(self, panel: Page) -> Any:
+        """Return what the extension has stored."""
+        return panel.evaluate("chrome.storage.local.get()")
+
+
+@pytest.fixture
+def reader(
+    playwright_driver: Playwright, site: Site, watch: WatchStandIn, tmp_path: Path
+) -> Iterator[Reader]:
+    if not CHROMIUM:
+        message = "Chromium itself is not here, and its shell knows no extensions"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    folder = tmp_path / "extension"
+    with zipfile.ZipFile(io.BytesIO(package.build(site.url, site=watch.url))) as archive:
+        archive.extractall(folder)
+    context = playwright_driver.chromium.launch_persistent_context(
+        tmp_path / "profile",
+        executable_path=CHROMIUM,
+        args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
+        ignore_default_args=["--disable-extensions"],
+    )
+    context.set_default_timeout(30_000)
+    page = context.pages[0]
+    page.goto(site.sign_in_link("ada"))
+    yield Reader(context, watch)
+    context.close()
+
+
+@pytest.fixture(autouse=True)
+def _removed(site: Site) -> Iterator[None]:
+    yield
+    site.python(REMOVE)
+
+
+def test_a_video_is_added_by_the_captions_of_its_player_then_searched_and_compared(
+    reader: Reader, site: Site
+) -> None:
+    panel = reader.open(VIDEO)
+    expect(panel.get_by_role("heading", name=TITLE)).to_be_visible()
+    expect(panel.get_by_text("switch subtitles on")).to_be_visible()
+    reader.page.get_by_role("button", name="Subtitles").click()
+    expect(panel.get_by_text("4 captions are loaded.")).to_be_visible()
+
+    find = panel.get_by_role("searchbox", name="Find in this video")
+    find.fill("BACKWARDS network")  # without the library
+    expect(panel.locator("#matches mark").first).to_have_text("backwards")
+    panel.locator("#matches").get_by_role("button").click()
+    assert reader.page.evaluate("document.querySelector('video').currentTime") == 10
+
+    reader.connect(panel, choice="add and change")
+    assert reader.kept(panel)["account"]["scope"] == "read write"
+    panel.get_by_role("button", name="Add to the library").click()
+    expect(panel.get_by_text("Added to the library.")).to_be_visible()
+    expect(panel.get_by_role("heading", name="The library’s search")).to_be_visible(timeout=60_000)
+    find.fill("gradient")
+    panel.locator("#passages").get_by_role("button").first.click()
+    expect(panel.locator("#passages").get_by_role("button").first).to_contain_text("gradient")
+    assert reader.page.evaluate("document.querySelector('video').currentTime") == 0
+
+    panel.get_by_role("button", name="About what is said now").click()
+    related = panel.locator("#related").get_by_role("link").first
+    expect(related).to_be_visible()
+    assert str(related.get_attribute("href")).startswith(site.url)
+    assert VIDEO not in panel.locator("#related").inner_html()
+    assert panel.locator("img").count() == 0  # what the page said is text
+    assert panel.title() == "Cuebase"
+    check_accessibility(panel)
+
+    panel.reload()
+    expect(panel.get_by_role("link", name="Open in the library")).to_be_visible()
+    assert panel.get_by_role("button", name="Add to the library").is_hidden()
+    panel.get_by_role("button", name="Sign out").click()
+    expect(panel.get_by_text("the library has ended the connection")).to_be_visible()
+    assert "account" not in reader.kept(panel)
+    tokens = reader.context.new_page()
+    tokens.goto(f"{site.url}/tokens/")
+    expect(tokens.get_by_text("None. Give an application the address")).to_be_visible()
+
+
+def test_what_goes_wrong_is_said_in_words(reader: Reader, site: Site) -> None:
+    panel = reader.open(SILENT)
+    expect(panel.get_by_text("This video has no captions")).to_be_visible()
+    reader.connect(panel, choice="read, search and ask")
+    assert panel.get_by_role("button", name="Add to the library").is_hidden()
+    panel.close()
+
+    panel = reader.open(VIDEO)
+    reader.page.get_by_role("button", name="Subtitles").click()
+    panel.get_by_role("button", name="Add to the library").click()
+    expect(panel.get_by_role("alert")).to_contain_text("may only read")
+
+    refuse: Callable[[Any], None] = lambda route: route.abort()  # noqa: E731
+    reader.context.route(f"{site.url}/**", refuse)
+    panel.reload()
+    expect(panel.get_by_role("alert")).to_contain_text("does not answer. Is it running?")
+    reader.context.unroute_all()
+    site.python("from kbsite.models import ApiToken\n[t.revoke() for t in ApiToken.objects.all()]")
+    panel.reload()
+    expect(panel.get_by_role("alert")).to_contain_text("The connection has ended. Connect again.")
+    expect(panel.get_by_role("button", name="Connect")).to_be_visible()
+    reader.page.goto(f"{reader.watch.url}/elsewhere")
+    expect(panel.get_by_text("Open a video.")).to_be_visible()
