@@ -1,11 +1,13 @@
 """A POST that is repeated with its Idempotency-Key is done once."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import requests
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
@@ -148,3 +150,17 @@ def test_a_users_oldest_answers_make_room_for_new_ones(
     monkeypatch.setattr(keyed_requests, "MAX_BYTES", 400)
     post(asking, f"{V1}notes", NOTE, key="k-4")
     assert set(KeyedRequest.objects.values_list("key", flat=True)) == {"k-4"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_requests_at_once_one_is_done(live_server: Any) -> None:
+    shelf = Collection.objects.create(name="Lectures", slug="lectures")
+    _, text = ApiToken.issue(make_user("ada", collection=shelf), name="test", can_write=True)
+    headers = {"Authorization": f"Bearer {text}", "Idempotency-Key": "k-1"}
+    address = f"{live_server.url}{V1}notes"
+    with ThreadPoolExecutor(8) as pool:
+        sent = [pool.submit(requests.post, address, json=NOTE, headers=headers) for _ in range(24)]
+        answers = [each.result() for each in sent]
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert len({answer.text for answer in answers if answer.status_code == 201}) == 1
+    assert Note.objects.count() == 1
