@@ -7,6 +7,7 @@ from citations.views import ask as view_ask
 from citations.views import (
     citation,
     conversations,
+    highlight_files,
     lectures,
     pages,
     palette,
@@ -48,6 +49,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notes/<uuid:note_id>/delete/", view_notes.delete, name="note-delete"),
     path("highlights/", view_highlights.show_highlights, name="highlights"),
     path("highlights/add/", view_highlights.add, name="highlight-add"),
+    path("highlights/export/<slug:form>/", highlight_files.export, name="highlights-export"),
+    path("highlights/import/", highlight_files.import_file, name="highlights-import"),
     path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),
     path("highlights/<uuid:highlight_id>/delete/", view_highlights.delete, name="highlight-delete"),
     path("sources/", sources.show_sources, name="sources"),

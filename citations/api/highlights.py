@@ -1,13 +1,17 @@
 """The operations on highlights."""
 
 from datetime import date
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 from uuid import UUID
 
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
 from ninja import Field, Path, Query, Router, Schema, Status
 from pydantic import ConfigDict, StringConstraints, model_validator
 
-from citations.notebook import highlights
+from citations.notebook import annotation_import, highlight_export, highlights, web_annotations
+from citations.notebook.annotation_import import ImportReport
+from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import (
     MAX_NOTE,
     MAX_QUOTE,
@@ -17,11 +21,13 @@ from citations.notebook.highlights import (
     HighlightNotes,
     PlacedHighlight,
 )
+from citations.notebook.web_annotations import MOST
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import HighlightOut, HighlightsOut
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import BIGGEST_ID, Text, responses
+from transcripts.schemas import Shape
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
 Color = Literal["yellow", "green", "blue", "pink"]
@@ -56,6 +62,35 @@ class HighlightsIn(HighlightFilterIn):
 
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
+
+
+class HighlightExportIn(HighlightFilterIn):
+    """Which highlights, and for which program."""
+
+    format: HighlightFormat
+
+
+class AnnotationsIn(Schema):
+    """A page of annotations (https://www.w3.org/TR/annotation-model/); other parts are ignored."""
+
+    items: Annotated[list[dict[str, Any]], Field(max_length=MOST)]
+
+
+class NotPlacedOut(Shape):
+    """An annotation that was not imported, by its number in the file, from 1."""
+
+    number: int
+    quote: str
+    reason: str
+
+
+class ImportOut(Shape):
+    """How many highlights were made and changed; ``ignored`` annotations quote no text."""
+
+    made: int
+    changed: int
+    ignored: int
+    not_placed: list[NotPlacedOut]
 
 
 class HighlightNotesIn(Schema):
@@ -133,6 +168,49 @@ def add_highlight(request: Request, sent: HighlightIn) -> Status[HighlightOut]:
         page=sent.page,
     )
     return _located(request, kept.placed, 201 if kept.is_new else 200)
+
+
+_TEXTS: Final = ("text/csv", "text/markdown", "application/zip", "application/vnd.anki")
+_FILES: Final = {
+    200: {
+        "description": "The file.",
+        "content": {name: {"schema": {"type": "string", "format": "binary"}} for name in _TEXTS}
+        | {"application/ld+json": {"schema": {}}},
+    }
+}
+
+
+@router.get(
+    "highlights/export",
+    response=responses({200: None}, 404, 413),
+    openapi_extra={"responses": _FILES},
+    summary="Download highlights",
+)
+def export_highlights(request: Request, wanted: Query[HighlightExportIn]) -> HttpResponse:
+    """Return highlights for Obsidian (ZIP of Markdown; of one source the file), Readwise (CSV),
+    Anki (apkg) or as Web Annotations (JSON-LD).
+    """
+    exported = highlight_export.export(
+        request.access, request.caller.user, wanted.filter(), wanted.format
+    )
+    headers = {"Content-Disposition": content_disposition_header(True, exported.name) or ""}
+    with exported.file as file:
+        return HttpResponse(file.read(), content_type=exported.media_type, headers=headers)
+
+
+@router.post(
+    "highlights/import", response=responses({200: ImportOut}, 413), summary="Import Web Annotations"
+)
+def import_highlights(request: Request, sent: AnnotationsIn) -> ImportReport:
+    """Highlight what the annotations of a page quote, in sources that you may read.
+
+    What finds no place is told, and the rest is kept.
+    """
+    request.caller.require_write()
+    annotations, ignored = web_annotations.read_json({"items": sent.items})
+    return annotation_import.import_annotations(
+        request.access, request.caller.user, annotations, ignored=ignored
+    )
 
 
 @router.get(

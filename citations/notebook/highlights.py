@@ -122,7 +122,8 @@ def keep(
     columns = _columns(scope, row, notes)
     anchor = _anchor(row, selected, start=start, page=page)
     span = (anchor["span_start"], anchor["span_end"])
-    for other in _in_text(row, own(user).filter(source=row)[:MOST_IN_SOURCE]):
+    same = Q(span_start=span[0], span_end=span[1]) | ~Q(digest=anchor["digest"])
+    for other in _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE]):
         if other.locator is not None and other.locator.span == span:
             _write(other.row, {**anchor, **columns})
             return KeptHighlight(placed=_place(other.row), is_new=False)

@@ -39,7 +39,10 @@ COMMANDS = {
     "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
     "list": CommandEntry("library:list_videos", "List the videos, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
-    "export": CommandEntry("library:export", "Print a transcript as captions or plain text."),
+    "export": CommandEntry(
+        "export:export", "Print a transcript, or write highlights for other programs."
+    ),
+    "highlights": CommandEntry("highlights:app", "List highlights, or import annotations."),
     "delete": CommandEntry(
         "collections:delete_content", "Delete a video or a document and all its data."
     ),

@@ -1,6 +1,5 @@
-"""`kb list`, `kb show` and `kb export`: the videos and their transcripts."""
+"""`kb list` and `kb show`: the videos and their transcripts."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -21,22 +20,9 @@ from kbsite.cli.options import (
     option,
 )
 from kbsite.cli.terminal import note, out, print_json, printable, table
-from transcripts import captions, library
+from transcripts import library
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.timecodes import clock, parse_clock
-
-
-class CaptionFormat(StrEnum):
-    VTT = "vtt"
-    SRT = "srt"
-    TXT = "txt"
-
-
-_WRITERS = {
-    CaptionFormat.VTT: captions.to_vtt,
-    CaptionFormat.SRT: captions.to_srt,
-    CaptionFormat.TXT: captions.to_txt,
-}
 
 
 def list_videos(
@@ -130,20 +116,6 @@ def show(
         print_json(VideoReadingOut.model_validate(reading))
     else:
         print_reading(reading)
-
-
-def export(
-    reference: VideoId,
-    form: Annotated[
-        CaptionFormat, option("--format", "-f", help="vtt, srt or txt.")
-    ] = CaptionFormat.VTT,
-    lang: Track = "",
-    collection: InCollection = "",
-) -> None:
-    """Print a transcript as captions or plain text."""
-    video = library.find_video(open_library(), reference, collection=collection)
-    transcript = library.find_transcript(video, language=lang)
-    typer.echo(_WRITERS[form](library.cues_of(transcript)), nl=False)
 
 
 def print_reading(result: library.VideoReading) -> None:

@@ -196,6 +196,8 @@ PAGES = [
     Door("POST", "notes/<uuid:note_id>/delete/"),
     Door("GET", "highlights/", "list"),
     Door("POST", "highlights/add/", "note", {"source": "{book}", "quote": SECRET}),
+    Door("GET", "highlights/export/<slug:form>/", "list"),
+    Door("GET", "highlights/import/", "list"),
     Door("GET", "highlights/<uuid:highlight_id>/"),
     Door("POST", "highlights/<uuid:highlight_id>/", "thing", {"color": "blue"}),
     Door("GET", "highlights/<uuid:highlight_id>/delete/"),
@@ -312,6 +314,8 @@ OPERATIONS = [
     Door("GET", "api/v1/webhooks/<webhook_id>/deliveries"),
     Door("GET", "api/v1/highlights", "list"),
     Door("POST", "api/v1/highlights", "note", {"source_id": "{book}", "quote": SECRET}, json=True),
+    Door("GET", "api/v1/highlights/export", "list"),
+    Door("POST", "api/v1/highlights/import", "own", {"items": []}, json=True),
     Door("GET", "api/v1/highlights/<highlight_id>"),
     Door("PUT", "api/v1/highlights/<highlight_id>", "thing", {"color": "blue"}, json=True),
     Door("DELETE", "api/v1/highlights/<highlight_id>"),
@@ -380,6 +384,7 @@ QUERIES = {
     "search": "?q=confidential&query=networks&explain=true",
     "DELETE /api/v1/marks": "?query=networks&chunk={chunks}",
     "v1/ask": "?stream=false",
+    "v1/highlights/export": "?format=jsonld",
     "/again": "?stream=false",
     "v1/transcripts/<path:video_id>/download": "?format=vtt",
     "find": "?id=lecture-1",
@@ -494,6 +499,7 @@ class House:
             filled = filled.replace(gap, str(ids["source"]))
         filled = (
             filled.replace("<str:secret>", "nothing")
+            .replace("highlights/export/<slug:form>", "highlights/export/jsonld")
             .replace("<slug:form>", "md")
             .replace("<str:form>", "vtt")
             .replace("<int:index>", "0")

@@ -125,6 +125,8 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}webhooks/{{webhook}}/deliveries"),
     Operation("GET", f"{V1}highlights", names=False),
     Operation("POST", f"{V1}highlights", {"source_id": "{source}", "quote": "{said}", "start": 0}),
+    Operation("GET", f"{V1}highlights/export?format=jsonld", names=False),
+    Operation("POST", f"{V1}highlights/import", {"items": []}, names=False),
     Operation("GET", f"{V1}highlights/{{highlight}}"),
     Operation("PUT", f"{V1}highlights/{{highlight}}", {"color": "blue"}),
     Operation("DELETE", f"{V1}highlights/{{highlight}}"),

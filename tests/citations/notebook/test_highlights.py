@@ -172,14 +172,14 @@ def test_a_highlight_moves_with_its_words_when_a_recording_is_captioned_anew(
         for n, text in enumerate(words)
     ]
     recaption(talk, [earlier, *later])
-    found = highlights.find(scope, owner, placed.row.uuid)
-    assert found.locator is not None
-    assert found.locator.start == 100_000
-    assert found.row.quote == placed.row.quote
-    assert found.link == f"/videos/{talk.video_id}/?t=100s&until=105s&lang=en"
+    placed_now = highlights.find(scope, owner, placed.row.uuid)
+    assert placed_now.locator is not None
+    assert placed_now.locator.start == 100_000
+    assert placed_now.row.quote == placed.row.quote
+    assert placed_now.link == f"/videos/{talk.video_id}/?t=100s&until=105s&lang=en"
     source = Source.objects.get(pk=talk.pk)
     [in_reader] = highlights.in_source(scope, owner, source)
-    assert in_reader.locator == found.locator
+    assert in_reader.locator == placed_now.locator
     kept = highlights.keep(scope, owner, source, SelectedText(exact=placed.row.quote))
     assert not kept.is_new
 
@@ -190,11 +190,11 @@ def test_a_highlight_whose_words_are_gone_keeps_its_quote(
 ) -> None:
     placed = keep(scope, owner, talk, f"{SAID} from the end to the start. Point 8.", note="Why?")
     recaption(talk, make_cues(20, sentences=["Something else is said now."]))
-    found = highlights.find(scope, owner, placed.row.uuid)
-    assert found.is_lost
-    assert (found.row.quote, found.row.note) == (placed.row.quote, "Why?")
-    assert found.link == f"/videos/{talk.video_id}/"
-    assert highlights.colored([found]) == ()
+    placed_now = highlights.find(scope, owner, placed.row.uuid)
+    assert placed_now.is_lost
+    assert (placed_now.row.quote, placed_now.row.note) == (placed.row.quote, "Why?")
+    assert placed_now.link == f"/videos/{talk.video_id}/"
+    assert highlights.colored([placed_now]) == ()
 
 
 def test_a_highlight_is_deleted_with_its_source_alone(

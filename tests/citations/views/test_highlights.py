@@ -1,10 +1,13 @@
 """Highlights in the browser: kept beside the text, marked in it, listed, changed and deleted."""
 
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from citations.models import Highlight, Source
@@ -24,6 +27,12 @@ def talk(collection: Collection) -> Source:
 @pytest.fixture
 def book(collection: Collection) -> Source:
     return make_paper(collection, ["The <b>error</b> runs backwards.", "Each weight follows."])
+
+
+@async_to_sync
+async def read(response: Any) -> bytes:
+    """Read a stream to its end."""
+    return b"".join([part async for part in response.streaming_content])
 
 
 def keep(browser: Client, source: Source, quote: str, **values: str) -> Highlight:
@@ -139,3 +148,26 @@ def test_a_stranger_finds_nothing(page: Client, stranger: Client, book: Source) 
     row = keep(page, book, "Each weight", page="2", shared="1")
     assert stranger.get(f"/highlights/{row.uuid}/").status_code == 404
     assert "Each weight" not in text_of(stranger.get("/highlights/"))
+
+
+def test_highlights_are_exported_as_filtered_and_imported_with_a_report(
+    page: Client, book: Source
+) -> None:
+    keep(page, book, "Each weight", page="2", color="blue")
+    keep(page, book, "error", page="1")
+    response = page.get("/highlights/export/jsonld/?color=blue")
+    assert response["Content-Disposition"] == 'attachment; filename="highlights.jsonld"'
+    data = read(response)
+    assert b"Each weight" in data
+    assert b'"error"' not in data
+    assert page.get("/highlights/export/exe/").status_code == 404
+    Highlight.objects.all().delete()
+    report = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", data)})
+    assert "1 new highlight" in text_of(report)
+    book.delete()
+    report = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", data)})
+    assert "1 found no place" in text_of(report)
+    assert "not in your library" in text_of(report)
+    refused = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", b"{")})
+    assert (refused.status_code, "not JSON" in text_of(refused)) == (422, True)
+    assert page.post("/highlights/import/").status_code == 422

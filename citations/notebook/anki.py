@@ -1,0 +1,96 @@
+"""Highlights as cards of Anki: a sentence with a gap, its place and its note on the back."""
+
+import hashlib
+import itertools
+import sqlite3
+import time
+import zipfile
+from collections.abc import Iterable
+from html import escape
+from typing import IO, Final
+
+import genanki
+
+from citations.notebook import cloze
+from citations.notebook.highlights import PlacedHighlight
+from citations.passages import place
+from citations.providers.languages import stop_words
+from citations.quotes import source_texts
+from transcripts.conf import absolute
+
+MODEL: Final = genanki.Model(
+    1_725_043_118,  # the same in every export: Anki updates the cards that it has
+    "Cuebase passage",
+    fields=[{"name": "Text"}, {"name": "Place"}, {"name": "Note"}],
+    templates=[
+        {
+            "name": "Gap",
+            "qfmt": "{{cloze:Text}}",
+            "afmt": "{{cloze:Text}}<hr id=answer>{{Note}}<p>{{Place}}</p>",
+        }
+    ],
+    css=".card { font: 20px/1.5 system-ui, sans-serif; max-width: 40em; margin: auto; }\n"
+    ".cloze { font-weight: 700; }",
+    model_type=genanki.Model.CLOZE,
+)
+
+
+def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
+    """Write a package with a deck for each collection; ids are those of the highlights."""
+    decks: dict[str, genanki.Deck] = {}
+    for placed in highlights:
+        collection = placed.row.source.collection
+        deck = decks.setdefault(
+            collection.slug, genanki.Deck(_stable(collection.slug), f"Cuebase::{collection.name}")
+        )
+        deck.add_note(_note(placed))
+    with sqlite3.connect(":memory:") as database:
+        now = time.time()
+        package = genanki.Package([*decks.values()])
+        package.write_to_db(database.cursor(), now, itertools.count(int(now * 1000)))
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("collection.anki2", database.serialize())
+        archive.writestr("media", "{}")
+    database.close()
+
+
+def _note(placed: PlacedHighlight) -> genanki.Note:
+    row = placed.row
+    at = place(placed.locator) if placed.locator else ""
+    where = ", ".join(filter(None, (row.source.title, at)))
+    link = f'<a href="{_field(absolute(placed.link))}">{_field(where)}</a>'
+    return genanki.Note(
+        model=MODEL,
+        guid=genanki.guid_for(str(row.uuid)),
+        fields=[_gap(placed), link, _field(row.note).replace("\n", "<br>")],
+        tags=["-".join(tag.split()) for tag in (*row.tags, row.color)],
+    )
+
+
+def _gap(placed: PlacedHighlight) -> str:
+    """Return the sentence of a passage; of a lost one, what was stored around it."""
+    row = placed.row
+    if placed.locator is None:
+        text = row.prefix + row.quote + row.suffix
+        passage = (len(row.prefix), len(row.prefix) + len(row.quote))
+    else:
+        text, passage = source_texts.of(row.source).text, placed.locator.span
+    first, last = cloze.sentence_around(text, passage)
+    sentence = text[first:last]
+    inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
+    start, stop = cloze.hidden(sentence, inside, stop_words(row.source.language))
+    before, gap, after = sentence[:start], sentence[start:stop], sentence[stop:]
+    return f"{_field(before)}{{{{c1::{_field(gap)}}}}}{_field(after)}"
+
+
+def _field(text: str) -> str:
+    """Escape a text, and the signs that Anki takes for gaps, formulas and sounds."""
+    shown = escape(text)
+    for sign in "{}:[]\\":
+        shown = shown.replace(sign, f"&#{ord(sign)};")
+    return shown
+
+
+def _stable(name: str) -> int:
+    digest = hashlib.sha256(f"cuebase {name}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % 2**30 + 2**30

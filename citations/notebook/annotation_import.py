@@ -1,0 +1,91 @@
+"""Import annotations as highlights, in sources that the caller may read."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from django.contrib.auth.models import User
+
+from citations.errors import PassageNotFound
+from citations.library.filters import Filter, matching
+from citations.models import Source
+from citations.notebook import highlights
+from citations.notebook.web_annotations import Annotation
+from transcripts.errors import KnowledgeBaseError
+from transcripts.scope import Scope
+
+MOST_ALIKE: Final = 5  # sources of one address: the languages of a video
+NO_SOURCE: Final = "Its source is not in your library."
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPlaced:
+    """An annotation that was not imported; ``number`` counts those of the file from 1."""
+
+    number: int
+    quote: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """How many highlights were made and changed; ``ignored`` annotations quote no text."""
+
+    made: int = 0
+    changed: int = 0
+    ignored: int = 0
+    not_placed: tuple[NotPlaced, ...] = ()
+
+
+def import_annotations(
+    scope: Scope, user: User | None, annotations: list[Annotation], *, ignored: int = 0
+) -> ImportReport:
+    """Highlight what annotations quote, privately; a passage that is one already is changed."""
+    counts = {True: 0, False: 0}
+    refused: list[NotPlaced] = []
+    for annotation in annotations:
+        try:
+            counts[_keep(scope, user, annotation)] += 1
+        except KnowledgeBaseError as error:
+            quote = annotation.selected.exact[:200]
+            refused.append(NotPlaced(number=annotation.number, quote=quote, reason=error.message))
+    return ImportReport(
+        made=counts[True], changed=counts[False], ignored=ignored, not_placed=tuple(refused)
+    )
+
+
+def _keep(scope: Scope, user: User | None, annotation: Annotation) -> bool:
+    """Keep a passage in the first of its sources that has it; return whether it is new."""
+    problem = PassageNotFound(NO_SOURCE)
+    for source in _sources(scope, annotation):
+        try:
+            return highlights.keep(
+                scope,
+                user,
+                source,
+                annotation.selected,
+                annotation.notes,
+                start=annotation.start,
+                page=annotation.page,
+            ).is_new
+        except PassageNotFound as error:
+            problem = error
+    raise problem
+
+
+def _sources(scope: Scope, annotation: Annotation) -> Iterator[Source]:
+    """Yield the sources that an annotation may mean: by id, by address, by that of YouTube."""
+    details = ("collection", "video", "transcript")
+    visible = Source.objects.visible(scope).select_related(*details)
+    for name in annotation.sources:
+        if match := _ID.search(name):
+            yield from visible.filter(uuid=match[0])
+        yield from visible.filter(url=name).order_by("pk")[:MOST_ALIKE]
+        if "youtu" in name:
+            try:
+                rows = matching(scope, Filter(sources=(name,))).select_related(*details)
+                yield from rows.order_by("pk")[:MOST_ALIKE]
+            except KnowledgeBaseError:
+                continue

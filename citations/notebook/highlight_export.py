@@ -1,0 +1,67 @@
+"""Export highlights for other programs."""
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import IO, Final
+
+from django.contrib.auth.models import User
+
+from citations.notebook import anki, highlights, obsidian, readwise, web_annotations
+from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from transcripts import audit
+from transcripts.audit import Action
+from transcripts.errors import TooLarge
+from transcripts.scope import Scope
+
+MOST: Final = 20_000  # highlights of one export
+IN_MEMORY: Final = 4 << 20  # bytes of a file; a larger one is on the disk until it is sent
+
+
+class HighlightFormat(StrEnum):
+    OBSIDIAN = "obsidian"
+    READWISE = "readwise"
+    ANKI = "anki"
+    WEB_ANNOTATIONS = "jsonld"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HighlightFile:
+    """A file of highlights, at its beginning; whoever gets it closes it."""
+
+    file: IO[bytes]
+    media_type: str
+    name: str
+
+
+def export(
+    scope: Scope, user: User | None, filter: HighlightFilter, form: HighlightFormat
+) -> HighlightFile:
+    """Write the highlights of a filter that a user may see, source by source.
+
+    Raises ``TooLarge``, and what ``highlights.matching`` raises.
+    """
+    rows = highlights.matching(scope, user, filter).order_by("source_id", "span_start", "pk")
+    if (count := rows.count()) > MOST:
+        raise TooLarge(
+            f"These are {count:,} highlights; at most {MOST:,} are exported at once.",
+            hint="Choose a source, a tag or days.",
+        )
+    audit.record(Action.EXPORT, "highlights", form=form)
+    write, media_type, name = _FORMATS[form]
+    if form == HighlightFormat.OBSIDIAN and filter.source:
+        write, media_type, name = obsidian.write_one, "text/markdown; charset=utf-8", "md"
+    file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  # its reader closes it
+    write(highlights.place(rows.iterator(chunk_size=200)), file)
+    file.seek(0)
+    return HighlightFile(file=file, media_type=media_type, name=f"highlights.{name}")
+
+
+_Write = Callable[[Iterable[PlacedHighlight], IO[bytes]], None]
+_FORMATS: Final[Mapping[HighlightFormat, tuple[_Write, str, str]]] = {
+    HighlightFormat.OBSIDIAN: (obsidian.write, "application/zip", "zip"),
+    HighlightFormat.READWISE: (readwise.write, "text/csv; charset=utf-8", "csv"),
+    HighlightFormat.ANKI: (anki.write, "application/vnd.anki", "apkg"),
+    HighlightFormat.WEB_ANNOTATIONS: (web_annotations.write, "application/ld+json", "jsonld"),
+}

@@ -1,0 +1,92 @@
+"""Highlights as Markdown for Obsidian: a file a source, with front matter and links."""
+
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import IO, Final
+
+from citations.models import Source
+from citations.notebook.highlights import PlacedHighlight
+from citations.passages import place
+from citations.text.markdown import escape_markdown
+from transcripts.conf import absolute
+
+LONGEST: Final = 100  # characters of a file's name
+_FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')  # by systems, and by Obsidian
+_NO_TAG: Final = re.compile(r"[^\w/-]+")
+
+
+def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
+    """Write a ZIP with a file for each source; ``highlights`` come source by source."""
+    names = FileNames()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source, members in groupby(highlights, key=lambda placed: placed.row.source):
+            archive.writestr(f"{names.of(source.title)}.md", of_source(source, [*members]))
+
+
+def write_one(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
+    """Write the highlights of one source, without a ZIP around it."""
+    for source, members in groupby(highlights, key=lambda placed: placed.row.source):
+        file.write(of_source(source, [*members]).encode())
+
+
+def of_source(source: Source, highlights: Sequence[PlacedHighlight]) -> str:
+    """Return the file of a source."""
+    parts = [front_matter(source, tags=["cuebase"]), f"# {escape_markdown(source.title)}\n"]
+    return "\n".join([*parts, *map(_passage, highlights)])
+
+
+def front_matter(source: Source, **more: object) -> str:
+    """Return YAML that tells what a source is; JSON's strings and lists are YAML's."""
+    about = {
+        "title": source.title,
+        "author": source.author,
+        "kind": source.kind,
+        "url": source.url,
+        "cuebase": absolute(f"/sources/{source.uuid}/"),
+        "collection": source.collection.name,
+        "language": source.language,
+        "published": source.published_at.date().isoformat() if source.published_at else "",
+        **more,
+    }
+    lines = (
+        f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in about.items() if value
+    )
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def _passage(placed: PlacedHighlight) -> str:
+    return "\n\n".join(_lines(placed)) + "\n"
+
+
+def _lines(placed: PlacedHighlight) -> Iterator[str]:
+    row = placed.row
+    if placed.locator is None:
+        yield "## Not in the source any more"
+    else:
+        where = place(placed.locator) or "Passage"
+        yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
+    yield "\n".join(f"> {escape_markdown(line)}" for line in row.quote.splitlines())
+    if row.note:
+        yield row.note
+    tags = " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in (*row.tags, row.color))
+    yield f"{tags} ^{row.uuid}"
+
+
+class FileNames:
+    """Names of files by titles, each once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def of(self, title: str) -> str:
+        """Return a name that every system takes, without an ending."""
+        stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:LONGEST] or "Untitled"
+        name, count = stem, 1
+        while name.casefold() in self._taken:
+            count += 1
+            name = f"{stem} ({count})"
+        self._taken.add(name.casefold())
+        return name

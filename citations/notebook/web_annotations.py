@@ -1,0 +1,213 @@
+"""Highlights in the Web Annotation Data Model (https://www.w3.org/TR/annotation-model/)."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+from citations.models import HighlightColor
+from citations.notebook.highlights import (
+    MAX_NOTE,
+    MAX_QUOTE,
+    MAX_TAG,
+    MAX_TAGS,
+    HighlightNotes,
+    PlacedHighlight,
+)
+from citations.quotes.anchoring import AROUND
+from citations.quotes.selection import SelectedText
+from transcripts.conf import absolute
+from transcripts.errors import InvalidInput, TooLarge
+from transcripts.sanitize import clean
+
+CONTEXT: Final = "http://www.w3.org/ns/anno.jsonld"
+MEDIA_FRAGMENTS: Final = "http://www.w3.org/TR/media-frags/"
+PDF_FRAGMENTS: Final = "http://tools.ietf.org/rfc/rfc3778"
+MAX_BYTES: Final = 10 << 20
+MOST: Final = 2_000  # annotations of a file
+MOST_PARTS: Final = 50  # of a list within an annotation
+
+_SECONDS: Final = re.compile(r"^t=(?:npt:)?(\d{1,7}(?:\.\d{1,6})?)")
+_PAGE: Final = re.compile(r"^page=(\d{1,7})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """An annotation of a file: its passage, where, and what was added; ``sources`` are addresses or
+    ids that it may be in.
+    """
+
+    number: int  # in the file, from 1
+    sources: tuple[str, ...]
+    selected: SelectedText
+    notes: HighlightNotes
+    start: int | None = None  # ms
+    page: int | None = None
+
+
+def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
+    """Write a page of annotations, one after another."""
+    head = json.dumps({"@context": CONTEXT, "type": "AnnotationPage"})
+    file.write(f'{head[:-1]}, "items": ['.encode())
+    for number, placed in enumerate(highlights):
+        text = json.dumps(annotation(placed), ensure_ascii=False)
+        file.write(f"{',' if number else ''}\n{text}".encode())
+    file.write(b"\n]}\n")
+
+
+def annotation(placed: PlacedHighlight) -> dict[str, Any]:
+    """Return a highlight as an annotation."""
+    row = placed.row
+    bodies = [{"type": "TextualBody", "purpose": "tagging", "value": tag} for tag in row.tags]
+    if row.note:
+        note = {"type": "TextualBody", "purpose": "commenting", "format": "text/markdown"}
+        bodies.insert(0, {**note, "value": row.note})
+    return {
+        "id": f"urn:uuid:{row.uuid}",
+        "type": "Annotation",
+        "motivation": "highlighting",
+        "created": row.created_at.isoformat(),
+        "modified": row.updated_at.isoformat(),
+        "body": bodies,
+        "target": {
+            "type": "SpecificResource",
+            "source": {
+                "id": absolute(f"/sources/{row.source.uuid}/"),
+                "type": "Video" if row.source.video_id else "Text",
+                "title": row.source.title,
+                "url": row.source.url,
+            },
+            "styleClass": [row.color, *(["card"] if row.is_card else [])],
+            "selector": [*_selectors(placed)],
+        },
+    }
+
+
+def _selectors(placed: PlacedHighlight) -> Iterator[dict[str, Any]]:
+    row, at = placed.row, placed.locator
+    around = {"prefix": row.prefix, "suffix": row.suffix}
+    yield {"type": "TextQuoteSelector", "exact": row.quote, **around}
+    fragment: dict[str, Any] = {"type": "FragmentSelector"}
+    if at is not None and at.start is not None:
+        until = f",{at.end / 1000:g}" if at.end is not None else ""
+        moment = f"t={at.start / 1000:.3f}".rstrip("0").rstrip(".")
+        yield {**fragment, "conformsTo": MEDIA_FRAGMENTS, "value": moment + until}
+    elif at is not None and at.page is not None:
+        yield {**fragment, "conformsTo": PDF_FRAGMENTS, "value": f"page={at.page}"}
+
+
+# Reading
+
+
+def read(data: bytes) -> tuple[list[Annotation], int]:
+    """Return the annotations of a file that quote something, and how many others it has.
+
+    Raises ``InvalidInput`` and ``TooLarge``.
+    """
+    if len(data) > MAX_BYTES:
+        raise TooLarge(f"The file is larger than {MAX_BYTES >> 20} MB.", hint="Import it in parts.")
+    try:
+        whole = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidInput(
+            "The file is not JSON.", hint="Import Web Annotations (JSON-LD), as exported here."
+        ) from None
+    return read_json(whole)
+
+
+def read_json(whole: object) -> tuple[list[Annotation], int]:
+    """Return the annotations of a parsed file. Raises what ``read`` raises."""
+    items = _items(whole)
+    if len(items) > MOST:
+        raise TooLarge(
+            f"The file has {len(items):,} annotations; at most {MOST:,} are imported at once.",
+            hint="Import it in parts.",
+        )
+    annotations = [_annotation(number, item) for number, item in enumerate(items, start=1)]
+    known = [each for each in annotations if each is not None]
+    return known, len(items) - len(known)
+
+
+def _items(whole: object) -> list[Any]:
+    """Return the annotations of a page, a collection, a list, or of one annotation alone."""
+    if isinstance(whole, Mapping):
+        first = whole.get("first")
+        page = first if isinstance(first, Mapping) else whole
+        items = page.get("items")
+        if isinstance(items, list):
+            return items
+        if "target" in whole:
+            return [whole]
+    if isinstance(whole, list):
+        return whole
+    raise InvalidInput(
+        "The file has no annotations.", hint="Import Web Annotations (JSON-LD), as exported here."
+    )
+
+
+def _annotation(number: int, item: object) -> Annotation | None:
+    target = next(iter(_parts(item, "target")), None)
+    if not isinstance(item, Mapping) or not isinstance(target, Mapping):
+        return None
+    selectors = [each for each in _parts(target, "selector") if isinstance(each, Mapping)]
+    selectors += [each["refinedBy"] for each in selectors if _refines(each)]
+    quote = next((each for each in selectors if each.get("type") == "TextQuoteSelector"), None)
+    if quote is None:
+        return None
+    selected = SelectedText(
+        exact=_text(quote.get("exact"), MAX_QUOTE + 1),
+        prefix=_text(quote.get("prefix"), 10 * AROUND)[-AROUND:],
+        suffix=_text(quote.get("suffix"), AROUND),
+    )
+    fragments = [_text(each.get("value"), 100) for each in selectors]
+    seconds = next(filter(None, map(_SECONDS.match, fragments)), None)
+    page = next(filter(None, map(_PAGE.match, fragments)), None)
+    return Annotation(
+        number=number,
+        sources=tuple(_sources(target)),
+        selected=selected,
+        notes=_notes(item, target),
+        start=round(float(seconds[1]) * 1000) if seconds else None,
+        page=int(page[1]) if page else None,
+    )
+
+
+def _refines(selector: Mapping[str, Any]) -> bool:
+    return isinstance(selector.get("refinedBy"), Mapping)
+
+
+def _sources(target: Mapping[str, Any]) -> Iterator[str]:
+    source = target.get("source")
+    named = [source.get("id"), source.get("url")] if isinstance(source, Mapping) else [source]
+    return filter(None, (_text(name, 500) for name in named))
+
+
+def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes:
+    bodies = [body for body in _parts(item, "body") if isinstance(body, Mapping)]
+    tags = [_text(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
+    said = [_text(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
+    classes = [_text(name, 40) for name in _parts(target, "styleClass")]
+    colors = [name for name in classes if name in HighlightColor.values]
+    return HighlightNotes(
+        color=colors[0] if colors else HighlightColor.YELLOW,
+        note="\n\n".join(filter(None, said))[:MAX_NOTE],
+        tags=tuple(dict.fromkeys(filter(None, tags)))[:MAX_TAGS],
+        is_card="card" in classes,
+    )
+
+
+def _is_tag(body: Mapping[str, Any]) -> bool:
+    return body.get("purpose") == "tagging"
+
+
+def _parts(whole: object, name: str) -> list[Any]:
+    """Return a property that may be a list, one value or absent."""
+    value = whole.get(name) if isinstance(whole, Mapping) else None
+    if isinstance(value, list):
+        return value[:MOST_PARTS]
+    return [] if value is None else [value]
+
+
+def _text(value: object, limit: int) -> str:
+    return clean(value, limit)

@@ -1,0 +1,86 @@
+"""`kb export`: a transcript as captions, or highlights for other programs."""
+
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from citations.notebook import highlight_export
+from citations.notebook.highlight_export import HighlightFormat
+from citations.notebook.highlights import HighlightFilter
+from kbsite.cli.database import open_library
+from kbsite.cli.highlights import OfUser, reader
+from kbsite.cli.options import InCollection, Track, argument, option, video_ids
+from kbsite.cli.terminal import note
+from transcripts import captions, library
+from transcripts.errors import InvalidInput
+
+
+class CaptionFormat(StrEnum):
+    VTT = "vtt"
+    SRT = "srt"
+    TXT = "txt"
+
+
+_WRITERS = {
+    CaptionFormat.VTT: captions.to_vtt,
+    CaptionFormat.SRT: captions.to_srt,
+    CaptionFormat.TXT: captions.to_txt,
+}
+
+Output = Annotated[
+    Path | None, option("--output", "-o", metavar="FILE", help="Write to this file.")
+]
+
+
+def export(
+    reference: Annotated[
+        str, argument("[ID]", "A video's id or its YouTube address.", autocompletion=video_ids)
+    ] = "",
+    form: Annotated[
+        CaptionFormat, option("--format", "-f", help="Of a transcript: vtt, srt or txt.")
+    ] = CaptionFormat.VTT,
+    lang: Track = "",
+    highlights: Annotated[
+        HighlightFormat | None,
+        option(help="Highlights instead: obsidian, readwise, anki or jsonld."),
+    ] = None,
+    tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
+    user: OfUser = "",
+    output: Output = None,
+    collection: InCollection = "",
+) -> None:
+    """Print a transcript, or write highlights for other programs."""
+    if highlights is not None:
+        filter = HighlightFilter(tag=tag, collection=collection)
+        _write_highlights(highlights, filter, user, output)
+    elif reference:
+        _print_transcript(reference, form, lang, collection, output)
+    else:
+        raise InvalidInput(
+            "Nothing to export is named.", hint="Name a video, or add --highlights obsidian."
+        )
+
+
+def _print_transcript(
+    reference: str, form: CaptionFormat, lang: str, collection: str, output: Path | None
+) -> None:
+    video = library.find_video(open_library(), reference, collection=collection)
+    text = _WRITERS[form](library.cues_of(library.find_transcript(video, language=lang)))
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        output.write_text(text, encoding="utf-8")
+
+
+def _write_highlights(
+    form: HighlightFormat, filter: HighlightFilter, name: str, output: Path | None
+) -> None:
+    of = reader(name)
+    exported = highlight_export.export(of.scope, of.user, filter, form)
+    target = output or Path(exported.name)
+    with exported.file as file, target.open("wb") as written:
+        shutil.copyfileobj(file, written)
+    note(f"Wrote {target}")

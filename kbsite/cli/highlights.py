@@ -1,0 +1,102 @@
+"""`kb highlights` lists highlights, and imports annotations as highlights."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from django.contrib.auth.models import User
+
+from citations.notebook import annotation_import, highlights, web_annotations
+from citations.notebook.highlights import HighlightFilter
+from citations.passages import place
+from citations.schemas.highlights import HighlightsOut
+from kbsite.auth import scope_of
+from kbsite.cli.database import open_database
+from kbsite.cli.options import InCollection, Json, Offset, argument, option, user_names
+from kbsite.cli.terminal import note, print_json, say, table
+from kbsite.cli.users import find_user
+from transcripts.scope import Scope
+
+app = typer.Typer(help="List highlights, or import annotations.")
+
+OfUser = Annotated[
+    str,
+    option(
+        "--user",
+        metavar="NAME",
+        help="As this user sees them; unset: the owner of the library.",
+        autocompletion=user_names,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whose highlights a command is about, and what they may read."""
+
+    user: User
+    scope: Scope
+
+
+def reader(name: str) -> Reader:
+    """Return a user of the library, by default its owner; raises what ``find_user`` raises."""
+    open_database()
+    user = find_user(name)
+    return Reader(user, scope_of(user))
+
+
+@app.callback(invoke_without_command=True)
+def list_highlights(
+    context: typer.Context,
+    words: Annotated[str, option(help="Words of the passage, its note or title.")] = "",
+    tag: Annotated[str, option(help="Only with this tag.")] = "",
+    collection: InCollection = "",
+    user: OfUser = "",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")
+    ] = 50,
+    offset: Offset = 0,
+    as_json: Json = False,
+) -> None:
+    """List highlights, or import annotations."""
+    if context.invoked_subcommand:
+        return
+    of = reader(user)
+    filter = HighlightFilter(words=words, tag=tag, collection=collection)
+    page = highlights.list_highlights(of.scope, of.user, filter, offset=offset, limit=limit)
+    if as_json:
+        print_json(HighlightsOut.model_validate(page))
+        return
+    rows = (
+        (
+            each.row.source.title,
+            place(each.locator) if each.locator else "gone",
+            each.row.quote,
+            each.row.note,
+            " ".join(f"#{tag}" for tag in each.row.tags),
+        )
+        for each in page.highlights
+    )
+    columns = ("Source", "Place", "Highlight", "Note", "Tags")
+    table(columns, rows, empty="No highlights. Select words in a transcript or on a page.")
+    if page.next is not None:
+        note(f"{page.total} in all; next page: --offset {page.next}")
+
+
+@app.command(name="import")
+def import_file(
+    file: Annotated[Path, argument("FILE", "Web Annotations (JSON-LD).", exists=True)],
+    user: OfUser = "",
+    as_json: Json = False,
+) -> None:
+    """Import Web Annotations as highlights, and tell what found no place."""
+    of = reader(user)
+    annotations, ignored = web_annotations.read(file.read_bytes())
+    report = annotation_import.import_annotations(of.scope, of.user, annotations, ignored=ignored)
+    if as_json:
+        print_json(report)
+        return
+    say(f"{report.made} new, {report.changed} changed, {report.ignored} without a quote left out.")
+    for each in report.not_placed:
+        note(f"{each.number}. “{each.quote[:80]}”: {each.reason}", "yellow")

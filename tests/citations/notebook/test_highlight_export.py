@@ -1,0 +1,254 @@
+"""Highlights in the files of other programs, and annotations of other programs as highlights."""
+
+import csv
+import io
+import json
+import sqlite3
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations.models import Highlight, Source
+from citations.notebook import (
+    annotation_import,
+    cloze,
+    highlight_export,
+    highlights,
+    readwise,
+    web_annotations,
+)
+from citations.notebook.annotation_import import NO_SOURCE, ImportReport
+from citations.notebook.highlight_export import HighlightFormat
+from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
+from tests.makers import make_paper, make_source, make_user, make_video
+from transcripts.errors import InvalidInput, KnowledgeBaseError, TooLarge
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+SAID = "Error 404 means that the page is missing."
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    video = make_video(collection, title="A: talk?", youtube_id="dQw4w9WgXcQ")
+    source = make_source(video, author="Grace")
+    source.change(url="https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    return source
+
+
+@pytest.fixture
+def book(collection: Collection) -> Source:
+    pages = ["=SUM(A1) is a *formula*. {{c2::x}} and [latex].", "Each weight follows."]
+    return make_paper(collection, pages, title='A "book" [1]')
+
+
+@pytest.fixture
+def kept(scope: Scope, owner: User, talk: Source, book: Source) -> None:
+    def keep(source: Source, quote: str, *, start: int | None = None, **notes: Any) -> None:
+        words = SelectedText(exact=quote)
+        highlights.keep(scope, owner, source, words, HighlightNotes(**notes), start=start)
+
+    keep(talk, SAID, start=20_000, color="green", note="Why <404>?", tags=("the web",))
+    keep(book, "=SUM(A1) is a *formula*.", is_card=True)
+    keep(book, "{{c2::x}}")
+
+
+def exported(scope: Scope, user: User, form: str, **filter: Any) -> bytes:
+    file = highlight_export.export(scope, user, HighlightFilter(**filter), HighlightFormat(form))
+    with file.file:
+        return file.file.read()
+
+
+def cards(data: bytes, folder: Path) -> list[tuple[str, list[str], str, str]]:
+    """Open a package as Anki does: guid, fields, tags and deck of each note."""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        package.extract("collection.anki2", folder)
+        assert json.loads(package.read("media")) == {}
+    database = sqlite3.connect(folder / "collection.anki2")
+    decks = json.loads(database.execute("SELECT decks FROM col").fetchone()[0])
+    rows = database.execute(
+        "SELECT guid, flds, tags, did FROM notes JOIN cards ON nid = notes.id ORDER BY notes.id"
+    ).fetchall()
+    database.close()
+    return [
+        (guid, fields.split("\x1f"), tags, decks[str(deck)]["name"])
+        for guid, fields, tags, deck in rows
+    ]
+
+
+@pytest.mark.usefixtures("kept")
+def test_obsidian_gets_a_file_for_each_source_with_links_to_the_second(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(exported(scope, owner, "obsidian"))) as archive:
+        assert archive.namelist() == ["A talk.md", "A book 1.md"]
+        text = archive.read("A talk.md").decode()
+    assert text.startswith('---\ntitle: "A: talk?"\nauthor: "Grace"\nkind: "video"\nurl: "https')
+    assert f"/videos/{talk.video_id}/?t=20s&until=25s&lang=en)" in text
+    assert "## [0:20–0:25](http" in text
+    assert f"> {SAID}" in text
+    assert "Why <404>?" in text
+    assert "#the-web #green ^" in text
+
+
+@pytest.mark.usefixtures("kept")
+def test_one_source_is_one_file(scope: Scope, owner: User, book: Source) -> None:
+    text = exported(scope, owner, "obsidian", source=str(book.uuid)).decode()
+    assert text.startswith('---\ntitle: "A \\"book\\" [1]"\n')
+    assert "## [Page 1](http" in text
+    assert r"is a \*formula\*" in text
+
+
+@pytest.mark.usefixtures("kept")
+def test_readwise_gets_its_columns_and_no_formulas(scope: Scope, owner: User) -> None:
+    rows = [*csv.DictReader(io.StringIO(exported(scope, owner, "readwise").decode()))]
+    assert tuple(rows[0]) == readwise.COLUMNS
+    first, second, _ = rows
+    assert (first["Highlight"], first["Author"], first["Location"]) == (SAID, "Grace", "20")
+    assert first["Note"] == ".theweb Why <404>?"
+    assert (second["Highlight"][:5], second["Location"]) == ("'=SUM", "1")
+
+
+@pytest.mark.usefixtures("kept")
+def test_anki_gets_gaps_with_their_place_on_the_back(
+    scope: Scope, owner: User, talk: Source, tmp_path: Path
+) -> None:
+    first, second, third = cards(exported(scope, owner, "anki"), tmp_path)
+    _, (text, place, note), tags, deck = first
+    assert "Error {{c1::404}} means that the page is missing." in text
+    assert f"/videos/{talk.video_id}/?t=20s&amp;until=25s&amp;lang=en" in place.replace(
+        "&#58;", ":"
+    )
+    assert "A&#58; talk?, 0&#58;20–0&#58;25</a>" in place
+    assert note == "Why &lt;404&gt;?"
+    assert tags.split() == ["the-web", "green"]
+    assert deck == "Cuebase::Lectures"
+    assert second[1][0].count("{{c1::") == 1
+    assert "{{c1::&#123;&#123;c2&#58;&#58;x&#125;&#125;}}" in third[1][0]
+    assert "&#91;latex&#93;" in third[1][0]
+
+
+@pytest.mark.usefixtures("kept")
+def test_cards_keep_their_ids_so_that_anki_updates_them(
+    scope: Scope, owner: User, tmp_path: Path
+) -> None:
+    before = [guid for guid, *_ in cards(exported(scope, owner, "anki"), tmp_path)]
+    Highlight.objects.update(note="Changed")
+    after = cards(exported(scope, owner, "anki"), tmp_path)
+    assert [guid for guid, *_ in after] == before
+    assert {fields[2] for _, fields, *_ in after} == {"Changed"}
+
+
+def test_an_export_without_highlights_can_be_opened(
+    scope: Scope, owner: User, tmp_path: Path
+) -> None:
+    assert cards(exported(scope, owner, "anki"), tmp_path) == []
+    assert json.loads(exported(scope, owner, "jsonld"))["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "passage", "gap"),
+    [
+        ("The error runs back.", (4, 9), "error"),
+        ("It was found in 1986 by them.", (0, 29), "1986"),
+        ("Then Hinton said it again.", (0, 26), "Hinton"),
+        ("It is the backpropagation of it.", (0, 32), "backpropagation"),
+        ("  ", (0, 2), ""),
+    ],
+)
+def test_a_card_hides_the_passage_or_its_most_telling_word(
+    sentence: str, passage: tuple[int, int], gap: str
+) -> None:
+    first, last = cloze.hidden(sentence, passage, {"it", "is", "the", "of"})
+    assert sentence[first:last] == gap
+
+
+# There and back
+
+
+def imported(scope: Scope, user: User, data: bytes) -> ImportReport:
+    annotations, ignored = web_annotations.read(data)
+    return annotation_import.import_annotations(scope, user, annotations, ignored=ignored)
+
+
+@pytest.mark.usefixtures("kept")
+def test_web_annotations_come_back_as_the_same_highlights(scope: Scope, owner: User) -> None:
+    names = ("source_id", "quote", "prefix", "suffix", "start", "page", "color", "note", "tags")
+    before = [*Highlight.objects.order_by("source_id", "span_start").values(*names, "is_card")]
+    data = exported(scope, owner, "jsonld")
+    whole = json.loads(data)
+    assert whole["@context"] == "http://www.w3.org/ns/anno.jsonld"
+    quote, fragment = whole["items"][0]["target"]["selector"]
+    assert (quote["type"], quote["exact"]) == ("TextQuoteSelector", SAID)
+    assert (fragment["type"], fragment["value"]) == ("FragmentSelector", "t=20,25")
+    assert whole["items"][1]["target"]["selector"][1]["value"] == "page=1"
+    Highlight.objects.all().delete()
+    assert imported(scope, owner, data).made == 3
+    after = [*Highlight.objects.order_by("source_id", "span_start").values(*names, "is_card")]
+    assert after == before
+    assert imported(scope, owner, data).changed == 3
+
+
+@pytest.mark.usefixtures("kept")
+def test_annotations_are_placed_only_in_sources_that_one_may_read(
+    scope: Scope, owner: User
+) -> None:
+    data = exported(scope, owner, "jsonld")
+    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    eve = make_user("eve", collection=other)
+    report = imported(Scope(readable=frozenset({other.pk})), eve, data)
+    assert (report.made, report.changed) == (0, 0)
+    assert {each.reason for each in report.not_placed} == {NO_SOURCE}
+    assert not Highlight.objects.filter(author=eve).exists()
+
+
+def test_annotations_of_other_programs_are_placed_by_the_address_of_the_video(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    selector = {"type": "TextQuoteSelector", "exact": SAID}
+    fragment = {"type": "FragmentSelector", "value": "t=npt:51.2", "refinedBy": selector}
+    target = {"source": "https://youtu.be/dQw4w9WgXcQ", "selector": fragment}
+    lost = {"source": "https://youtu.be/dQw4w9WgXcQ", "selector": {**selector, "exact": "No."}}
+    page = {"items": [{"target": target}, {"target": "https://example.org"}, {"target": lost}]}
+    report = imported(scope, owner, json.dumps(page).encode())
+    assert (report.made, report.ignored) == (1, 1)
+    assert [each.number for each in report.not_placed] == [3]
+    assert Highlight.objects.get().start == 50_000
+
+
+HOSTILE: tuple[Any, ...] = (
+    None,
+    1e308,
+    "text",
+    {"items": {"a": 1}},
+    {"items": [None, 1, [], {"target": []}, {"target": {"selector": 5}}]},
+    {"target": {"selector": {"type": "TextQuoteSelector", "exact": ["a"]}}},
+    {"target": {"selector": {"type": "TextQuoteSelector", "exact": "\0\ud800"}, "source": {}}},
+    {"target": {"selector": [{"type": "TextQuoteSelector", "exact": "a"}] * 99, "source": "x'"}},
+    {"target": {"selector": {"type": "TextQuoteSelector", "exact": "a"}, "source": "x" * 9_999}},
+)
+
+
+@pytest.mark.parametrize("whole", HOSTILE)
+def test_files_that_are_no_annotations_change_nothing(
+    scope: Scope, owner: User, book: Source, whole: Any
+) -> None:
+    try:
+        report = imported(scope, owner, json.dumps(whole).encode())
+    except KnowledgeBaseError:
+        report = ImportReport()
+    assert report.made == 0
+    assert not Highlight.objects.exists()
+
+
+def test_files_that_are_too_large_too_deep_or_no_json_are_refused() -> None:
+    for data in (b"[" * 1_000_000, b"\xff\xfe", b"{", b""):
+        with pytest.raises(InvalidInput):
+            web_annotations.read(data)
+    with pytest.raises(TooLarge):
+        web_annotations.read(b" " * (web_annotations.MAX_BYTES + 1))
+    with pytest.raises(TooLarge):
+        web_annotations.read(json.dumps([{}] * (web_annotations.MOST + 1)).encode())

@@ -1,0 +1,50 @@
+"""kb highlights, and kb export of highlights."""
+
+import json
+from pathlib import Path
+
+from django.contrib.auth.models import User
+
+from citations.models import Highlight
+from citations.notebook import highlights
+from citations.notebook.highlights import HighlightNotes, SelectedText
+from kbsite.auth import scope_of
+from kbsite.cli.users import owner
+from tests.kbsite.cli.conftest import Kb
+from tests.makers import make_paper, make_user
+from transcripts.models import Collection
+
+
+def keep(user: User, library: Collection) -> Highlight:
+    book = make_paper(library, ["The error runs backwards."], title="A book")
+    words = SelectedText(exact="error runs")
+    kept = highlights.keep(scope_of(user), user, book, words, HighlightNotes(tags=["exam"]))
+    return kept.placed.row
+
+
+def test_highlights_are_listed_exported_and_imported(
+    kb: Kb, library: Collection, tmp_path: Path
+) -> None:
+    row = keep(owner(), library)
+    assert "error runs" in kb("highlights").out
+    [listed] = kb("highlights", "--tag", "exam", "--json").json["highlights"]
+    assert (listed["id"], listed["place"]) == (str(row.uuid), "page 1")
+    assert "No highlights" in kb("highlights", "--tag", "other").out
+    file = tmp_path / "kept.jsonld"
+    kb("export", "--highlights", "jsonld", "-o", file)
+    assert json.loads(file.read_text())["items"][0]["id"] == f"urn:uuid:{row.uuid}"
+    row.delete()
+    assert kb("highlights", "import", file, "--json").json["made"] == 1
+    Highlight.objects.all().delete()
+    assert "1 new" in kb("highlights", "import", file).out
+
+
+def test_highlights_are_those_of_a_user(kb: Kb, library: Collection) -> None:
+    keep(make_user("ada", collection=library), library)
+    assert kb("highlights", "--json").json["total"] == 0
+    assert kb("highlights", "--user", "ada", "--json").json["total"] == 1
+    assert "no user" in kb("highlights", "--user", "nobody", code=3).err
+
+
+def test_an_export_of_nothing_says_what_can_be_named(kb: Kb, library: Collection) -> None:
+    assert "Name a video" in kb("export", code=2).err
