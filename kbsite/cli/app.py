@@ -72,6 +72,7 @@ COMMANDS = {
     "doctor": CommandEntry("doctor:doctor", "Check the installation and suggest fixes."),
     "user": CommandEntry("users:app", "Add and list users, or make a sign-in link."),
     "token": CommandEntry("tokens:app", "Create, list and revoke tokens for REST and MCP."),
+    "webhook": CommandEntry("webhooks:app", "Make, list, test and delete webhooks."),
     "mcp": CommandEntry(
         "mcp:mcp", "Speak MCP over standard input and output, for clients that start a program."
     ),

@@ -1,0 +1,108 @@
+"""`kb webhook`: make, list, test and delete webhooks."""
+
+from typing import Annotated, Any
+
+import typer
+
+from kbsite.auth import Caller, scope_of
+from kbsite.cli.database import open_library
+from kbsite.cli.options import Json, argument, option, user_names
+from kbsite.cli.terminal import note, print_json, print_result, say, table
+from kbsite.cli.users import find_user
+from kbsite.models import Webhook, WebhookKind
+from kbsite.webhooks import registry
+from kbsite.webhooks.api import DeliveryOut, WebhookOut, WebhookSecretOut
+from transcripts.errors import InvalidInput, NotFound
+
+app = typer.Typer(no_args_is_help=True, help="Make, list, test and delete webhooks.")
+Reference = Annotated[str, argument(metavar="ID", help="Its id, or how that begins.")]
+
+
+@app.command("create")
+def create_webhook(
+    url: Annotated[str, typer.Argument(help="The address that messages go to.")],
+    event: Annotated[
+        list[WebhookKind] | None, typer.Option("--event", help="Repeatable; unset: all events.")
+    ] = None,
+    description: Annotated[str, option(help="Its purpose.")] = "",
+    user: Annotated[
+        str,
+        option("--user", "-u", help="Whose it is; unset: the owner.", autocompletion=user_names),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Have what a user may see sent to an address. The secret is shown only here."""
+    open_library()
+    owner: Any = find_user(user)
+    events = event or list(WebhookKind)
+    webhook = registry.make(
+        Caller(owner, scope_of(owner)), url=url, events=events, description=description[:200]
+    )
+    shown = WebhookSecretOut.show(webhook)
+    if as_json:
+        print_json(shown.model_dump(mode="json"))
+    else:
+        say(shown.secret)
+        note("Store it: it is not shown again. Your program checks signatures with it.")
+
+
+@app.command("list")
+def list_webhooks(as_json: Json = False) -> None:
+    """List everybody's webhooks, newest first."""
+    open_library()
+    webhooks = list(Webhook.objects.select_related("user"))
+    if as_json:
+        print_json([WebhookOut.model_validate(each).model_dump(mode="json") for each in webhooks])
+        return
+    table(
+        ("Id", "Address", "User", "Events", "State"),
+        (
+            (
+                str(webhook.uuid)[:8],
+                webhook.url,
+                webhook.user.get_username(),
+                ", ".join(webhook.events),
+                _state(webhook),
+            )
+            for webhook in webhooks
+        ),
+        empty="There are no webhooks.",
+    )
+
+
+@app.command("test")
+def send_test(reference: Reference, as_json: Json = False) -> None:
+    """Have the worker send a test message."""
+    open_library()
+    delivery = registry.make_test(_find(reference))
+    shown = DeliveryOut.model_validate(delivery).model_dump(mode="json")
+    text = "The worker sends a test message within seconds. `kb webhook list` shows the state."
+    print_result(text, shown, as_json=as_json)
+
+
+@app.command("delete")
+def delete_webhook(reference: Reference, as_json: Json = False) -> None:
+    """Delete a webhook with its deliveries."""
+    open_library()
+    webhook = _find(reference)
+    shown = WebhookOut.model_validate(webhook).model_dump(mode="json")
+    registry.delete(webhook)
+    print_result(f"Deleted the webhook to {webhook.url}.", shown, as_json=as_json)
+
+
+def _state(webhook: Webhook) -> str:
+    if not webhook.is_on:
+        return f"off: {webhook.off_reason}"
+    return f"fails since {webhook.failing_since:%Y-%m-%d}" if webhook.failing_since else "on"
+
+
+def _find(reference: str) -> Webhook:
+    """Return the webhook whose id begins so. Raises ``NotFound`` and ``InvalidInput``."""
+    known = Webhook.objects.all()
+    fitting = [each for each in known if str(each.uuid).startswith(reference.lower())]
+    if len(fitting) > 1 and reference:
+        raise InvalidInput(f"Several ids begin with “{reference[:40]}”.", hint="Give more of it.")
+    if not reference or not fitting:
+        hint = "`kb webhook list` lists them."
+        raise NotFound(f"There is no webhook “{reference[:40]}”.", hint=hint)
+    return fitting[0]
