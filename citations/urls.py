@@ -2,9 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from citations.views import add as view_add
-from citations.views import ask as view_ask
 from citations.views import (
+    activity,
     citation,
     conversations,
     highlight_files,
@@ -15,10 +14,18 @@ from citations.views import (
     search,
     sources,
 )
+from citations.views import add as view_add
+from citations.views import ask as view_ask
 from citations.views import highlights as view_highlights
+from citations.views import library as view_library
 from citations.views import notes as view_notes
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("activity/", activity.show_activity, name="activity"),
+    path("activity/now/", activity.show_now, name="activity-now"),
+    path("activity/events/", activity.activity_events, name="activity-events"),
+    path("library/", view_library.show_library, name="library"),
+    path("add/", view_add.add, name="add"),
     path("go/", palette.go_to, name="go-to"),
     path("videos/<int:pk>/", recordings.show_recording, name="video"),
     path("videos/<int:pk>/chunks/<int:index>/", recordings.show_part, name="video-chunk"),
@@ -53,9 +60,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("highlights/import/", highlight_files.import_file, name="highlights-import"),
     path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),
     path("highlights/<uuid:highlight_id>/delete/", view_highlights.delete, name="highlight-delete"),
-    path("sources/", sources.show_sources, name="sources"),
-    path("sources/events/", sources.source_events, name="source-events"),
-    path("sources/add/", view_add.add, name="source-add"),
     path("sources/<uuid:source_id>/", sources.show_source, name="source"),
     path("sources/<uuid:source_id>/passages/", sources.show_passages, name="source-passages"),
     path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),

@@ -36,7 +36,7 @@ POLICIES: Final = (
     ),
     Policy(
         "additions",
-        re.compile(r"POST /((library|sources)/add/|api/v1/sources(/files|/captions)?)"),
+        re.compile(r"POST /(add/|api/v1/sources(/files|/captions)?)"),
         "ADDITIONS_PER_MINUTE",
         "Something was added {} times in a minute.",
     ),

@@ -8,14 +8,16 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from transcripts import conf, library
-from transcripts.errors import CaptionsTooLarge, InvalidInput
+from transcripts.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
 from transcripts.models import Role
 from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.timecodes import parse_target
 
 LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 ADDRESS = re.compile("https?://", re.IGNORECASE)
 MAX_ADDRESSES = 100
+MAX_TEXT = 5_000_000  # characters
+FEW_WORDS = 5  # fewer on one line are a mistyped address rather than a text
 ALL_FILES_FACTOR = 10  # an upload may have this many times the bytes of the largest file
 
 
@@ -31,34 +33,17 @@ class ManyFilesField(forms.FileField):
         return [file for file in data or () if isinstance(file, UploadedFile)]
 
 
-class LibraryForm(forms.Form):
-    q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
-    collection = forms.CharField(required=False, max_length=120)
-    channel = forms.CharField(required=False, max_length=200)
-    tag = forms.CharField(required=False, max_length=100)
-    language = forms.CharField(required=False, max_length=35)
-    offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
-
-    def filter(self) -> tuple[library.VideoFilter, int]:
-        """Return the filter and the offset. An invalid field counts as empty."""
-        self.is_valid()
-        values = self.cleaned_data
-        names = ("collection", "channel", "tag", "language")
-        parts = {name: values.get(name) or "" for name in names}
-        return library.VideoFilter(words=values.get("q") or "", **parts), values.get("offset") or 0
-
-
 class ScheduleForm(forms.Form):
     newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     every_hours = forms.IntegerField(required=False, min_value=1, max_value=24 * 365)
 
 
 class AddForm(ScheduleForm):
-    """Anything to add: addresses, files, or a pasted transcript."""
+    """Anything to add: addresses, files, or a pasted transcript, which ``what`` may hold, too."""
 
-    what = forms.CharField(required=False, max_length=MAX_ADDRESSES * 300)
+    what = forms.CharField(required=False, strip=False, max_length=MAX_TEXT)
     files = ManyFilesField(required=False)  # type: ignore[assignment]  # not the form's own
-    text = forms.CharField(required=False, strip=False, max_length=5_000_000)
+    text = forms.CharField(required=False, strip=False, max_length=MAX_TEXT)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)
     language = forms.RegexField(LANGUAGE, required=False, max_length=35)
@@ -72,10 +57,12 @@ class AddForm(ScheduleForm):
         """
         require_valid(self)
         values = self.cleaned_data
-        if not (values["what"] or values["files"] or values["text"].strip()):
+        if is_text(values["what"]):
+            values["text"], values["what"] = values["what"], ""
+        if not (values["what"].strip() or values["files"] or values["text"].strip()):
             raise InvalidInput(
                 "There is nothing to add.",
-                hint="Paste an address, choose a file, or paste a transcript.",
+                hint="Paste an address or a transcript, or choose a file.",
             )
         values["collection"] = library.target_collection(scope, values["collection"])
         values["tags"] = [tag for part in values["tags"].split(",") if (tag := part.strip())][:20]
@@ -126,6 +113,22 @@ class SharedForm(forms.Form):
         written = f"{values.get('url') or ''} {values.get('text') or ''}".split()
         address = next((word for word in written if ADDRESS.match(word)), "")
         return address[:2048], values.get("title") or ""
+
+
+def is_text(what: str) -> bool:
+    """Return whether something pasted is a text rather than addresses."""
+    words = what.split()
+    is_short = len(words) < FEW_WORDS and "\n" not in what.strip()
+    return not is_short and not all(_is_address(word) for word in words)
+
+
+def _is_address(word: str) -> bool:
+    if ADDRESS.match(word):
+        return True
+    try:
+        return bool(parse_target(word))
+    except InvalidUrl:
+        return False
 
 
 class FetchForm(forms.Form):

@@ -3,19 +3,13 @@
 from django.urls import URLPattern, URLResolver, path
 
 from transcripts.views import activity, collections, videos
-from transcripts.views import library as view_library
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("library/", view_library.show_library, name="library"),
-    path("add/", view_library.show_add, name="add-page"),
-    path("library/add/", view_library.add, name="add"),
-    path("library/find/", view_library.find, name="find-video"),
+    path("videos/find/", videos.find, name="find-video"),
     path("videos/<int:pk>/download/<str:form>/", videos.download, name="video-download"),
     path("videos/<int:pk>/thumbnail", videos.thumbnail, name="video-thumbnail"),
     path("videos/<int:pk>/fetch/", videos.fetch, name="video-fetch"),
     path("videos/<int:pk>/delete/", videos.delete, name="video-delete"),
-    path("activity/", activity.show_activity, name="activity"),
-    path("activity/events/", activity.activity_events, name="activity-events"),
     path("jobs/<int:pk>/", activity.show_job, name="job"),
     path("jobs/<int:pk>/events/", activity.job_events, name="job-events"),
     path("jobs/<int:pk>/retry/", activity.retry, name="job-retry"),

@@ -1,7 +1,7 @@
 """Filters for positions, marked text, scores and notes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 from urllib.parse import urlencode
@@ -106,6 +106,12 @@ def percent(share: float) -> int:
 def kind_name(kind: str) -> str:
     """Return the label of a kind of source."""
     return str(SourceKind(kind).label) if kind in SourceKind.values else kind
+
+
+@register.filter
+def get(values: Mapping[str, int], name: str) -> int:
+    """Return the value of a name in a mapping, 0 if it has none."""
+    return values.get(name, 0)
 
 
 _LINK = re.compile(r"\[((?:\\.|[^\[\]\\\n]){1,500})\]\(((?:https?://|/)[^\s()<>\"]{1,2000})\)")

@@ -1,61 +1,68 @@
-"""Add documents, which become sources, and captions or addresses, which become jobs."""
+"""The add box: addresses and caption files become jobs, documents and pasted texts are stored."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST, require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.library.filters import find_source
-from citations.tasks import send
+from citations.tasks import send as send_source
+from transcripts import acquisition, library, storage
 from transcripts.errors import KnowledgeBaseError
-from transcripts.forms import AddForm
-from transcripts.views import library as view_library
+from transcripts.forms import AddForm, SharedForm
+from transcripts.models import Collection, Job, Video
+from transcripts.tasks import send as send_job
 from transcripts.views.requests import PageRequest, fragment
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentResult:
-    """An added document, or the error that prevented it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult:
+    """The result of adding one item: a job, a video, a document, or an error."""
 
     name: str
-    added: AddedDocument | None = None
+    job: Job | None = None
+    video: Video | None = None
+    document: AddedDocument | None = None
+    warning: KnowledgeBaseError | None = None
     error: KnowledgeBaseError | None = None
 
+    @property
+    def message(self) -> str:
+        """What happened, in a sentence."""
+        if self.error:
+            return f"{self.name}: {self.error.message} {self.error.hint}"
+        if self.document:
+            result = "is being read" if self.document.is_new else "already exists as a document"
+            return f"“{self.document.source}” {result}."
+        return f"“{self.name}” is {'in the library' if self.video else 'queued'}."
 
-@require_POST
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def add(request: PageRequest) -> HttpResponse:
-    """Store documents and texts, queue addresses and caption files; the content decides the type.
+    """Show the add box, filled with what a bookmark or a phone shares; or add what was sent.
 
-    HTMX gets a fragment that shows progress, other browsers a redirect.
+    The content of a file decides what it is. HTMX gets a fragment that shows progress, other
+    browsers a redirect.
     """
+    if request.method != "POST":
+        return _show(request)
     request.caller.require_write()
     form = AddForm(request.POST, request.FILES)
-    values = form.checked(request.access)
-    documents = [
-        file for file in values["files"] if document_storage.is_document(file, file.name or "")
-    ]
-    values["files"] = [file for file in values["files"] if file not in documents]
-    outcomes = view_library.add_all(request, form)  # first: it may refuse the request
-    is_alone = len(documents) == 1 and not values["text"]
-    added = [_add(values, file, by=request.user, alone=is_alone) for file in documents]
+    outcomes = _add_all(request, form.checked(request.access), form)
     if request.htmx:
-        context = {"papers": added, "outcomes": outcomes}
-        return fragment(request, "citations/_add_outcomes.html", context)
-    for outcome in added:
-        if outcome.error:
-            messages.error(request, f"{outcome.name}: {outcome.error.message} {outcome.error.hint}")
-        elif outcome.added:
-            result = "is being read" if outcome.added.is_new else "already exists as a document"
-            messages.success(request, f"“{outcome.added.source}” {result}.")
-    view_library.tell(request, outcomes)
-    return redirect("activity" if outcomes else "sources")
+        return fragment(request, "citations/_add_outcomes.html", {"outcomes": outcomes})
+    _tell(request, outcomes)
+    return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")
 
 
 @require_safe
@@ -68,15 +75,99 @@ def show_state(request: PageRequest, source_id: UUID) -> HttpResponse:
     return fragment(request, "citations/_document.html", context)
 
 
-def _add(
-    values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool
-) -> DocumentResult:
+def _show(request: PageRequest) -> HttpResponse:
+    address, title = SharedForm(request.GET).read()
+    visible = library.collections(request.access)
+    context = {
+        "address": address,
+        "title": title,
+        "video": _existing(request, address),
+        "chosen": request.GET.get("collection", "library"),
+        "collections": [row for row in visible if row.pk in request.access.writable],
+        "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
+    }
+    if request.htmx:
+        return fragment(request, "citations/_add_box.html", context)
+    return render(request, "citations/add.html", context)
+
+
+def _existing(request: PageRequest, address: str) -> Video | None:
+    try:
+        return library.find_video(request.access, address) if address else None
+    except KnowledgeBaseError:  # another address, or not in the library
+        return None
+
+
+def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> list[AddResult]:
+    """Add everything in a checked form. An item that fails does not stop the others."""
+    documents = [
+        file for file in values["files"] if document_storage.is_document(file, file.name or "")
+    ]
+    values["files"] = [file for file in values["files"] if file not in documents]
+    is_alone = len(documents) == 1 and not values["text"]
+    # Captions first: they may refuse the request.
+    outcomes = [*_add_addresses(request, form), *_add_captions(request, form)]
+    if values["text"].strip():
+        outcomes.append(_add_text(values, by=request.user))
+    return outcomes + [_add(values, file, by=request.user, alone=is_alone) for file in documents]
+
+
+def _add_addresses(request: PageRequest, form: AddForm) -> list[AddResult]:
+    values = form.cleaned_data
+    names = ("language", "tags", "newest", "every_hours", "translated")
+    about = {"by": request.user, **{name: values[name] for name in names}}
+    collection: Collection = values["collection"]
+    return [
+        _queue(address[:100], partial(acquisition.request, collection, address, **about))
+        for address in form.addresses()
+    ]
+
+
+def _add_captions(request: PageRequest, form: AddForm) -> list[AddResult]:
+    values = form.cleaned_data
+    if not values["files"]:
+        return []
+    files = list(form.uploads())
+    name = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    about = {"by": request.user, "language": values["language"], "tags": values["tags"]}
+    return [_queue(name, partial(acquisition.request_files, values["collection"], files, **about))]
+
+
+def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
+    try:
+        job = request_job()
+    except KnowledgeBaseError as error:
+        return AddResult(name=name, error=error)
+    send_job(job)
+    return AddResult(name=name, job=job)
+
+
+def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:
+    title = values["title"] or "Pasted transcript"
+    about = {"by": by, "title": title, "language": values["language"], "tags": values["tags"]}
+    try:
+        stored = storage.add_text(values["collection"], values["text"], **about)
+    except KnowledgeBaseError as error:
+        return AddResult(name=title, error=error)
+    return AddResult(name=title, video=stored.video, warning=stored.warning)
+
+
+def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool) -> AddResult:
     name = document_storage.clean_name(file.name or "")
     about = {"by": by, **{key: values[key] for key in ("tags", "language")}}
     title = values["title"] if alone else ""
     try:
         added = document_storage.add(values["collection"], file, name=name, title=title, **about)
     except KnowledgeBaseError as error:
-        return DocumentResult(name, error=error)
-    send(added.source)
-    return DocumentResult(name, added)
+        return AddResult(name=name, error=error)
+    send_source(added.source)
+    return AddResult(name=name, document=added)
+
+
+def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
+    """Show the results on the next page."""
+    for outcome in outcomes:
+        level = messages.ERROR if outcome.error else messages.SUCCESS
+        messages.add_message(request, level, outcome.message)
+        if outcome.warning:
+            messages.warning(request, f"{outcome.warning.message} {outcome.warning.hint}")

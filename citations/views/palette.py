@@ -21,7 +21,6 @@ PAGES: Final = (
     ("Library", "library", ""),
     ("Search", "search", ""),
     ("Ask", "ask", ""),
-    ("Sources", "sources", ""),
     ("Collections", "collections", ""),
     ("Conversations", "conversations", ""),
     ("Notes", "notes", ""),
@@ -31,7 +30,7 @@ PAGES: Final = (
     ("Webhooks", "webhooks", ""),
 )
 ACTIONS: Final = (
-    ("Add videos or documents", "library", "#add"),
+    ("Add videos or documents", "add", ""),
     ("Ask a question", "ask", ""),
     ("Write a note", "notes", ""),
     ("Follow a lecture", "lecture-new", ""),

@@ -210,22 +210,6 @@ class MarkForm(forms.Form):
         return {"right": True, "wrong": False}.get(self.cleaned_data["verdict"])
 
 
-class SourcesForm(forms.Form):
-    q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
-    state = forms.CharField(required=False, max_length=10)
-    collection = forms.CharField(required=False, max_length=120)
-    kind = forms.CharField(required=False, max_length=10)
-    offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
-
-    def parts(self) -> dict[str, Any]:
-        """Return the filter; invalid parts are empty."""
-        self.is_valid()
-        return {
-            name: self.cleaned_data.get(name) or (0 if name == "offset" else "")
-            for name in self.fields
-        }
-
-
 class PageForm(forms.Form):
     """The parameters of a document page; invalid ones are ignored."""
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,41 @@ library = Collection.objects.default()
 job = Job.objects.create(collection=library, kind="video", target="ccccccccccc")
 job.fail(NoCaptions("Silent."))
 """
+COPIES = """
+from tests.makers import multiply
+from transcripts.models import Video
+multiply(Video.objects.get(key="talk-3"), 100, key="'copy-' || n", title="'Copy ' || n")
+"""
+REMOVE_COPIES = """
+from transcripts.models import Video
+Video.objects.filter(key__startswith="copy-").delete()
+"""
+PASTE = """text => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData("text/plain", text)
+    const paste = {bubbles: true, cancelable: true, clipboardData}
+    document.body.dispatchEvent(new ClipboardEvent("paste", paste))
+}"""
 
 
 @pytest.fixture
 def path(site: Site) -> str:
     """The long lecture."""
     return f"/videos/{site.seeded['long']}/"
+
+
+@pytest.fixture
+def long_library(site: Site) -> Iterator[None]:
+    """A hundred more recordings."""
+    site.python(COPIES)
+    yield
+    site.python(REMOVE_COPIES)
+
+
+def open_box(page: Page) -> None:
+    """Open the add box from the header."""
+    page.get_by_role("link", name="Add", exact=True).click()
+    expect(page.locator("#what")).to_be_focused()
 
 
 def uploads(page: Page, folder: Path, name: str, data: bytes) -> None:
@@ -53,6 +82,7 @@ def test_signing_in_by_the_printed_link(visit: Callable[..., Visit], site: Site)
 
 def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_path: Path) -> None:
     page = visit().go("/library/")
+    open_box(page)
     uploads(
         page,
         tmp_path,
@@ -63,12 +93,10 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
             title="How rivers work",
         ),
     )
-    expect(page.locator("[data-file-names]")).to_have_text("rivers.json")
-    page.get_by_role("button", name="Add").click()
     arrived = page.locator("#added").get_by_role("link", name="How rivers work")
     expect(arrived).to_be_visible(timeout=60_000)
     expect(page.locator("#added .state")).to_contain_text("done")
-    expect(page.locator("#results").get_by_role("link", name="How rivers work")).to_be_visible()
+    expect(page.locator("#results .card-link", has_text="How rivers work")).to_be_attached()
     expect(page.locator("#announcer")).to_contain_text("How rivers work: done")
     arrived.click()
     expect(page.locator(".cue").first).to_contain_text("Rivers carve valleys.")
@@ -78,9 +106,8 @@ def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_h
     visit: Callable[..., Visit],
 ) -> None:
     found = visit()
-    page = found.go("/library/")
-    page.get_by_label("Addresses").fill(f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
-    page.get_by_role("button", name="Add").click()
+    page = found.go("/search/")
+    page.evaluate(PASTE, f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
     expect(page.locator("#added .state")).to_contain_text("done", timeout=60_000)
     page.locator("#added h3 a").click()
     expect(page.locator(".cue").first).to_contain_text("Hello and welcome.")
@@ -93,46 +120,48 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
     visit: Callable[..., Visit], tmp_path: Path
 ) -> None:
     page = visit().go("/library/")
+    open_box(page)
     uploads(page, tmp_path, "broken.json", b"{ this is not")
-    page.get_by_role("button", name="Add").click()
     expect(page.locator("#added .state")).to_contain_text("failed", timeout=60_000)
     expect(page.locator("#added .job")).to_contain_text("broken.json")
 
 
-def test_files_are_dropped_anywhere_on_the_page(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/library/")
+def test_files_are_dropped_anywhere_on_any_page(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/collections/")
     page.evaluate("""() => {
         const transfer = new DataTransfer()
         transfer.items.add(new File(['WEBVTT'], 'one.vtt'))
-        transfer.items.add(new File(['WEBVTT'], 'two.vtt'))
+        transfer.items.add(new File(['PK\\x03\\x04'], 'two.pptx'))
         document.body.dispatchEvent(
             new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer: transfer}))
     }""")
-    expect(page.locator("[data-file-names]")).to_have_text("one.vtt, two.vtt")
+    added = page.get_by_role("dialog", name="Add to the library").locator("#added")
+    expect(added).to_contain_text("one.vtt")
+    expect(added.get_by_role("alert")).to_contain_text("ZIP archive")
 
 
 def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
-    page.get_by_text("Paste a transcript").click()
-    page.get_by_label("Title", exact=True).fill("Notes on moss")
-    page.get_by_label("Text, or YouTube").fill(
-        "0:00\nMoss drinks the rain.\n0:07\nIt has no roots."
-    )
-    page.get_by_role("button", name="Add").click()
+    open_box(page)
+    page.locator("#add summary").click()
+    page.get_by_label("Title of a text").fill("Notes on moss")
+    page.locator("#what").fill("0:00\nMoss drinks the rain.\n0:07\nIt has no roots.")
+    page.get_by_role("button", name="Add", exact=True).click()
     page.locator("#added").get_by_role("link", name="Notes on moss").click()
     expect(page.locator(".cue").nth(1)).to_contain_text("0:07 It has no roots.")
 
 
 def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
-    page.get_by_label("Addresses").fill("https://example.org/video")
+    open_box(page)
+    page.locator("#what").fill("https://example.org/video")
     page.keyboard.press("Enter")
     expect(page.locator("#added [role=alert]")).to_contain_text("is not YouTube")
 
 
 def test_adding_nothing_says_what_could_be_added(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/library/")
-    page.get_by_role("button", name="Add").click()
+    page = visit().go("/add/")
+    page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("#notices [role=alert]")).to_contain_text("Paste an address")
     page.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#notices [role=alert]")).to_have_count(0)
@@ -145,9 +174,9 @@ def test_the_library_is_filtered_while_typing_and_the_address_says_so(
     page.get_by_label("Filter by title").press_sequentially("neural", delay=20)
     expect(page.locator(".card")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"q=neural"))
-    expect(page.locator(".count")).to_contain_text("1 video")
+    expect(page.locator(".count")).to_contain_text("1 item")
     page.keyboard.press("Escape")
-    expect(page.locator(".card")).to_have_count(24)
+    expect(page.locator(".card").nth(20)).to_be_attached()
 
 
 def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Callable[..., Visit]) -> None:
@@ -165,7 +194,7 @@ def test_going_back_shows_the_page_and_not_a_fragment_of_it(visit: Callable[...,
 def test_how_many_were_found_is_announced_to_who_types(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
     page.get_by_label("Filter by title").press_sequentially("neural")
-    expect(page.get_by_role("status")).to_contain_text("1 video")
+    expect(page.get_by_role("status")).to_contain_text("1 item")
 
 
 def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
@@ -178,11 +207,41 @@ def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
     expect(page.get_by_label("Filter by title")).not_to_be_focused()
 
 
-def test_the_library_goes_on_while_scrolling(visit: Callable[..., Visit]) -> None:
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_the_library_goes_on_while_scrolling(
+    visit: Callable[..., Visit], long_library: None, view: str
+) -> None:
+    page = visit().go(f"/library/?view={view}")
+    expect(page.locator("[data-item]")).to_have_count(60)
+    page.mouse.wheel(0, 30_000)
+    expect(page.locator("[data-item]").nth(80)).to_be_attached()
+
+
+def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
-    expect(page.locator(".card")).to_have_count(24)
-    page.mouse.wheel(0, 20_000)
-    expect(page.locator(".card").nth(30)).to_be_attached()
+    page.get_by_text("Table", exact=True).click()
+    expect(page.locator("table.items")).to_be_visible()
+    page.get_by_label("Groups").select_option("kind")
+    expect(page.locator("tr.group-row").first).to_be_visible()
+    page.goto(f"{page.url.split('/library')[0]}/library/")
+    expect(page.locator("table.items")).to_be_visible()
+    check_accessibility(page)
+
+
+def test_what_is_going_on_is_a_drawer_of_every_page(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/")
+    page.get_by_role("link", name=re.compile("^Activity")).click()
+    drawer = page.get_by_role("dialog", name="Activity")
+    expect(drawer.get_by_role("heading", name="Jobs")).to_be_visible()
+    expect(drawer.locator(".job-failed").first).to_be_visible()
+    check_accessibility(page)
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+
+
+def test_the_navigation_has_at_most_five_entries(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    assert page.get_by_role("navigation", name="Main").get_by_role("link").count() <= 5
 
 
 def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
@@ -276,8 +335,9 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(
 
 def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: str) -> None:
     page = visit(java_script_enabled=False).go("/library/")
-    page.get_by_role("link", name="More videos").click()
-    expect(page.locator(".card").first).to_be_visible()
+    page.get_by_label("Filter by title").fill("evening talk 2")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".card")).to_have_count(12)
     page.goto(f"{page.url.split('/library')[0]}{path}")
     page.get_by_label("Find in this transcript").fill("gradient")
     page.get_by_role("button", name="Find").click()
@@ -295,10 +355,11 @@ def test_everything_is_read_without_scripts(visit: Callable[..., Visit], path: s
 
 def test_a_file_is_added_without_scripts(visit: Callable[..., Visit], tmp_path: Path) -> None:
     page = visit(java_script_enabled=False).go("/library/")
+    page.get_by_role("link", name="Add", exact=True).click()
     uploads(
         page, tmp_path, "plain.json", caption_json(make_cues(2), id="plain", title="Plain talk")
     )
-    page.get_by_role("button", name="Add").click()
+    page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator("h1")).to_have_text("Activity")
     expect(page.locator(".notice-success")).to_contain_text("“plain.json” is queued")
 
@@ -392,7 +453,8 @@ def test_a_token_is_made_copied_and_revoked(visit: Callable[..., Visit]) -> None
 
 def test_a_reader_sees_no_way_to_change_things(visit: Callable[..., Visit], path: str) -> None:
     page = visit("vera").go("/library/")
-    expect(page.locator("#add")).to_have_count(0)
+    expect(page.get_by_role("link", name="Add", exact=True)).to_have_count(0)
+    expect(page.locator("#add-dialog")).to_have_count(0)
     page.goto(f"{page.url.split('/library')[0]}{path}")
     expect(page.get_by_role("link", name="Delete")).to_have_count(0)
     expect(page.get_by_text("Fetch", exact=True)).to_have_count(0)

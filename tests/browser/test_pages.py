@@ -28,8 +28,8 @@ PAGES = {
     "&language=en&since=2001-01-01&end=9:00:00",
     "search in vain": "/search/?q=zebra&mode=lexical",
     "search refused": "/search/?q=network&since=soon",
-    "sources": "/sources/",
     "highlights": "/highlights/",
+    "library table": "/library/?view=table&group=collection&sort=title&kind=video",
     "how a source is indexed": "/sources/{lecture}/passages/",
     "page of a document": "/sources/{book}/pages/2/?from=66&to=99&q=gradient",
     "go to": "/go/?q=lecture",
@@ -94,7 +94,7 @@ def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) 
 def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
     visit: Callable[..., Visit],
 ) -> None:
-    page = go(visit, "sources").page
+    page = go(visit, "library").page
     for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 700})
         assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)

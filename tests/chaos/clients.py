@@ -202,7 +202,7 @@ class Web(Client):
     def _upload(self, files: list[tuple[str, tuple[str, bytes]]]) -> None:
         self.door.ask("GET", "/sources/")
         form = {"csrfmiddlewaretoken": self.door.http.cookies["csrftoken"]}
-        self.door.ask("POST", "/sources/add/", 302, data=form, files=files)
+        self.door.ask("POST", "/add/", 302, data=form, files=files)
 
 
 class Mcp(Client):

@@ -13,6 +13,7 @@ declare const htmx: {
     },
   ): Promise<void>;
   process(element: Element): void;
+  swap(target: Element, content: string, options: { swapStyle: string }): void;
   trigger(target: string | Element, event: string): void;
 };
 

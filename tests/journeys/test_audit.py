@@ -58,10 +58,10 @@ def rest(owner: User) -> Client:
 Act = Callable[[Client, Collection, Video], Any]
 WEB: dict[tuple[str, str], Act] = {
     ("add", "files"): lambda page, shelf, _: page.post(
-        "/library/add/", {"collection": shelf.slug, "files": SimpleUploadedFile("talk.vtt", VTT)}
+        "/add/", {"collection": shelf.slug, "files": SimpleUploadedFile("talk.vtt", VTT)}
     ),
     ("add", "video"): lambda page, shelf, _: page.post(
-        "/library/add/", {"collection": shelf.slug, "what": "https://youtu.be/dQw4w9WgXcQ"}
+        "/add/", {"collection": shelf.slug, "what": "https://youtu.be/dQw4w9WgXcQ"}
     ),
     ("delete", "video"): lambda page, _, video: page.post(f"/videos/{video.pk}/delete/"),
     ("export", "video"): lambda page, _, video: page.get(f"/videos/{video.pk}/download/txt/"),

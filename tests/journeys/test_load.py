@@ -12,7 +12,7 @@ import httpx
 from tests.instance import Instance
 from tests.journeys.test_watching import SEED, Server
 
-PATHS = ("/library/", "/api/v1/jobs", "/search/?q=network", "/api/v1/search?q=network", "/sources/")
+PATHS = ("/library/", "/api/v1/jobs", "/search/?q=network", "/api/v1/search?q=network")
 CLIENTS = 60
 SECONDS = 4.0
 

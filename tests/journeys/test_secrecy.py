@@ -72,7 +72,7 @@ class Shown:
         for question in QUESTIONS:
             asked = {"question": question, "keep": False}
             yield f"answer to {question}", self._rest("POST", "ask?stream=false", json=asked)
-        for path in ("/", "/library/", "/sources/", "/search/?q=whale&explain=1", "/ask/"):
+        for path in ("/", "/library/", "/search/?q=whale&explain=1", "/ask/"):
             yield f"page {path}", self._browser.get(path).content.decode()
         yield "completions", self._endpoint.talk(self._token, completions)
 

@@ -21,7 +21,7 @@ def small(settings: Any) -> None:
     )
 
 
-def send(*parts: bytes, headers: Any = MEMBER, path: str = "/sources/add/") -> Answer:
+def send(*parts: bytes, headers: Any = MEMBER, path: str = "/add/") -> Answer:
     """Send a body in parts to an application that takes all of it before it answers, as Django
     does.
     """

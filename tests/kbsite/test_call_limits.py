@@ -64,9 +64,9 @@ def test_questions_have_a_limit_in_rest_and_in_the_browser(page: Client, setting
 
 def test_additions_have_a_limit(page: Client, settings: Any) -> None:
     settings.ADDITIONS_PER_MINUTE = 1
-    assert page.post("/library/add/", {}).status_code != 429
+    assert page.post("/add/", {}).status_code != 429
     operations = (f"{V1}sources{ending}" for ending in ("", "/files", "/captions"))
-    for path in ("/library/add/", "/sources/add/", *operations):
+    for path in ("/add/", *operations):
         assert page.post(path, {}).status_code == 429
 
 

@@ -1,6 +1,6 @@
-"""The Activity page: jobs, feeds, the gate to YouTube and the worker."""
+"""Jobs, feeds and the gate to YouTube: look at one, try it again, change it."""
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -16,34 +16,12 @@ from transcripts import acquisition, activity
 from transcripts.announcements import JOBS
 from transcripts.errors import Forbidden
 from transcripts.forms import ScheduleForm, require_valid
-from transcripts.models import Feed, Job
+from transcripts.models import Feed
 from transcripts.scope import Scope
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, done, number_of
-
-ACTIVITY_SECONDS: Final = 2.0  # each open page counts the jobs: 50 ms for a hundred thousand
-
-
-@require_safe
-def show_activity(request: PageRequest) -> HttpResponse:
-    context = {**_activity(request, request.access), "feeds": activity.list_feeds(request.access)}
-    return render(request, "transcripts/activity.html", context)
-
-
-@require_GET
-def activity_events(request: PageRequest) -> EventStream:
-    """Send the list of jobs whenever it changes."""
-
-    def render(scope: Scope) -> Fragment:
-        context = _activity(request, scope)
-        html = render_to_string("transcripts/_activity.html", context, request=request)
-        return Fragment(html, is_busy=bool(context["now"].is_busy))
-
-    return events.stream(
-        "activity", render, caller=request.caller, topic=JOBS, pause=ACTIVITY_SECONDS
-    )
+from transcripts.views.requests import PageRequest, done
 
 
 @require_safe
@@ -61,7 +39,7 @@ def job_events(request: PageRequest, pk: int) -> EventStream:
         html = render_to_string("transcripts/_job.html", context, request=request)
         return Fragment(html, is_final=context["job"].is_finished, is_busy=True)
 
-    return events.stream("job", render, caller=request.caller, topic=JOBS)
+    return events.stream("job", render, caller=request.caller, topics=(JOBS,))
 
 
 @require_POST
@@ -113,18 +91,6 @@ def _changeable(request: PageRequest, pk: int) -> Feed:
     feed = activity.find_feed(request.access, pk)
     request.access.require_write(feed.collection_id)
     return feed
-
-
-def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
-    state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
-    return {
-        "now": activity.summary(scope),
-        "page": activity.list_jobs(scope, state=state, offset=offset),
-        "state": state,
-        "states": Job.State.choices,
-        "offset": offset,
-        "may_write": bool(scope.writable),
-    }
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:

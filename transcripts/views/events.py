@@ -8,7 +8,7 @@ import asyncio
 import re
 import threading
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -95,26 +95,26 @@ def counted(caller: Any) -> Iterator[None]:
 
 
 def stream(
-    name: str, render: Render, *, caller: Any, topic: str, pause: float = 0.5
+    name: str, render: Render, *, caller: Any, topics: Sequence[str], pause: float = 0.5
 ) -> EventStream:
-    """Stream HTML as a topic is announced, at most once in ``pause`` seconds.
+    """Stream HTML as one of the topics is announced, at most once in ``pause`` seconds.
 
     ``render`` receives what the caller may read by then. ``finished`` follows the final fragment.
     The stream ends when the caller is signed out. Raises ``Throttled``.
     """
     require_free(caller)
-    return EventStream(_fragments(name, render, caller, topic, pause))
+    return EventStream(_fragments(name, render, caller, topics, pause))
 
 
 async def _fragments(
-    name: str, render: Render, caller: Any, topic: str, pause: float
+    name: str, render: Render, caller: Any, topics: Sequence[str], pause: float
 ) -> AsyncIterator[str]:
     sent, now = "", Fragment()
 
     def every() -> float:
         return BUSY_SECONDS if now.is_busy else IDLE_SECONDS
 
-    news = announcements.news(topic, ACCESS, every=every, poll=POLL_SECONDS)
+    news = announcements.news(*topics, ACCESS, every=every, poll=POLL_SECONDS)
     with counted(caller):
         async with aclosing(news):
             async for heard in news:

@@ -4,12 +4,12 @@ import hashlib
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import acquisition, collections, exports
+from transcripts import acquisition, collections, exports, library
 from transcripts.errors import NotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.forms import FetchForm, require_valid
@@ -18,6 +18,12 @@ from transcripts.tasks import send
 from transcripts.views.requests import PageRequest, done, fragment
 
 ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
+
+
+@require_safe
+def find(request: PageRequest) -> HttpResponse:
+    """Open a video by its id or address."""
+    return redirect("video", pk=library.find_video(request.access, request.GET.get("id", "")).pk)
 
 
 @require_safe

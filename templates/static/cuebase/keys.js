@@ -129,7 +129,11 @@ function isHandled(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!isPlainKey(event) || openDialog()) return;
+  if (!isPlainKey(event)) return;
+  if (openDialog()) {
+    if (inField(event)) event.preventDefault();
+    return;
+  }
   if (event.key === "Escape" && closeMenu()) return;
   if (isHandled(event)) event.preventDefault();
 });

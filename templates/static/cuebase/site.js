@@ -1,6 +1,7 @@
 // Every page: buttons, menus and dialogs, keys, the file chooser and what htmx swaps in.
 
-import "./files.js";
+import "./add.js";
+import "./drawer.js";
 import "./keys.js";
 import "./page-view.js";
 import "./palette.js";

@@ -157,3 +157,13 @@ export function quotedInMarkdown({ quote, title, place, address }) {
   const name = [title, place].filter(Boolean).join(", ").replaceAll(/[[\]]/g, "\\$&");
   return `> ${quote}\n\n— [${name}](${address})`;
 }
+
+/**
+ * Check that a text is nothing but web addresses.
+ * @param {string} text
+ */
+export const isAddresses = (text) => {
+  const words = text.split(/\s+/).filter(Boolean);
+  return words.length > 0 && words.length <= 100
+    && words.every((word) => /^https?:\/\/[^\s/]+\.[^\s]+$/i.test(word));
+};

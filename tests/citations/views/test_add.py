@@ -1,4 +1,4 @@
-"""Adding documents in the browser: what becomes of each file, who may, and what is refused."""
+"""The add box: what becomes of addresses, texts and files, who may add, and what is refused."""
 
 from typing import Any
 
@@ -9,9 +9,12 @@ from django.test import Client
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Page, Source, State
 from tests.html import text_of
-from transcripts.models import Collection, Job
+from tests.makers import caption_json, make_cues, restarting_vtt
+from transcripts import acquisition
+from transcripts.models import Collection, Feed, Job, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
+WATCH = "https://youtu.be/dQw4w9WgXcQ"
 NOTES = b"# Walruses\n\nThey rest on the ice.\n"
 CAPTIONS = b"WEBVTT\n\n00:00.000 --> 00:05.000\nHello there\n"
 
@@ -20,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("fake_models")
 
 def upload(client: Client, *files: tuple[str, bytes], htmx: bool = True, **more: str) -> Any:
     data = {"files": [SimpleUploadedFile(name, content) for name, content in files], **more}
-    return client.post("/sources/add/", data, **(HTMX if htmx else {}))
+    return client.post("/add/", data, **(HTMX if htmx else {}))
 
 
 def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
@@ -60,19 +63,96 @@ def test_the_fragment_of_a_document_asks_again_until_it_is_done(page: Client) ->
     assert page.get(address)["Location"] == f"/sources/{source.uuid}/"
 
 
-def test_a_plain_browser_is_told_on_the_sources_page(page: Client) -> None:
+def test_a_plain_browser_is_told_in_the_library(page: Client) -> None:
     response = upload(page, ("notes.md", NOTES), htmx=False)
-    assert response["Location"] == "/sources/"
-    assert "is being read" in text_of(page.get("/sources/"))
+    assert response["Location"] == "/library/"
+    assert "is being read" in text_of(page.get("/library/"))
     again = upload(page, ("other name.md", NOTES), htmx=False)
     assert "already exists" in text_of(page.get(again["Location"]))
 
 
-def test_the_sources_page_takes_files_from_who_may_write_alone(
-    page: Client, viewer: Client
-) -> None:
-    assert 'id="files"' in text_of(page.get("/sources/"))
-    assert 'id="files"' not in text_of(viewer.get("/sources/"))
+def test_the_box_is_for_those_who_may_write(page: Client, viewer: Client) -> None:
+    assert 'id="files"' in text_of(page.get("/add/"))
+    assert "<html" not in text_of(page.get("/add/", **HTMX))
+    refused = text_of(viewer.get("/add/"))
+    assert 'id="files"' not in refused
+    assert "no collection that you may add to" in refused
+
+
+def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: Collection) -> None:
+    sent = {"what": WATCH, "language": "de", "tags": "a, b"}
+    shown = text_of(page.post("/add/", sent, **HTMX))
+    job = Job.objects.get()
+    assert (job.target, job.language, job.tags, job.collection) == (
+        "dQw4w9WgXcQ",
+        "de",
+        ["a", "b"],
+        collection,
+    )
+    assert f"/jobs/{job.pk}/events/" in shown
+
+
+def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:
+    shown = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://example.org/x"}, **HTMX))
+    assert Job.objects.count() == 1
+    assert "is not YouTube" in shown
+
+
+def test_a_playlist_keeps_its_limit_and_schedule(page: Client) -> None:
+    what = "https://www.youtube.com/@lecturehall"
+    page.post("/add/", {"what": what, "newest": "5", "every_hours": "24"}, **HTMX)
+    feed = Feed.objects.get()
+    assert (feed.newest, feed.every_hours) == (5, 24)
+
+
+def test_the_job_of_an_upload_links_to_the_video(page: Client) -> None:
+    talk = caption_json(make_cues(3), id="talk", title="A talk")
+    upload(page, ("talk.json", talk))
+    job = acquisition.perform(Job.objects.get().pk)
+    assert job is not None
+    assert f"/videos/{Video.objects.get().pk}/" in text_of(page.get(f"/jobs/{job.pk}/"))
+
+
+@pytest.mark.parametrize("text", ["0:00\nHello there.\n0:05\nGood bye.", "It has no times at all."])
+def test_a_pasted_text_is_in_the_library_at_once(page: Client, text: str) -> None:
+    shown = text_of(page.post("/add/", {"title": "My talk", "what": text}, **HTMX))
+    assert Video.objects.get().title == "My talk"
+    assert "in the library" in shown
+
+
+def test_a_few_words_are_no_text(page: Client) -> None:
+    assert "is not YouTube" in text_of(page.post("/add/", {"what": "moss and rain"}, **HTMX))
+    assert not Video.objects.exists()
+
+
+def test_pasted_captions_whose_clock_starts_again_are_stored_with_a_warning(page: Client) -> None:
+    pasted = {"title": "Talks", "what": restarting_vtt().decode()}
+    assert "read as 2 parts" in text_of(page.post("/add/", pasted, **HTMX))
+    assert "read as 2 parts" in text_of(page.post("/add/", pasted, follow=True))
+
+
+def test_a_machine_translation_can_be_asked_for(page: Client) -> None:
+    page.post("/add/", {"what": "dQw4w9WgXcQ", "language": "de", "translated": "on"})
+    assert Job.objects.get().translated
+
+
+def test_a_plain_browser_is_sent_to_activity_after_adding(page: Client) -> None:
+    response = page.post("/add/", {"what": "dQw4w9WgXcQ"}, follow=True)
+    assert response.redirect_chain == [("/activity/", 302)]
+    assert "is queued" in text_of(response)
+
+
+def test_nothing_to_add_is_an_error_that_says_what_to_do(page: Client) -> None:
+    response = page.post("/add/", {"what": " "}, **HTMX)
+    assert response.status_code == 422
+    assert "Paste an address" in text_of(response)
+
+
+def test_a_file_that_is_too_large_is_refused_by_name(page: Client, settings: Any) -> None:
+    settings.MAX_UPLOAD_BYTES = 10
+    response = upload(page, ("big.vtt", b"x" * 11))
+    assert response.status_code == 413
+    assert "big.vtt" in text_of(response)
 
 
 def test_nobody_adds_where_they_may_not(

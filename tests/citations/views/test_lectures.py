@@ -344,7 +344,7 @@ def test_without_documents_it_says_so_and_where_to_upload(
 ) -> None:
     found = text_of(page.get(path(lecture)))
     assert "Upload documents to see citations" in found
-    assert 'href="/sources/?collection=lectures"' in found
+    assert 'href="/add/?collection=lectures"' in found
 
 
 def test_a_lecture_that_lost_what_it_named_has_no_documents(

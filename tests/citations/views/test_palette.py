@@ -46,7 +46,7 @@ def test_words_lead_to_sources_collections_conversations_and_notes(
 
 
 def test_words_lead_to_pages_and_actions(page: Client) -> None:
-    assert places(page, "add video")["Add videos or documents"] == "/library/#add"
+    assert places(page, "add video")["Add videos or documents"] == "/add/"
     assert places(page, "token")["Applications and tokens"] == "/tokens/"
 
 

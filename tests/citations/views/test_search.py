@@ -1,4 +1,4 @@
-"""The Search and Sources pages: content, rights and errors. tests/browser covers looks."""
+"""The Search page and the pages of sources: content, rights, errors; tests/browser covers looks."""
 
 import re
 from collections.abc import Sequence
@@ -6,21 +6,19 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.test import Client
 from django.utils.html import escape
 
 from citations.errors import ModelRefused
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
-from citations.providers import registry, weights
+from citations.providers import registry
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection, Video
-from transcripts.scope import Scope
-from transcripts.views import events
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -259,7 +257,7 @@ def test_sources_that_are_not_indexed_yet_are_told(
     Source.objects.create(collection=collection, kind="text", title="Fresh")
     found = text_of(page.get("/search/?q=network&mode=lexical"))
     assert "1 source is still being indexed" in found
-    assert 'href="/sources/?state=pending"' in found
+    assert 'href="/library/?state=pending"' in found
 
 
 def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source: Source) -> None:
@@ -363,7 +361,7 @@ def test_other_collections_are_never_searched(stranger: Client, source: Source) 
 
 
 def test_nobody_searches_without_signing_in(client: Client, source: Source) -> None:
-    for path in ("/search/?q=network", "/sources/", f"/sources/{source.uuid}/"):
+    for path in ("/search/?q=network", "/library/", f"/sources/{source.uuid}/"):
         assert client.get(path)["Location"].startswith("/sign-in/")
 
 
@@ -441,94 +439,18 @@ def test_a_mark_of_nothing_or_of_what_is_hidden_is_refused_alike(
 # Sources
 
 
-def test_sources_are_listed_with_how_far_they_are(
-    page: Client, source: Source, collection: Collection
-) -> None:
-    busy = Source.objects.create(
-        collection=collection, kind="pdf", title="A book", state=State.WORDS, chunk_count=80
-    )
-    busy.report(step="embedding", done=20, total=80)
-    found = text_of(page.get("/sources/"))
-    assert "Lecture on networks" in found
-    assert "3 passages" in found
-    assert 'value="25" aria-label="Progress of A book"' in found
-    assert "Embedding · 20 of 80" in found
-    assert 'sse-connect="/sources/events/' in found
-
-
-def test_languages_that_the_embedding_model_does_not_know_are_told(
-    page: Client, collection: Collection
-) -> None:
-    make_document(collection, ["Die Steigung."], language="de")
-    assert "languages that" not in text_of(page.get("/sources/"))
-    EmbeddingSpace.objects.create(
-        provider="local", model=weights.MINILM, dimensions=384, state="active"
-    )
-    found = text_of(page.get("/sources/"))
-    assert "1 of these 1 sources is in languages that" in found
-    assert "<code>kb models fetch e5-small</code>" in found
-    assert "<code>kb db migrate-embeddings --to e5-small</code>" in found
-
-
 def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(
     page: Client, viewer: Client, source: Source
 ) -> None:
     source.fail(ModelRefused("The server refused the key."))
     for browser, may in ((page, True), (viewer, False)):
-        for path in ("/sources/?state=failed", f"/sources/{source.uuid}/passages/"):
-            found = text_of(browser.get(path))
-            assert "The server refused the key." in found
-            assert "<code>kb config</code>" in found
-            assert ("Index again" in found) is may
-
-
-def test_sources_are_filtered_and_paged(
-    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(source_views, "PAGE", 2)
-    for number in range(4):
-        make_document(collection, ["x"], title=f"Notes {number}")
-    first = text_of(page.get("/sources/?q=notes&kind=text&collection=lectures"))
-    assert "Notes 3" in first
-    assert "Notes 1" not in first
-    assert "Lecture on networks" not in first
-    assert "offset=2" in first
-    assert "Notes 1" in text_of(page.get("/sources/?q=notes&offset=2"))
-    assert "No source fits" in text_of(page.get("/sources/?q=zebra"))
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["state=magic", "offset=-1", "offset=99999999999999999999", "state=%27%3B", "q=%ED%A0%80"],
-)
-def test_an_odd_address_still_lists(page: Client, source: Source, query: str) -> None:
-    assert page.get(f"/sources/?{query}").status_code == 200
-
-
-def test_a_collection_there_is_none_of_is_told(page: Client, source: Source) -> None:
-    assert page.get("/sources/?collection=nowhere").status_code == 404
-
-
-def test_a_list_that_has_not_changed_is_drawn_alike(
-    page: Client, source: Source, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[Any] = []
-
-    def stream(name: str, draw: Any, **_: Any) -> HttpResponse:
-        drawn.append(draw)
-        return HttpResponse()
-
-    monkeypatch.setattr(events, "stream", stream)
-    source.fail(ModelRefused("Refused."))  # which draws a form with a CSRF token
-    page.get("/sources/events/?state=failed")
-    scope = Scope(frozenset({source.collection_id}), frozenset({source.collection_id}))
-    first, second = drawn[0](scope), drawn[0](scope)
-    assert "Index again" in first.html
-    assert first == second
+        found = text_of(browser.get(f"/sources/{source.uuid}/passages/"))
+        assert "The server refused the key." in found
+        assert "<code>kb config</code>" in found
+        assert ("Index again" in found) is may
 
 
 def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
-    assert "Lecture on networks" not in text_of(stranger.get("/sources/"))
     for path in (f"/sources/{source.uuid}/", f"/sources/{UUID(int=7)}/"):
         assert stranger.get(path).status_code == 404
 
@@ -604,7 +526,7 @@ def test_a_document_is_deleted_after_a_question(
         assert browser.post(path).status_code == status
     assert "Delete “Notes”?" in text_of(page.get(path))
     assert Source.objects.exists()
-    assert page.post(path)["Location"] == "/sources/"
+    assert page.post(path)["Location"] == "/library/"
     assert not Source.objects.exists()
 
 

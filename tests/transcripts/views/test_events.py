@@ -43,7 +43,7 @@ def written(render: Render, caller: Any = None) -> list[str]:
     """Return what a stream sends until its end."""
 
     async def collect() -> list[str]:
-        stream = events.stream("job", render, caller=caller or Ada(), topic="jobs", pause=0)
+        stream = events.stream("job", render, caller=caller or Ada(), topics=["jobs"], pause=0)
         return [part.decode() async for part in stream]  # type: ignore[union-attr]
 
     return asyncio.run(collect())
@@ -121,7 +121,7 @@ def test_one_user_has_so_many_streams_and_no_more(settings: Any) -> None:
     ada = Ada()
     with events.counted(ada):
         with pytest.raises(Throttled, match="already follow 1"):
-            events.stream("job", lambda _: Fragment(), caller=ada, topic="jobs")
+            events.stream("job", lambda _: Fragment(), caller=ada, topics=["jobs"])
         settings.STREAMS_AT_ONCE = 0
         events.require_free(ada)
     settings.STREAMS_AT_ONCE = 1
@@ -132,7 +132,7 @@ def test_a_lazy_caller_is_read_before_the_stream_begins(settings: Any) -> None:
     settings.STREAMS_AT_ONCE = 0
     read: list[bool] = []
     lazy = SimpleLazyObject(lambda: read.append(True) or Ada())  # type: ignore[func-returns-value]
-    events.stream("job", lambda _: Fragment(), caller=lazy, topic="jobs")
+    events.stream("job", lambda _: Fragment(), caller=lazy, topics=["jobs"])
     assert read
 
 

@@ -69,4 +69,4 @@ def test_deleting_asks_for_confirmation(page: Client, video: Video) -> None:
 
 
 def test_a_video_is_found_by_its_address(page: Client, video: Video) -> None:
-    assert page.get("/library/find/", {"id": "lecture-1"})["Location"] == f"/videos/{video.pk}/"
+    assert page.get("/videos/find/", {"id": "lecture-1"})["Location"] == f"/videos/{video.pk}/"

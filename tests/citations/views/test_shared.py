@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
+from tests.html import text_of
 from tests.makers import make_video
-from tests.transcripts.views.pages import text_of
 from transcripts.models import Collection, Job
 
 WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
@@ -74,7 +74,3 @@ def test_who_is_not_signed_in_signs_in_and_comes_back(client: Client, db: None) 
     answer = client.get(address)
     assert answer.status_code == 302
     assert answer["Location"] == f"/sign-in/?{urlencode({'next': address}, safe='/')}"
-
-
-def test_only_a_get_shows_it(page: Client) -> None:
-    assert page.post("/add/", {"url": WATCH}).status_code == 405

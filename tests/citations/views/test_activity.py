@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from tests.transcripts.views.pages import text_of
+from tests.html import text_of
+from tests.makers import make_document, make_video
 from transcripts.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
 from transcripts.models.youtube_gate import OUTAGE_REQUESTS
@@ -19,6 +20,42 @@ def failed(collection: Collection) -> Job:
     job = Job.objects.create(collection=collection, kind=Job.Kind.VIDEO, target="dQw4w9WgXcQ")
     job.fail(NoCaptions("This video has no captions."))
     return job
+
+
+@pytest.fixture
+def video(collection: Collection) -> Video:
+    return make_video(collection)
+
+
+def test_the_drawer_has_the_latest_and_leads_to_all(page: Client, failed: Job) -> None:
+    shown = text_of(page.get("/activity/", headers={"HX-Request": "true"}))
+    assert "<html" not in shown
+    assert "This video has no captions." in shown
+    assert 'sse-connect="/activity/events/?drawer=1"' in shown
+    assert "All activity" in shown
+
+
+def test_the_indicator_counts_what_is_going_on_and_asks_again_only_then(
+    page: Client, stranger: Client, failed: Job
+) -> None:
+    assert "every 10s" not in text_of(page.get("/activity/now/"))
+    Job.objects.update(state="queued")
+    make_document(failed.collection, ["x"])
+    busy = text_of(page.get("/activity/now/"))
+    assert "2 in progress" in busy
+    assert "every 10s" in busy
+    assert "in progress" not in text_of(stranger.get("/activity/now/"))
+
+
+def test_sources_that_are_being_indexed_show_how_far_they_are(
+    page: Client, stranger: Client, collection: Collection
+) -> None:
+    book = make_document(collection, ["x"], title="A book")
+    book.report(step="embedding", done=20, total=80)
+    shown = text_of(page.get("/activity/"))
+    assert 'value="25" aria-label="Progress of A book"' in shown
+    assert "Embedding · 20 of 80" in shown
+    assert "A book" not in text_of(stranger.get("/activity/"))
 
 
 def test_activity_without_jobs_shows_the_next_step(page: Client) -> None:

@@ -1,0 +1,76 @@
+"""What is going on: jobs, sources that are being indexed, the gate to YouTube and the worker."""
+
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_GET, require_safe
+
+from citations.library import sources
+from citations.models import Source
+from transcripts import activity
+from transcripts.announcements import JOBS, SOURCES
+from transcripts.models import Job
+from transcripts.scope import Scope
+from transcripts.views import events
+from transcripts.views.events import EventStream, Fragment
+from transcripts.views.requests import PageRequest, fragment, number_of
+
+PAUSE: Final = 2.0  # seconds; each open page counts the jobs: 50 ms for a hundred thousand
+INDEXED: Final = 10  # sources whose progress is shown
+DRAWN: Final = 8  # jobs in the drawer
+
+
+@require_safe
+def show_activity(request: PageRequest) -> HttpResponse:
+    """Show the page, or to HTMX the drawer, which has the latest alone."""
+    context = {**_activity(request, request.access), "feeds": activity.list_feeds(request.access)}
+    if request.htmx:
+        return fragment(request, "citations/_activity_drawer.html", context)
+    return render(request, "citations/activity.html", context)
+
+
+@require_safe
+def show_now(request: PageRequest) -> HttpResponse:
+    """Show the indicator of the header: how much is going on."""
+    now = activity.summary(request.access)
+    counts = sources.count(Source.objects.visible(request.access))
+    context = {"now": now, "busy": now.unfinished + counts.unfinished}
+    return fragment(request, "citations/_activity_now.html", context)
+
+
+@require_GET
+def activity_events(request: PageRequest) -> EventStream:
+    """Send the list of what is going on whenever it changes."""
+    token = get_token(request)  # a constant one, so that the list changes only when its rows do
+
+    def render(scope: Scope) -> Fragment:
+        context = {**_activity(request, scope), "csrf_token": token}
+        html = render_to_string("citations/_activity.html", context, request=request)
+        return Fragment(html, is_busy=bool(context["now"].is_busy))
+
+    return events.stream(
+        "activity", render, caller=request.caller, topics=(JOBS, SOURCES), pause=PAUSE
+    )
+
+
+def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
+    state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
+    is_drawer = bool(request.htmx) or "drawer" in request.GET
+    limit = {"limit": DRAWN} if is_drawer else {}
+    visible = Source.objects.visible(scope)
+    indexed = visible.waiting().select_related("collection").order_by("-total", "pk")
+    return {
+        "now": activity.summary(scope),
+        "page": activity.list_jobs(scope, state=state, offset=offset, **limit),
+        "state": state,
+        "states": Job.State.choices,
+        "offset": offset,
+        "may_write": bool(scope.writable),
+        "is_drawer": is_drawer,
+        "counts": sources.count(visible),
+        "indexed": indexed[:INDEXED],
+        "writable": scope.writable,
+    }

@@ -1,0 +1,116 @@
+"""The parameters of the library: what is listed, in which order, and how it looks."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import forms
+
+from citations.library.items import GROUPS, KINDS, SORTS, Listing
+from citations.models import State
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+VIEWS: Final = ("cards", "table")
+SORT_LABELS: Final = {
+    "added": "Newest first",
+    "-added": "Oldest first",
+    "published": "Latest published",
+    "-published": "First published",
+    "title": "Title, A to Z",
+    "-title": "Title, Z to A",
+    "length": "Longest first",
+    "-length": "Shortest first",
+}
+_WAYS: Final = [*SORTS, *(f"-{sort}" for sort in SORTS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A part of the filter that is in force, and the query string without it."""
+
+    name: str
+    value: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryParameters:
+    listing: Listing
+    view: str
+    offset: int
+
+    def question(self, **values: object) -> str:
+        """Return the query string for another list, from its start."""
+        shown = {name: getattr(self.listing, name) for name in _PARTS}
+        plain = {"q": shown.pop("words"), **shown, **values}
+        if plain["sort"] == SORTS[0]:
+            plain["sort"] = ""
+        return f"?{urlencode({name: value for name, value in plain.items() if value})}"
+
+    @property
+    def chips(self) -> list[Chip]:
+        labels = {"kind": dict(KINDS), "state": dict(State.choices)}
+        return [
+            Chip(
+                name="words" if name == "q" else name,
+                value=str(labels.get(name, {}).get(value, value)),
+                without=self.question(**{name: ""}),
+            )
+            for name in ("q", "collection", "channel", "tag", "kind", "language", "state")
+            if (value := getattr(self.listing, "words" if name == "q" else name))
+        ]
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The parts that the filter's form has no field for."""
+        names = ("channel", "language", "state")
+        return {name: value for name in names if (value := getattr(self.listing, name))}
+
+    @property
+    def columns(self) -> list[dict[str, str]]:
+        """The sortable columns of the table: where their headings lead, and how they are sorted."""
+        names = {"title": "Title", "length": "Length", "published": "Published", "added": "Added"}
+        return [self._column(sort, label) for sort, label in names.items()]
+
+    def _column(self, sort: str, label: str) -> dict[str, str]:
+        other = f"-{sort}" if self.listing.sort == sort else sort
+        is_upward = (sort == "title") == (self.listing.sort == sort)
+        is_sorted = self.listing.sort.removeprefix("-") == sort
+        return {
+            "name": sort,
+            "label": label,
+            "href": self.question(sort=other),
+            "sorted": ("ascending" if is_upward else "descending") if is_sorted else "",
+        }
+
+
+class LibraryForm(forms.Form):
+    """Invalid parameters are ignored."""
+
+    q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
+    collection = forms.CharField(required=False, max_length=120)
+    channel = forms.CharField(required=False, max_length=200)
+    tag = forms.CharField(required=False, max_length=100)
+    kind = forms.ChoiceField(required=False, choices=KINDS)
+    language = forms.CharField(required=False, max_length=35)
+    state = forms.ChoiceField(required=False, choices=State.choices)
+    sort = forms.ChoiceField(required=False, choices=[(way, way) for way in _WAYS])
+    group = forms.ChoiceField(required=False, choices=[(group, group) for group in GROUPS])
+    view = forms.ChoiceField(required=False, choices=[(view, view) for view in VIEWS])
+    offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
+
+    def parameters(self, *, view: str = "") -> LibraryParameters:
+        """Return the parameters; ``view`` is the one to show where none is named."""
+        self.is_valid()
+        values: dict[str, Any] = self.cleaned_data
+        parts = {name: values.get(name) or "" for name in _PARTS if name not in ("words", "sort")}
+        return LibraryParameters(
+            listing=Listing(
+                words=values.get("q") or "", sort=values.get("sort") or SORTS[0], **parts
+            ),
+            view=values.get("view") or (view if view in VIEWS else VIEWS[0]),
+            offset=values.get("offset") or 0,
+        )
+
+
+_PARTS: Final = tuple(Listing.__dataclass_fields__)

@@ -1,0 +1,133 @@
+"""One list of recordings, documents and lectures."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from citations.errors import InvalidFilter
+from citations.lectures import sessions
+from citations.library.items import Listing, list_items
+from citations.models import Source, State
+from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts.errors import CollectionNotFound
+from transcripts.models import Collection, Video
+from transcripts.scope import NOTHING, Scope
+
+
+@pytest.fixture
+def shelf(collection: Collection, scope: Scope) -> Collection:
+    """Two talks, a document and a lecture, added in this order."""
+    talk = make_video(collection, key="nets", title="Neural nets")
+    make_source(talk)
+    Video.objects.filter(pk=talk.pk).update(
+        channel="Lecture Hall", published_at=datetime(2020, 5, 1, tzinfo=UTC), tags=["ai", "week 1"]
+    )
+    make_video(collection, key="moss", title="all about moss", cues=make_cues(2))
+    notes = make_document(collection, ["Ice and snow."], title="Notes on ice", language="de")
+    Source.objects.filter(pk=notes.pk).update(
+        author="M. Weber", characters=9_000, published_at=datetime(2021, 1, 1, tzinfo=UTC)
+    )
+    sessions.start(scope, None, title="A lecture", collection=collection.slug)
+    return collection
+
+
+def titles(scope: Scope, offset: int = 0, limit: int = 60, **listing: Any) -> list[str]:
+    page = list_items(scope, Listing(**listing), offset=offset, limit=limit)
+    return [item.title for item in page.items]
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        ("added", ["A lecture", "Notes on ice", "all about moss", "Neural nets"]),
+        ("-added", ["Neural nets", "all about moss", "Notes on ice", "A lecture"]),
+        ("title", ["A lecture", "all about moss", "Neural nets", "Notes on ice"]),
+        ("-title", ["Notes on ice", "Neural nets", "all about moss", "A lecture"]),
+        ("length", ["Notes on ice", "Neural nets", "all about moss", "A lecture"]),
+    ],
+)
+def test_all_that_is_in_the_library_is_sorted_together(
+    scope: Scope, shelf: Collection, sort: str, expected: list[str]
+) -> None:
+    assert titles(scope, sort=sort) == expected
+
+
+def test_what_has_no_date_of_publication_comes_last_in_either_direction(
+    scope: Scope, shelf: Collection
+) -> None:
+    assert titles(scope, sort="published")[:2] == ["Notes on ice", "Neural nets"]
+    assert titles(scope, sort="-published")[:2] == ["Neural nets", "Notes on ice"]
+
+
+@pytest.mark.parametrize(
+    ("listing", "expected"),
+    [
+        ({"words": "MOSS all"}, {"all about moss"}),
+        ({"words": "weber"}, {"Notes on ice"}),
+        ({"words": "nets"}, {"Neural nets"}),
+        ({"channel": "lecture hall"}, {"Neural nets"}),
+        ({"tag": "week 1"}, {"Neural nets"}),
+        ({"kind": "lecture"}, {"A lecture"}),
+        ({"kind": "video"}, {"Neural nets", "all about moss"}),
+        ({"kind": "text"}, {"Notes on ice"}),
+        ({"language": "en"}, {"Neural nets", "all about moss"}),
+        ({"state": "ready"}, {"Neural nets"}),
+        ({"state": "words"}, {"Notes on ice"}),
+        ({"tag": "week 1", "kind": "lecture"}, set()),
+        ({"words": "zebra"}, set()),
+    ],
+)
+def test_each_part_narrows_the_list(
+    scope: Scope, shelf: Collection, listing: dict[str, str], expected: set[str]
+) -> None:
+    page = list_items(scope, Listing(**listing))
+    assert {item.title for item in page.items} == expected
+    assert page.total == len(expected)
+
+
+def test_groups_have_headings_and_sizes(scope: Scope, shelf: Collection) -> None:
+    page = list_items(scope, Listing(group="tag", sort="title"))
+    assert [(item.group, item.title) for item in page.items] == [
+        ("ai", "Neural nets"),
+        ("week 1", "Neural nets"),
+        ("", "A lecture"),
+        (None, "all about moss"),
+        (None, "Notes on ice"),
+    ]
+    assert page.groups == {"ai": 1, "week 1": 1, "": 3}
+    assert page.total == 4
+
+
+@pytest.mark.parametrize("group", ["collection", "channel", "kind", "tag"])
+def test_a_heading_stands_once_wherever_the_pages_are_cut(
+    scope: Scope, shelf: Collection, group: str
+) -> None:
+    listing = Listing(group=group)
+    whole = [(item.group, item.title) for item in list_items(scope, listing).items]
+    parts = []
+    for offset in range(len(whole)):
+        page = list_items(scope, listing, offset=offset, limit=1)
+        parts += [(item.group, item.title) for item in page.items]
+        assert page.next == (offset + 1 if offset + 1 < len(whole) else None)
+    assert parts == whole
+
+
+@pytest.mark.parametrize("part", ["state", "kind", "sort", "group"])
+def test_what_there_is_none_of_is_refused(scope: Scope, part: str) -> None:
+    with pytest.raises(InvalidFilter, match="magic"):
+        list_items(scope, Listing(**{part: "magic\0"}))
+
+
+def test_nothing_outside_the_scope_is_listed(scope: Scope, shelf: Collection) -> None:
+    assert list_items(NOTHING).items == ()
+    assert list_items(NOTHING, Listing(group="tag")).groups == {}
+    with pytest.raises(CollectionNotFound):
+        list_items(NOTHING, Listing(collection=shelf.slug))
+
+
+def test_the_worst_state_of_a_recording_is_its_problem(scope: Scope, shelf: Collection) -> None:
+    source = Source.objects.get(title="Neural nets")
+    assert list_items(scope, Listing(words="neural")).items[0].problem is None
+    Source.objects.filter(pk=source.pk).update(state=State.FAILED)
+    assert list_items(scope, Listing(words="neural")).items[0].problem == source

@@ -1,0 +1,164 @@
+"""The library page: what it lists, how, and for whom."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from citations.errors import ModelRefused
+from citations.models import EmbeddingSpace, Source, State
+from citations.providers import weights
+from citations.views import library as library_views
+from tests.html import text_of
+from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts.models import Collection, Video
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    video = make_video(collection, title="Lecture on networks", cues=make_cues(2))
+    make_source(video)
+    return video
+
+
+def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> None:
+    empty = text_of(page.get("/library/"))
+    assert "Your library is empty" in empty
+    assert "<code>kb add URL</code>" in empty
+    assert 'href="/add/" data-add' in empty
+    read_only = text_of(viewer.get("/library/"))
+    assert "ask an owner" in read_only
+    assert 'href="/add/"' not in read_only
+
+
+def test_recordings_and_documents_stand_beside_each_other(
+    page: Client, talk: Video, collection: Collection
+) -> None:
+    notes = make_document(collection, ["Ice."], title="Notes on ice")
+    for view in ("cards", "table"):
+        shown = text_of(page.get(f"/library/?view={view}"))
+        assert f'href="/videos/{talk.pk}/" data-item-link>Lecture on networks</a>' in shown
+        assert f'href="/sources/{notes.uuid}/" data-item-link>Notes on ice</a>' in shown
+        assert "2 items" in shown
+
+
+def test_the_view_is_remembered(page: Client, talk: Video) -> None:
+    assert '<table class="items">' not in text_of(page.get("/library/"))
+    assert '<table class="items">' in text_of(page.get("/library/?view=table"))
+    assert '<table class="items">' in text_of(page.get("/library/"))
+
+
+def test_the_table_is_sorted_by_its_headings(page: Client, talk: Video) -> None:
+    shown = text_of(page.get("/library/?view=table&sort=title&q=networks"))
+    assert 'aria-sort="ascending"><a href="/library/?q=networks&amp;sort=-title">Title' in shown
+    reversed_ = text_of(page.get("/library/?view=table&sort=-title"))
+    assert 'aria-sort="descending"><a href="/library/?sort=title">Title' in reversed_
+
+
+def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video) -> None:
+    Video.objects.update(tags=["week 1"], channel="Hall")
+    shown = text_of(page.get("/library/?q=lecture&tag=week+1&channel=hall&kind=video"))
+    assert 'href="/library/?q=lecture&amp;channel=hall&amp;kind=video">' in shown
+    assert "Clear all filters" in shown
+    nothing = text_of(page.get("/library/?q=zebra"))
+    assert "Nothing fits “zebra”" in nothing
+    assert "clear the filter" in nothing
+
+
+def test_htmx_gets_the_list_alone(page: Client, talk: Video) -> None:
+    shown = text_of(page.get("/library/?q=lecture", **HTMX))
+    assert "Lecture on networks" in shown
+    assert "<html" not in shown
+
+
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_the_next_page_keeps_filter_group_and_view(
+    page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    monkeypatch.setattr(library_views, "PAGE", 3)
+    for number in range(5):
+        make_video(collection, key=f"v{number}", title=f"Talk {number}", cues=make_cues(1))
+    query = f"q=talk&group=collection&view={view}"
+    first = text_of(page.get(f"/library/?{query}"))
+    assert f"q=talk&amp;group=collection&amp;offset=3&amp;view={view}" in first
+    assert first.count("data-item-link") == 3
+    assert 'class="group-row"' in first
+    rest = text_of(page.get(f"/library/?{query}&offset=3", **HTMX))
+    assert "Talk 0" in rest
+    assert "group-row" not in rest
+    assert "Show more" not in rest
+
+
+def test_titles_are_escaped(page: Client, collection: Collection) -> None:
+    make_video(collection, title="<script>alert(1)</script>")
+    for view in ("cards", "table"):
+        assert "<script>alert" not in text_of(page.get(f"/library/?view={view}&group=kind"))
+
+
+def test_the_number_of_queries_does_not_grow_with_the_library(
+    page: Client, collection: Collection, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(20):
+        make_source(make_video(collection, key=f"v{number}", cues=make_cues(1)))
+        make_document(collection, ["x"], title=f"Notes {number}")
+    with django_assert_max_num_queries(26):
+        page.get("/library/?group=tag")
+    with django_assert_max_num_queries(14):
+        page.get("/library/?group=tag", **HTMX)
+
+
+def test_what_belongs_to_others_is_not_listed(stranger: Client, talk: Video) -> None:
+    shown = text_of(stranger.get("/library/"))
+    assert "Lecture on networks" not in shown
+    assert "Lectures</option>" not in shown
+    assert stranger.get("/library/?collection=lectures").status_code == 404
+
+
+def test_how_far_the_indexing_is_can_be_seen_and_filtered(
+    page: Client, talk: Video, collection: Collection
+) -> None:
+    refused = make_document(collection, ["x"], title="Refused notes")
+    refused.fail(ModelRefused("The server refused the key."))
+    make_document(collection, ["x"], title="Half-way notes")
+    shown = text_of(page.get("/library/"))
+    assert f'href="/sources/{refused.uuid}/passages/" title="The server refused the key."' in shown
+    assert "not indexed" in shown
+    assert "found by words" in shown
+    failed = text_of(page.get("/library/?state=failed"))
+    assert "Refused notes" in failed
+    assert "Half-way notes" not in failed
+    assert Source.objects.filter(state=State.READY).get().title not in failed
+
+
+def test_languages_that_the_embedding_model_does_not_know_are_told(
+    page: Client, collection: Collection
+) -> None:
+    make_document(collection, ["Die Steigung."], language="de")
+    assert "languages that" not in text_of(page.get("/library/"))
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    shown = text_of(page.get("/library/"))
+    assert "1 of 1 sources is in languages that" in shown
+    assert "<code>kb models fetch e5-small</code>" in shown
+    assert "<code>kb db migrate-embeddings --to e5-small</code>" in shown
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "state=magic",
+        "offset=-1",
+        "offset=99999999999999999999",
+        "offset=9999999",
+        "sort=%27%3B",
+        "group=x",
+        "view=x",
+        "q=%ED%A0%80",
+        "kind=lecture&tag=x",
+    ],
+)
+def test_an_odd_address_still_lists(page: Client, talk: Video, query: str) -> None:
+    assert page.get(f"/library/?{query}").status_code == 200
