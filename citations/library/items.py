@@ -159,7 +159,7 @@ def list_items(
     branches = _branches(scope, listing)
     # The row before the page tells whether its first group began there.
     before = min(1, offset)
-    rows = list(_chosen(branches, listing)[offset - before : offset + limit + 1])
+    rows: list[_Chosen] = list(_chosen(branches, listing)[offset - before : offset + limit + 1])
     shown = rows[before:]
     return ItemPage(
         items=tuple(_items(rows[: before + limit], after=before, is_grouped=bool(listing.group))),
@@ -203,8 +203,8 @@ def _branches(scope: Scope, listing: Listing) -> "dict[type[Model], QuerySet[Any
 
 
 def _videos(scope: Scope, listing: Listing) -> QuerySet[Video]:
-    rows = Video.objects.visible(scope)
-    rows = _with_words(rows, listing.words, "title", "channel", "key")
+    visible = Video.objects.visible(scope)
+    rows = _with_words(visible, listing.words, "title", "channel", "key")
     if listing.language:
         spoken = Transcript.objects.filter(video=OuterRef("pk"))
         rows = rows.filter(Exists(spoken.filter(_language(listing.language))))
@@ -255,8 +255,8 @@ def _language(code: str) -> Q:
 # In which order
 
 
-def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: Listing) -> "Sequence[_Chosen]":
-    """Return table, key, group and sort key of all rows, in order: a query that can be sliced."""
+def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: Listing) -> Any:
+    """Return all rows in order, as a query that can be sliced."""
     if not branches:
         return []
     narrow = [
