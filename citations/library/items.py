@@ -49,7 +49,7 @@ _Chosen = tuple[str, int, str | None, Any]  # table, key, group, sort key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class LibraryQuery:
     """What is listed, and how; an empty part restricts nothing. A ``-`` before a sort reverses it.
 
     New and long items come first, titles from A to Z.
@@ -149,7 +149,7 @@ class ItemPage:
 
 
 def list_items(
-    scope: Scope, listing: Listing = Listing(), *, offset: int = 0, limit: int = 60
+    scope: Scope, listing: LibraryQuery = LibraryQuery(), *, offset: int = 0, limit: int = 60
 ) -> ItemPage:
     """Return a page of the items that match every one of the words in title, channel or id.
 
@@ -169,7 +169,7 @@ def list_items(
     )
 
 
-def _check(listing: Listing) -> None:
+def _check(listing: LibraryQuery) -> None:
     known = {
         "state": ("", *State.values),
         "kind": ("", *dict(KINDS)),
@@ -187,7 +187,7 @@ def _check(listing: Listing) -> None:
 # Which rows
 
 
-def _branches(scope: Scope, listing: Listing) -> "dict[type[Model], QuerySet[Any]]":
+def _branches(scope: Scope, listing: LibraryQuery) -> "dict[type[Model], QuerySet[Any]]":
     """Return the matching rows of each table that can have some."""
     tables: dict[type[Model], QuerySet[Any]] = {}
     if listing.kind in ("", SourceKind.VIDEO):
@@ -202,7 +202,7 @@ def _branches(scope: Scope, listing: Listing) -> "dict[type[Model], QuerySet[Any
     return tables
 
 
-def _videos(scope: Scope, listing: Listing) -> QuerySet[Video]:
+def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
     visible = Video.objects.visible(scope)
     rows = _with_words(visible, listing.words, "title", "channel", "key")
     if listing.language:
@@ -213,7 +213,7 @@ def _videos(scope: Scope, listing: Listing) -> QuerySet[Video]:
     return _about(rows, listing, channel="channel")
 
 
-def _documents(scope: Scope, listing: Listing) -> QuerySet[Source]:
+def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
     rows: QuerySet[Source] = Source.objects.visible(scope).filter(video=None)
     rows = _with_words(rows, listing.words, "title", "author")
     if listing.kind:
@@ -225,7 +225,7 @@ def _documents(scope: Scope, listing: Listing) -> QuerySet[Source]:
     return _about(rows, listing, channel="author")
 
 
-def _lectures(scope: Scope, listing: Listing) -> QuerySet[LectureSession]:
+def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
     rows = _with_words(LectureSession.objects.visible(scope), listing.words, "title")
     return rows.filter(_language(listing.language)) if listing.language else rows
 
@@ -239,7 +239,7 @@ def _with_words(rows: QuerySet[_Rows], words: str, *fields: str) -> QuerySet[_Ro
     return rows
 
 
-def _about(rows: QuerySet[_Rows], listing: Listing, *, channel: str) -> QuerySet[_Rows]:
+def _about(rows: QuerySet[_Rows], listing: LibraryQuery, *, channel: str) -> QuerySet[_Rows]:
     if listing.channel:
         rows = rows.filter(**{f"{channel}__iexact": clean(listing.channel, 200)})
     if listing.tag:
@@ -255,7 +255,7 @@ def _language(code: str) -> Q:
 # In which order
 
 
-def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: Listing) -> Any:
+def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery) -> Any:
     """Return all rows in order, as a query that can be sliced."""
     if not branches:
         return []
@@ -316,7 +316,9 @@ def _rank(table: type[Model], sort: str) -> Any:
     return Cast("position" if table is LectureSession else "duration", IntegerField())
 
 
-def _group_sizes(branches: "dict[type[Model], QuerySet[Any]]", listing: Listing) -> dict[str, int]:
+def _group_sizes(
+    branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery
+) -> dict[str, int]:
     sizes: Counter[str] = Counter()
     for table, rows in branches.items() if listing.group else ():
         grouped = rows.order_by().annotate(group=_group(table, listing.group))

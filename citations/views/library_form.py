@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from citations.library.items import GROUPS, KINDS, SORTS, Listing
+from citations.library.items import GROUPS, KINDS, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
@@ -25,7 +25,7 @@ _WAYS: Final = [*SORTS, *(f"-{sort}" for sort in SORTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chip:
+class FilterPart:
     """A part of the filter that is in force, and the query string without it."""
 
     name: str
@@ -35,7 +35,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryParameters:
-    listing: Listing
+    listing: LibraryQuery
     view: str
     offset: int
 
@@ -48,10 +48,10 @@ class LibraryParameters:
         return f"?{urlencode({name: value for name, value in plain.items() if value})}"
 
     @property
-    def chips(self) -> list[Chip]:
+    def chips(self) -> list[FilterPart]:
         labels = {"kind": dict(KINDS), "state": dict(State.choices)}
         return [
-            Chip(
+            FilterPart(
                 name="words" if name == "q" else name,
                 value=str(labels.get(name, {}).get(value, value)),
                 without=self.question(**{name: ""}),
@@ -105,7 +105,7 @@ class LibraryForm(forms.Form):
         values: dict[str, Any] = self.cleaned_data
         parts = {name: values.get(name) or "" for name in _PARTS if name not in ("words", "sort")}
         return LibraryParameters(
-            listing=Listing(
+            listing=LibraryQuery(
                 words=values.get("q") or "", sort=values.get("sort") or SORTS[0], **parts
             ),
             view=values.get("view") or (view if view in VIEWS else VIEWS[0]),
@@ -113,4 +113,4 @@ class LibraryForm(forms.Form):
         )
 
 
-_PARTS: Final = tuple(Listing.__dataclass_fields__)
+_PARTS: Final = tuple(LibraryQuery.__dataclass_fields__)

@@ -7,7 +7,7 @@ import pytest
 
 from citations.errors import InvalidFilter
 from citations.lectures import sessions
-from citations.library.items import Listing, list_items
+from citations.library.items import LibraryQuery, list_items
 from citations.models import Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.errors import CollectionNotFound
@@ -33,7 +33,7 @@ def shelf(collection: Collection, scope: Scope) -> Collection:
 
 
 def titles(scope: Scope, offset: int = 0, limit: int = 60, **listing: Any) -> list[str]:
-    page = list_items(scope, Listing(**listing), offset=offset, limit=limit)
+    page = list_items(scope, LibraryQuery(**listing), offset=offset, limit=limit)
     return [item.title for item in page.items]
 
 
@@ -81,13 +81,13 @@ def test_what_has_no_date_of_publication_comes_last_in_either_direction(
 def test_each_part_narrows_the_list(
     scope: Scope, shelf: Collection, listing: dict[str, str], expected: set[str]
 ) -> None:
-    page = list_items(scope, Listing(**listing))
+    page = list_items(scope, LibraryQuery(**listing))
     assert {item.title for item in page.items} == expected
     assert page.total == len(expected)
 
 
 def test_groups_have_headings_and_sizes(scope: Scope, shelf: Collection) -> None:
-    page = list_items(scope, Listing(group="tag", sort="title"))
+    page = list_items(scope, LibraryQuery(group="tag", sort="title"))
     assert [(item.group, item.title) for item in page.items] == [
         ("ai", "Neural nets"),
         ("week 1", "Neural nets"),
@@ -103,7 +103,7 @@ def test_groups_have_headings_and_sizes(scope: Scope, shelf: Collection) -> None
 def test_a_heading_stands_once_wherever_the_pages_are_cut(
     scope: Scope, shelf: Collection, group: str
 ) -> None:
-    listing = Listing(group=group)
+    listing = LibraryQuery(group=group)
     whole = [(item.group, item.title) for item in list_items(scope, listing).items]
     parts = []
     for offset in range(len(whole)):
@@ -116,18 +116,18 @@ def test_a_heading_stands_once_wherever_the_pages_are_cut(
 @pytest.mark.parametrize("part", ["state", "kind", "sort", "group"])
 def test_what_there_is_none_of_is_refused(scope: Scope, part: str) -> None:
     with pytest.raises(InvalidFilter, match="magic"):
-        list_items(scope, Listing(**{part: "magic\0"}))
+        list_items(scope, LibraryQuery(**{part: "magic\0"}))
 
 
 def test_nothing_outside_the_scope_is_listed(scope: Scope, shelf: Collection) -> None:
     assert list_items(NOTHING).items == ()
-    assert list_items(NOTHING, Listing(group="tag")).groups == {}
+    assert list_items(NOTHING, LibraryQuery(group="tag")).groups == {}
     with pytest.raises(CollectionNotFound):
-        list_items(NOTHING, Listing(collection=shelf.slug))
+        list_items(NOTHING, LibraryQuery(collection=shelf.slug))
 
 
 def test_the_worst_state_of_a_recording_is_its_problem(scope: Scope, shelf: Collection) -> None:
     source = Source.objects.get(title="Neural nets")
-    assert list_items(scope, Listing(words="neural")).items[0].problem is None
+    assert list_items(scope, LibraryQuery(words="neural")).items[0].problem is None
     Source.objects.filter(pk=source.pk).update(state=State.FAILED)
-    assert list_items(scope, Listing(words="neural")).items[0].problem == source
+    assert list_items(scope, LibraryQuery(words="neural")).items[0].problem == source
