@@ -151,7 +151,7 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
         "theme_color": "#0b655d",
         "icons": icons,
         "share_target": {
-            "action": resolve_url("add-page"),
+            "action": resolve_url("add"),
             "method": "GET",
             "enctype": "application/x-www-form-urlencoded",
             "params": {name: name for name in ("title", "text", "url")},
@@ -311,7 +311,7 @@ def _tokens(request: Any, text: str = "") -> dict[str, Any]:
         "connections": connected.select_related("application").prefetch_related("collections"),
         "collections": Collection.objects.visible(request.access),
         "mcp_url": url,
-        "bookmarklet": BOOKMARKLET % request.build_absolute_uri(resolve_url("add-page")),
+        "bookmarklet": BOOKMARKLET % request.build_absolute_uri(resolve_url("add")),
         "is_public": request.is_secure(),
         "claude_link": clients.claude_link(url),
         "claude_code_command": clients.claude_code_command(url, text),
