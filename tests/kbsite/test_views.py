@@ -170,16 +170,16 @@ def test_settings_that_do_not_fit_the_library_are_told_but_the_server_is_ready(
     mismatch = {"name": "Embeddings", "state": "degraded", "code": "embedding_mismatch"}
     assert mismatch in response.json()["checks"]
     assert "others" not in text_of(response), "which models are used is for superusers"
-    sources = text_of(page.get("/sources/"))
+    sources = text_of(page.get("/library/"))
     assert "The library is locked to fake · others · 4 dimensions" in sources
     assert "kb db migrate-embeddings --to" in sources
 
 
-def test_the_sources_page_says_what_was_split_with_other_sizes(page: Client, settings: Any) -> None:
+def test_the_library_says_what_was_split_with_other_sizes(page: Client, settings: Any) -> None:
     make_source(make_video(Collection.objects.get(slug="lectures")), texts=["One."])
-    assert "kb db reindex" not in text_of(page.get("/sources/"))
+    assert "kb db reindex" not in text_of(page.get("/library/"))
     settings.CHUNK_SIZE = 300
-    assert "1 source of these was split with other values" in text_of(page.get("/sources/"))
+    assert "1 source was split with other values" in text_of(page.get("/library/"))
 
 
 def test_a_server_without_database_is_healthy_but_not_ready_and_tells_nothing(
