@@ -267,7 +267,7 @@ class YouTubeError(KnowledgeBaseError):
     """YouTube did not return what was requested."""
 
     code = "youtube_error"
-    default_hint = "Upload a caption file or paste the transcript panel instead."
+    default_hint = "Upload a caption file, or let the browser extension send the captions."
 
 
 class Blocked(YouTubeError):
@@ -275,7 +275,7 @@ class Blocked(YouTubeError):
 
     code = "blocked"
     retry = Retry.COOL_DOWN
-    default_hint = "Set PROXY_URL to another address, or upload captions instead."
+    default_hint = "Set PROXY_URL to another address, or let the browser extension send captions."
 
 
 class RateLimited(Blocked):

@@ -23,6 +23,11 @@ NAMES = ("chromium", "chromium-browser")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), "")
 VIDEO = "lecture0001"
 SILENT = "silent00001"
+STORED = """
+from transcripts.models import Transcript
+rows = Transcript.objects.filter(video__youtube_id="lecture0001")
+print(json.dumps(list(rows.values_list("language", "origin"))))
+"""
 REMOVE = """
 from citations.ingest import pipeline
 from transcripts import collections
@@ -121,9 +126,16 @@ def test_a_video_is_added_by_the_captions_of_its_player_then_searched_and_compar
 
     reader.connect(panel, choice="add and change")
     assert reader.kept(panel)["account"]["scope"] == "read write"
+    panel.get_by_label("Captions").select_option("German")
+    expect(panel.get_by_text("2 captions are loaded.")).to_be_visible()
+    find.fill("RUCKWARTS")
+    expect(panel.locator("#matches mark")).to_have_text("rückwärts")
+    panel.get_by_label("Captions").select_option("English (automatic)")
+    expect(panel.get_by_text("4 captions are loaded.")).to_be_visible()
     panel.get_by_role("button", name="Add to the library").click()
     expect(panel.get_by_text("Added to the library.")).to_be_visible()
     expect(panel.get_by_role("heading", name="The library’s search")).to_be_visible(timeout=60_000)
+    assert site.json(STORED) == [["en", "auto"]]
     find.fill("gradient")
     panel.locator("#passages").get_by_role("button").first.click()
     expect(panel.locator("#passages").get_by_role("button").first).to_contain_text("gradient")

@@ -1,9 +1,10 @@
 """A stand-in for the site of the videos: a watch page whose player fetches captions as YouTube's
-does, and a site that gives captions to its player alone.
+does, and a site that gives those of a machine to its player alone.
 """
 
 import json
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, Self
 from urllib.parse import parse_qs, urlsplit
@@ -14,6 +15,7 @@ SPOKEN: Final = (
     "<img src=x onerror=document.title='taken'> is only text",
     "and each weight follows its gradient",
 )
+GERMAN: Final = ("Heute läuft der Fehler", "rückwärts durch das Netz")
 TITLE: Final = "Backpropagation <img src=x onerror=\"document.title='taken'\">"
 PAGE: Final = """<!doctype html><title>Watch</title>
 <div id="movie_player"></div><video controls></video>
@@ -25,7 +27,9 @@ PAGE: Final = """<!doctype html><title>Watch</title>
     videoDetails: { videoId: id, title: TITLE, author: "Lecture Hall" },
     captions: id.startsWith("silent") ? undefined : { playerCaptionsTracklistRenderer: {
       captionTracks: [{ baseUrl: track, languageCode: "en", kind: "asr",
-        name: { simpleText: "English (automatic)" } }] } },
+        name: { simpleText: "English (automatic)" } },
+      { baseUrl: `/api/timedtext?v=${id}&lang=de`, languageCode: "de",
+        name: { runs: [{ text: "German" }] } }] } },
   });
   document.querySelector("button").onclick = () => fetch(`${track}&fmt=json3&pot=proof`);
 </script>
@@ -57,8 +61,10 @@ class _Handler(BaseHTTPRequestHandler):
             page = PAGE.replace("TITLE", json.dumps(TITLE).replace("<", "\\u003c"))
             self._answer(page, "text/html")
         elif parts.path == "/api/timedtext":
-            is_player = parse_qs(parts.query).get("pot") == ["proof"]
-            self._answer(captions() if is_player else "", "application/json")
+            asked_for = parse_qs(parts.query)
+            is_given = asked_for.get("pot") == ["proof"] or asked_for["lang"] == ["de"]
+            lines = GERMAN if asked_for["lang"] == ["de"] else SPOKEN
+            self._answer(captions(lines) if is_given else "", "application/json")
         else:
             self._answer("", "text/plain")
 
@@ -74,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def captions() -> str:
+def captions(lines: Sequence[str]) -> str:
     """Return what was said, as json3: a line every ten seconds, with the times of its words."""
     events = [
         {
@@ -84,6 +90,6 @@ def captions() -> str:
                 {"utf8": f"{word} ", "tOffsetMs": 500 * at} for at, word in enumerate(line.split())
             ],
         }
-        for number, line in enumerate(SPOKEN)
+        for number, line in enumerate(lines)
     ]
     return json.dumps({"wireMagic": "pb3", "events": events})

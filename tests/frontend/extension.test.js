@@ -102,10 +102,11 @@ test("what a page says is bounded, and what it says of another video does not co
   }
 });
 
-test("captions by people in the reader's language come first", () => {
+test("captions by people whom the reader understands come first, then what was heard", () => {
   const track = (language, automatic) => ({ language, automatic, name: "", address: "" });
   const tracks = [track("de", true), track("fr", false), track("de-AT", false)];
   assert.equal(preferred(tracks, ["de", "en"]), tracks[2]);
-  assert.equal(preferred(tracks.slice(0, 2), ["de"]), tracks[1]);
+  assert.equal(preferred(tracks.slice(0, 2), ["de"]), tracks[0]);
+  assert.equal(preferred(tracks.slice(1, 2), ["de"]), tracks[1]);
   assert.equal(preferred([], ["de"]), null);
 });

@@ -8,6 +8,8 @@
 
   /** @type {string[]} of captions, latest last */
   const fetched = [];
+  /** @type {Set<string>} what this script has fetched itself */
+  const own = new Set();
 
   const isCaptions = (/** @type {string} */ address) => {
     const { origin, pathname } = new URL(address, location.href);
@@ -21,7 +23,7 @@
 
   new PerformanceObserver((list) => {
     for (const { name } of list.getEntries()) {
-      if (!isCaptions(name) || fetched.includes(name)) continue;
+      if (!isCaptions(name) || fetched.includes(name) || own.has(name)) continue;
       fetched.push(name);
       if (fetched.length > MOST_ADDRESSES) fetched.shift();
       announce();
@@ -58,6 +60,7 @@
 
   const fetchCaptions = async (/** @type {string} */ address) => {
     if (!isCaptions(address)) return { text: "" };
+    own.add(address);
     try {
       const response = await fetch(address, { signal: AbortSignal.timeout(PATIENCE) });
       return { text: response.ok && response.body ? await readText(response.body) : "" };

@@ -44,12 +44,12 @@ async function callIfThere(path) {
 }
 
 /**
- * Return the collections that the connection reaches.
- * @returns {Promise<{slug: string, name: string}[]>}
+ * Return the collections that the connection reaches: slugs and names.
+ * @returns {Promise<{value: string, name: string}[]>}
  */
 export async function collections() {
   const { collections: rows } = await call("/api/content/collections/?limit=100");
-  return rows.map((/** @type {any} */ row) => ({ slug: `${row.slug}`, name: `${row.name}` }));
+  return rows.map((/** @type {any} */ row) => ({ value: `${row.slug}`, name: `${row.name}` }));
 }
 
 /**

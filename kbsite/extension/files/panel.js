@@ -1,11 +1,11 @@
-// The panel beside a video. What comes from the page or the library is shown as text, never as
-// markup.
+// The panel beside a video: what is known of it, and what its reader may do.
 
 import { ADDRESS, account, connect, Problem, SIGNED_OUT, signOut } from "./account.js";
-import { clock, findCues, readCues, saidBefore } from "./captions.js";
+import { findCues, readCues, saidBefore } from "./captions.js";
+import { choices, list, marks, passageLink, seekButton, the } from "./elements.js";
 import { add, collections, pageOf, search, stateOf } from "./library.js";
-import { readCaptions, readPage, seek, watch } from "./tabs.js";
-import { preferred, readVideo } from "./video.js";
+import { readCaptions, readPage, watch } from "./tabs.js";
+import { keyOf, preferred, readVideo } from "./video.js";
 
 const PAUSE = 400; // ms of typing after which the library is asked
 const POLL = 3_000; // ms
@@ -20,24 +20,6 @@ let cues = [];
 let content = ""; // of the captions, as the player got them
 let state = "absent";
 let turn = 0; // rises with each page that is shown: answers about an earlier one are dropped
-
-/** @param {string} id @returns {any} */
-const the = (id) => document.getElementById(id);
-
-/**
- * @param {string} name
- * @param {string | Node[]} content
- * @param {Record<string, string>} attributes
- */
-function element(name, content, attributes = {}) {
-  const made = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...(typeof content === "string" ? [content] : content));
-  return made;
-}
-
-/** @param {string} id @param {Node[]} items */
-const list = (id, items) => the(id).replaceChildren(...items.map((item) => element("li", [item])));
 
 /** @param {string} text */
 function tell(text, error = "") {
@@ -85,7 +67,7 @@ async function show() {
   the("title").textContent = video.title || video.id;
   the("channel").textContent = video.channel;
   showTracks(video);
-  await loadCaptions(now);
+  if (!cues.length) await loadCaptions(now);
   if (isConnected && now === turn) await attempt(() => showLibrary(now));
 }
 
@@ -98,29 +80,35 @@ function forget() {
   for (const id of ["adding", "open", "relating", "passages-title"]) the(id).hidden = true;
 }
 
-/** @param {import("./video.js").Video} shown */
+/** List the tracks; the one that is chosen stays. @param {import("./video.js").Video} shown */
 function showTracks({ tracks }) {
-  const best = preferred(tracks, navigator.languages);
-  the("track").replaceChildren(...tracks.map((track, index) => {
-    const name = track.name || track.language + (track.automatic ? " (automatic)" : "");
-    return element("option", name, {
-      value: String(index), ...(track === best ? { selected: "" } : {}),
-    });
+  const rows = tracks.map((track) => ({
+    value: keyOf(track),
+    name: track.name || track.language + (track.automatic ? " (automatic)" : ""),
   }));
+  const best = preferred(tracks, navigator.languages);
+  const before = rows.find(({ value }) => value === the("track").value)?.value;
+  choices("track", rows, before ?? (best ? keyOf(best) : ""));
 }
 
-const track = () => video?.tracks[Number(the("track").value)] ?? null;
+const track = () => video?.tracks.find((each) => keyOf(each) === the("track").value) ?? null;
 
 /** @param {number} now */
 async function loadCaptions(now) {
   const chosen = track();
   const text = chosen ? await readCaptions(chosen.address) : "";
-  if (now !== turn) return;
+  if (now !== turn || chosen !== track()) return;
   content = text;
   cues = readCues(text);
   const missing = chosen ? WITHHELD : "This video has no captions, or the player does not say so.";
   the("captions").textContent = cues.length ? `${cues.length} captions are loaded.` : missing;
   showMatches();
+}
+
+/** Load the captions of another track. */
+async function changeTrack() {
+  [cues, content] = [[], ""];
+  await loadCaptions(turn);
 }
 
 /** Say whether the video is in the library, and what else is about it. @param {number} now */
@@ -148,16 +136,15 @@ async function showState(now) {
 async function showCollections() {
   const rows = await collections();
   const { collection = "" } = await chrome.storage.local.get("collection");
-  the("collection").replaceChildren(...rows.map((row) => element("option", row.name, {
-    value: row.slug, ...(row.slug === collection ? { selected: "" } : {}),
-  })));
+  choices("collection", rows, collection);
   the("collection").parentElement.hidden = rows.length < 2;
 }
 
 /** Send the captions, and follow them until they can be searched. */
 async function addVideo() {
   const chosen = track();
-  if (!video || !chosen || !content) return;
+  if (!video || !chosen) return;
+  if (!cues.length) throw new Problem(WITHHELD);
   const now = turn;
   const collection = the("collection").value;
   tell("The captions are being sent …");
@@ -172,24 +159,11 @@ async function addVideo() {
   }
 }
 
-/** @param {{text: string, isMatch: boolean}[]} parts */
-const shown = (parts) => parts.map(({ text, isMatch }) =>
-  isMatch ? element("mark", text) : document.createTextNode(text));
-
-/** @param {number} start @param {Node[]} text */
-function seekButton(start, text) {
-  const button = element("button", [
-    element("span", clock(start), { class: "place" }), element("span", text),
-  ], { type: "button" });
-  button.addEventListener("click", () => seek(start));
-  return button;
-}
-
 /** Search the captions, at once. */
 function showMatches() {
   const query = the("find").value.trim();
   const matches = findCues(cues, query);
-  list("matches", matches.map(({ start, parts }) => seekButton(start, shown(parts))));
+  list("matches", matches.map(({ start, parts }) => seekButton(start, marks(parts))));
   const places = matches.length === 1 ? "1 place" : `${matches.length} places`;
   the("count").textContent = query && cues.length ? `${places} in the captions` : "";
 }
@@ -219,13 +193,8 @@ async function showRelated(query, subject) {
   the("about").textContent = others.length
     ? `About ${subject}`
     : `Nothing else in the library seems to be about ${subject}.`;
-  list("related", others.slice(0, RELATED).map(relatedLink));
+  list("related", others.slice(0, RELATED).map(passageLink));
 }
-
-/** @param {import("./library.js").Passage} passage */
-const relatedLink = ({ title, place, text, link }) => element("a", [
-  element("strong", title), element("span", place, { class: "place" }), element("span", text),
-], { href: link, target: "_blank", rel: "noreferrer" });
 
 async function showRelatedNow() {
   const seconds = (await readPage())?.seconds ?? 0;
@@ -253,7 +222,7 @@ the("find").addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(() => attempt(showPassages), PAUSE);
 });
-the("track").addEventListener("change", () => loadCaptions(turn));
+the("track").addEventListener("change", changeTrack);
 the("adding").addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const button = the("adding").querySelector("button");

@@ -109,21 +109,27 @@ function merged(listed, loaded) {
   /** @type {Map<string, Track>} */
   const tracks = new Map();
   for (const track of [...listed, ...loaded]) {
-    const key = `${track.language} ${track.automatic}`;
+    const key = keyOf(track);
     tracks.set(key, { ...track, name: tracks.get(key)?.name || track.name });
   }
   return [...tracks.values()];
 }
 
 /**
- * Choose the track to begin with: written by people in the reader's language, by people, any.
+ * Choose the track to begin with, as the library does: written by people in a language that the
+ * reader knows, what was said as a machine heard it, any other.
  * @param {Track[]} tracks
  * @param {readonly string[]} languages
  */
 export function preferred(tracks, languages) {
   const base = (/** @type {string} */ language) => language.split("-")[0].toLowerCase();
-  const read = new Set(languages.map(base));
-  const rank = (/** @type {Track} */ track) =>
-    (track.automatic ? 2 : 0) + (read.has(base(track.language)) ? 0 : 1);
+  const known = new Set(languages.map(base));
+  const rank = (/** @type {Track} */ { automatic, language }) => {
+    if (automatic) return 1;
+    return known.has(base(language)) ? 0 : 2;
+  };
   return [...tracks].sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
+
+/** @param {Track} track */
+export const keyOf = ({ language, automatic }) => `${language} ${automatic}`;
