@@ -79,6 +79,18 @@ class NoteNotFound(NotFound):
     code = "note_not_found"
 
 
+class SharedLinkNotFound(NotFound):
+    """A shared link has expired or was revoked, or what it showed may not be shared any more."""
+
+    code = "shared_link_not_found"
+
+
+class LinksNotAllowed(Conflict):
+    """The collection's owners do not allow links for people without an account."""
+
+    code = "links_not_allowed"
+
+
 class HighlightNotFound(NotFound):
     """No highlight with that id that the caller may see."""
 

@@ -12,6 +12,7 @@ from citations.views import (
     palette,
     recordings,
     search,
+    shared_links,
     sources,
 )
 from citations.views import add as view_add
@@ -50,6 +51,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/answers/<uuid:answer_id>/note/", conversations.keep, name="answer-note"),
     path("ask/citations/<uuid:citation_id>/", citation.show_citation, name="citation-details"),
     path("citations/<uuid:citation_id>/", citation.go, name="citation"),
+    path("shared-links/", shared_links.show_links, name="shared-links"),
+    path("shared-links/<uuid:link_id>/revoke/", shared_links.revoke, name="shared-link-revoke"),
+    path("collections/<int:pk>/links/", shared_links.allow, name="collection-links"),
+    path("ask/answers/<uuid:answer_id>/share/", shared_links.share_answer, name="answer-share"),
+    path(
+        "highlights/<uuid:highlight_id>/share/",
+        shared_links.share_highlight,
+        name="highlight-share",
+    ),
     path("notes/", view_notes.show_notes, name="notes"),
     path("notes/add/", view_notes.add, name="note-add"),
     path("notes/<uuid:note_id>/", view_notes.change, name="note"),

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api, celery, views
+from kbsite import api, celery, shared_page, views
 from kbsite.content.views import router as content
 from kbsite.telemetry import page
 
@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/cuebase-extension.zip", views.browser_extension, name="browser-extension"),
     path("manifest.webmanifest", views.web_manifest, name="web-manifest"),
     path("", include("kbsite.webhooks.urls")),
+    path("shared/<uuid:link_id>/", shared_page.show, name="shared"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),

@@ -5,6 +5,7 @@ from citations.api.highlights import router as highlights
 from citations.api.lectures import router as lectures
 from citations.api.notes import router as notes
 from citations.api.search import router
+from citations.api.shared_links import router as shared_links
 from citations.api.sources import router as sources
 
 router.add_router("", sources)
@@ -12,5 +13,6 @@ router.add_router("", lectures)
 router.add_router("", conversations)
 router.add_router("", notes)
 router.add_router("", highlights)
+router.add_router("", shared_links)
 
 __all__ = ["router"]

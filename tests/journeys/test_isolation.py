@@ -8,6 +8,7 @@ the table `tests/kbsite/mcp_walk.py`.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from io import BytesIO
 from typing import Any
@@ -18,6 +19,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.lectures import events
@@ -31,6 +33,7 @@ from citations.models import (
     LectureSession,
     Note,
     Page,
+    SharedLink,
     Source,
     Window,
     WindowOutcome,
@@ -192,6 +195,11 @@ PAGES = [
     Door("POST", "highlights/<uuid:highlight_id>/", "thing", {"color": "blue"}),
     Door("GET", "highlights/<uuid:highlight_id>/delete/"),
     Door("POST", "highlights/<uuid:highlight_id>/delete/"),
+    Door("POST", "highlights/<uuid:highlight_id>/share/"),
+    Door("POST", "ask/answers/<uuid:answer_id>/share/"),
+    Door("GET", "shared-links/", "list"),
+    Door("POST", "shared-links/<uuid:link_id>/revoke/"),
+    Door("POST", "collections/<int:pk>/links/", "thing", {"allowed": "1"}),
     Door("GET", "collections/", "list"),
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
@@ -309,6 +317,9 @@ OPERATIONS = [
     Door("GET", "api/v1/highlights/<highlight_id>"),
     Door("PUT", "api/v1/highlights/<highlight_id>", "thing", {"color": "blue"}, json=True),
     Door("DELETE", "api/v1/highlights/<highlight_id>"),
+    Door("GET", "api/v1/shared-links", "list"),
+    Door("POST", "api/v1/shared-links", "note", {"highlight_id": "{highlight}"}, json=True),
+    Door("DELETE", "api/v1/shared-links/<link_id>"),
     Door("GET", "api/v1/docs", "list"),
     Door("GET", "api/v1/openapi.json", "list"),
 ]
@@ -357,7 +368,7 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight")
+MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight", "link")
 PRIVATE = (
     "<conversation_id>",
     "<answer_id>",
@@ -367,6 +378,8 @@ PRIVATE = (
     "<uuid:webhook_id>",
     "<highlight_id>",
     "<uuid:highlight_id>",
+    "<link_id>",
+    "<uuid:link_id>",
 )  # not even a colleague's
 QUERIES = {
     "v1/transcripts/<path:video_id>/search": "?query=networks",
@@ -386,7 +399,8 @@ NOT_WALKED = (
     "second-factor/",
     "sign-in/team/",
     "sign-in/code/",
-)  # the admin has a walk below, sign-in and OAuth have tests; the second answers 404 to all else
+    "shared/",
+)  # the admin has a walk below; sign-in, OAuth, shared links have tests; "^api/" is 404 to all else
 
 
 def routes(
@@ -524,7 +538,7 @@ class House:
 
 @pytest.fixture
 def house(db: None) -> House:
-    shelf = Collection.objects.create(name="Secrets", slug="secrets")
+    shelf = Collection.objects.create(name="Secrets", slug="secrets", allows_links=True)
     owner = make_user("owner", collection=shelf, role=Role.OWNER)
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     outsider = make_user("outsider", collection=elsewhere, role=Role.VIEWER)
@@ -570,7 +584,9 @@ def house(db: None) -> House:
     events.publish(lecture, [("segment", {"text": SECRET})])
     conversation = Conversation.objects.create(collection=shelf, owner=owner, title=SECRET)
     about = {
-        "claims": [{"text": SECRET, "citations": [1], "is_supported": True}],
+        "claims": [
+            {"text": SECRET, "citations": [1], "is_supported": True, "collections": [shelf.pk]}
+        ],
         "state": "answered",
     }
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)
@@ -578,6 +594,9 @@ def house(db: None) -> House:
     kept = Highlight.objects.create(source=book, author=owner, **at, note=SECRET, tags=[SECRET])
     ids = {
         "highlight": kept.uuid,
+        "link": SharedLink.objects.create(
+            author=owner, highlight=kept, expires_at=timezone.now() + timedelta(days=1)
+        ).uuid,
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,

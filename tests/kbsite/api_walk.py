@@ -3,8 +3,8 @@ operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``,
 ``{membership}``, ``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``,
-``{answer}``, ``{quotation}``, ``{note}``, ``{webhook}`` and ``{highlight}`` in a path, and
-``{slug}``, ``{username}``, ``{chunk}``, ``{session}`` and ``{said}`` (words of the source) in a
+``{answer}``, ``{quotation}``, ``{note}``, ``{webhook}``, ``{highlight}`` and ``{link}`` in a path,
+and ``{slug}``, ``{username}``, ``{chunk}``, ``{session}`` and ``{said}`` (words of the source) in a
 body, stand for things of the collection that is tried. An operation that is served but missing here
 fails a test.
 """
@@ -129,6 +129,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}highlights/import", {"items": []}, names=False),
     Operation("GET", f"{V1}highlights/{{highlight}}"),
     Operation("PUT", f"{V1}highlights/{{highlight}}", {"color": "blue"}),
+    Operation("GET", f"{V1}shared-links", names=False),
+    Operation("POST", f"{V1}shared-links", {"highlight_id": "{highlight}"}),
+    Operation("DELETE", f"{V1}shared-links/{{link}}"),
     Operation("DELETE", f"{V1}highlights/{{highlight}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),

@@ -4,6 +4,7 @@ forgotten by the walks.
 
 import re
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.test.client import ClientHandler
+from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi
@@ -24,6 +26,7 @@ from citations.models import (
     Highlight,
     LectureSession,
     Note,
+    SharedLink,
     Window,
     WindowOutcome,
 )
@@ -86,6 +89,8 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         state=AnswerState.ANSWERED,
     )
     at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
+    kept = Highlight.objects.create(source=source, author=user, **at)
+    Collection.objects.filter(pk=collection.pk).update(allows_links=True)
     return {
         "webhook": Webhook.objects.create(user=user, url="https://example.org/").uuid,
         "conversation": conversation.uuid,
@@ -94,7 +99,10 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "note": Note.objects.create(
             collection=collection, author=user, title="Networks", text="They learn."
         ).uuid,
-        "highlight": Highlight.objects.create(source=source, author=user, **at).uuid,
+        "highlight": kept.uuid,
+        "link": SharedLink.objects.create(
+            highlight=kept, author=user, expires_at=timezone.now() + timedelta(days=1)
+        ).uuid,
         "said": SENTENCES[0],
         "session": session.uuid,
         "citation": Citation.objects.create(

@@ -64,6 +64,9 @@ class Collection(models.Model):
     members: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
     )
+    allows_links = models.BooleanField(
+        default=False, help_text="Editors may share passages with people without an account."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CollectionQuerySet.as_manager()

@@ -1,0 +1,63 @@
+"""Links that show one highlight or answer to people without an account."""
+
+import uuid
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import CheckConstraint, Q
+from django.db.models.functions import Now
+
+from citations.models.answers import Answer, Conversation
+from citations.models.highlights import Highlight
+from citations.models.sources import Source
+from transcripts.scope import Scope
+
+
+class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
+    def of(self, scope: Scope, user: User | None) -> "SharedLinkQuerySet":
+        """Keep one author's (None: the local user) to what the scope may read."""
+        conversations = Conversation.objects.of(scope, user)
+        return self.filter(
+            Q(highlight__source__in=Source.objects.visible(scope))
+            | Q(answer__conversation__in=conversations),
+            author=user,
+        )
+
+    def unexpired(self) -> "SharedLinkQuerySet":
+        return self.filter(expires_at__gt=Now())
+
+
+class SharedLink(models.Model):
+    """A link to one highlight or one answer. Who has the ``uuid`` reads it until it expires."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    author = models.ForeignKey(
+        User, models.CASCADE, null=True, blank=True, related_name="shared_links"
+    )
+    highlight = models.ForeignKey(
+        Highlight, models.CASCADE, null=True, blank=True, related_name="shared_links"
+    )
+    answer = models.ForeignKey(
+        Answer, models.CASCADE, null=True, blank=True, related_name="shared_links"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    objects = SharedLinkQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        constraints = (
+            CheckConstraint(
+                condition=Q(highlight=None, answer__isnull=False)
+                | Q(highlight__isnull=False, answer=None),
+                name="shared_link_of_one",
+            ),
+        )
+
+    @property
+    def path(self) -> str:
+        return f"/shared/{self.uuid}/"
+
+    def __str__(self) -> str:
+        return str(self.highlight or (self.answer and self.answer.question))

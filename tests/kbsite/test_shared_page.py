@@ -1,0 +1,73 @@
+"""The page of a shared link, for people without an account."""
+
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import SharedLink
+from citations.notebook import highlights, shared_links
+from citations.notebook.highlights import HighlightNotes, SelectedText
+from tests.html import text_of
+from tests.makers import make_paper
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+SAID = "The error <b>runs</b> backwards."
+
+
+@pytest.fixture
+def link(scope: Scope, owner: User, collection: Collection) -> SharedLink:
+    shared_links.allow_links(collection, is_allowed=True)
+    book = make_paper(collection, [SAID, "What stands on the next page is not shared."])
+    kept = highlights.keep(
+        scope,
+        owner,
+        str(book.uuid),
+        SelectedText(exact=SAID),
+        HighlightNotes(note="Between ourselves."),
+    )
+    return shared_links.share_highlight(scope, owner, kept.placed)
+
+
+def test_a_stranger_reads_the_words_and_nothing_around_them(link: SharedLink) -> None:
+    response = Client().get(f"/shared/{link.uuid}/")
+    shown = text_of(response)
+    assert "The error &lt;b&gt;runs&lt;/b&gt; backwards." in shown
+    assert 'property="og:description"' in shown
+    for hidden in ("next page", "Between ourselves", "/search/", "/sources/", "csrf"):
+        assert hidden not in shown
+    assert response["X-Robots-Tag"] == "noindex, nofollow"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in response["Cache-Control"]
+    assert not response.cookies
+
+
+def test_a_link_that_ended_says_so_as_one_that_never_was(link: SharedLink, scope: Scope) -> None:
+    never = Client().get(f"/shared/{uuid4()}/")
+    shared_links.revoke(scope, link.author, str(link.uuid))
+    ended = Client().get(f"/shared/{link.uuid}/")
+    assert (never.status_code, ended.status_code) == (404, 404)
+    assert text_of(never) == text_of(ended)
+    assert "leads nowhere" in text_of(ended)
+
+
+def test_an_address_that_tries_many_links_has_to_wait(db: None) -> None:
+    browser = Client(REMOTE_ADDR="198.51.100.7")
+    tried = [browser.get(f"/shared/{uuid4()}/").status_code for _ in range(61)]
+    assert tried == [404] * 60 + [429]
+
+
+def test_a_link_is_made_listed_and_revoked(
+    page: Client, link: SharedLink, collection: Collection
+) -> None:
+    assert link.highlight is not None
+    page.post(f"/highlights/{link.highlight.uuid}/share/", {"days": "7"})
+    latest = SharedLink.objects.latest("pk")
+    assert 6 < (latest.expires_at - latest.created_at).total_seconds() / 86_400 < 7.1
+    assert f"/shared/{latest.uuid}/" in text_of(page.get("/shared-links/"))
+    page.post(f"/shared-links/{latest.uuid}/revoke/")
+    assert f"/shared/{latest.uuid}/" not in text_of(page.get("/shared-links/"))
+    page.post(f"/collections/{collection.pk}/links/", {"allowed": "0"})
+    assert Client().get(f"/shared/{link.uuid}/").status_code == 404
