@@ -12,6 +12,7 @@ from citations.vectors import space as vector_space
 from transcripts.stemming import primary_language
 
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
+LEAST: Final = 2  # sources; one may be an exception
 MULTILINGUAL: Final = "e5-small"  # the provider whose model is recommended
 
 
@@ -46,7 +47,7 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
         counts[code] = counts.get(code, 0) + count
     total = sum(counts.values())
     others = {code: count for code, count in counts.items() if code != facts.language}
-    if not others or sum(others.values()) < WORTH * total:
+    if sum(others.values()) < max(LEAST, WORTH * total):
         return None
     return LanguageGap(
         model=space.model,

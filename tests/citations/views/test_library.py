@@ -135,13 +135,14 @@ def test_how_far_the_indexing_is_can_be_seen_and_filtered(
 def test_languages_that_the_embedding_model_does_not_know_are_told(
     page: Client, collection: Collection
 ) -> None:
-    make_document(collection, ["Die Steigung."], language="de")
+    for text in ("Die Steigung.", "Die Ableitung."):
+        make_document(collection, [text], language="de")
     assert "languages that" not in text_of(page.get("/library/"))
     EmbeddingSpace.objects.create(
         provider="local", model=weights.MINILM, dimensions=384, state="active"
     )
     shown = text_of(page.get("/library/"))
-    assert "1 of 1 sources is in languages that" in shown
+    assert "2 of 2 sources" in shown
     assert "<code>kb models fetch e5-small</code>" in shown
     assert "<code>kb db migrate-embeddings --to e5-small</code>" in shown
 

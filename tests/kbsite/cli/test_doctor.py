@@ -41,12 +41,13 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     EmbeddingSpace.objects.create(
         provider="local", model=weights.MINILM, dimensions=384, state="active"
     )
-    make_document(library, ["Die Steigung."], language="de")
+    for text in ("Die Steigung.", "Die Ableitung."):
+        make_document(library, [text], language="de")
     checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
-    told = checks["Languages"]
-    assert told["ok"] is None
-    assert told["detail"].startswith("1 of 1 sources are in languages that")
-    assert "`kb models fetch e5-small`" in told["hint"]
+    check = checks["Languages"]
+    assert check["ok"] is None
+    assert check["detail"].startswith("2 of 2 sources are in languages that")
+    assert "`kb models fetch e5-small`" in check["hint"]
 
 
 def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
