@@ -16,6 +16,7 @@ from django.db.models.functions import Now
 
 from citations.documents import page_images
 from citations.documents import storage as document_storage
+from citations.guide import storage as guide_storage
 from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 WORDS_EVERY = 3.0  # seconds between two checks for new words during a long ingest
 SLICE = timedelta(seconds=30)  # the time that a migration runs before other work
+GUIDE_PAUSE = 30  # seconds between two attempts at the guide to a source
 ABSTRACTS_PAUSE = 600  # seconds between two requests for the abstracts of a source
 
 # Ingests and migrations take long, so one thread of the worker is left for what is short.
@@ -66,6 +68,18 @@ def write_abstracts(pk: int) -> None:
             outline_storage.ensure_abstracts(source)
         except KnowledgeBaseError as error:
             logger.warning("source %s has no abstracts: %s", pk, error)
+
+
+@shared_task
+def make_guide(pk: int) -> None:
+    """Make the guide to a source while no source waits, then send the next one."""
+    source = Source.objects.filter(pk=pk).first()
+    with _long_task() as may_run:
+        if not may_run or source is None or lanes.waiting().exists():
+            return  # the next sweep sends it again
+        is_made = guide_storage.make(source, meanwhile=_give_way)
+    if is_made:
+        dispatch()
 
 
 @shared_task
@@ -129,11 +143,19 @@ def send_for_abstracts(source: Source) -> None:
 
 
 def dispatch() -> None:
-    """Send the migration that is under way, and the next sources."""
+    """Send the migration that is under way, and the next sources; without any, the next guide."""
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
+    if not lanes.waiting().exists():
+        _send_for_guide()
+
+
+def _send_for_guide() -> None:
+    source = guide_storage.missing().first()
+    if source is not None and cache.add(f"guide:{source.pk}", True, GUIDE_PAUSE):
+        messages.publish(make_guide, source.pk)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Summary trees and topics. They are built from chunks and deleted with them."""
+"""Summary trees, topics and guides. They are built from sources and deleted with them."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from citations.admin.positions import PositionAdmin
-from citations.models import Node, Topic
+from citations.models import Guide, Node, Topic
 from transcripts.admin import RecordAdmin
 
 
@@ -40,3 +40,11 @@ class TopicAdmin(BuiltAdmin):
     list_select_related = ("collection",)
     search_fields = ("label",)
     exclude: ClassVar[Any] = ("vector",)
+
+
+@admin.register(Guide)
+class GuideAdmin(BuiltAdmin):
+    list_display = ("source", "version", "attempts", "made_at")
+    list_filter = ("source__kind", "source__collection")
+    list_select_related = ("source",)
+    search_fields = ("source__title",)

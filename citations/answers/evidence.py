@@ -55,9 +55,12 @@ def collect(
     filter: Filter,
     limit: int,
     user: User | None = None,
+    expand: bool = True,
 ) -> EvidenceSet:
     """Find evidence for each part, numbered through; raises what ``find`` raises."""
-    sets = [find(scope, part, filter=filter, limit=limit, user=user) for part in parts]
+    sets = [
+        find(scope, part, filter=filter, limit=limit, user=user, expand=expand) for part in parts
+    ]
     passages = (
         replace(passage, part=number)
         for number, evidence in enumerate(sets)
@@ -79,6 +82,7 @@ def find(
     limit: int = 10,
     strategy: Strategy | None = None,
     user: User | None = None,
+    expand: bool = True,
 ) -> EvidenceSet:
     """Find at most ``limit`` (1–50) passages that may answer a part of a question, best first.
 
@@ -99,7 +103,8 @@ def find(
     support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
     count = limit if strategy == Strategy.FLAT else support
     count = search_pipeline.MAX_LIMIT if filter.span else count
-    results, notes = _search(scope, question, filter=filter, limit=count, user=user)
+    search = partial(_search, scope, question, user=user, expand=expand)
+    results, notes = search(filter=filter, limit=count)
     chunks = chunk_evidence(results.passages)
     if span := filter.span:
         chunks = [chunk for chunk in chunks if is_within(chunk.evidence.locator.span, span)]
@@ -110,9 +115,7 @@ def find(
             query,
             chunks,
             within=lambda narrower: chunk_evidence(
-                _search(
-                    scope, question, filter=narrower, limit=search_pipeline.MAX_LIMIT, user=user
-                )[0].passages
+                search(filter=narrower, limit=search_pipeline.MAX_LIMIT)[0].passages
             ),
             is_reranked=results.reranked,
         )
@@ -149,9 +152,11 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
 
 
 def _search(
-    scope: Scope, question: str, *, filter: Filter, limit: int, user: User | None
+    scope: Scope, question: str, *, filter: Filter, limit: int, user: User | None, expand: bool
 ) -> tuple[Results, tuple[str, ...]]:
-    search = partial(search_pipeline.search, scope, filter=filter, limit=limit, user=user)
+    search = partial(
+        search_pipeline.search, scope, filter=filter, limit=limit, user=user, expand=expand
+    )
     results = search(question)
     unquoted = question.translate(_QUOTES)
     if results.passages or unquoted == question:

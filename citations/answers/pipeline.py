@@ -52,6 +52,7 @@ class AnswerRequest:
     user: User | None
     full_question: str
     earlier_quotes: tuple[str, ...] = ()
+    uses_llm: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +80,14 @@ def ask(
     user: User | None = None,
     full_question: str = "",
     earlier_quotes: Iterable[str] = (),
+    uses_llm: bool = True,
 ) -> Iterator[Event]:
     """Answer a question from what ``scope`` may read; the last event is a ``FinalEvent``.
 
     ``history`` has (question, answer) of earlier turns, oldest first. ``full_question`` is the
     question as it stands alone, if that is known. ``earlier_quotes`` are the quotes of
-    earlier answers: an answer to a question that asks for more does not repeat them.
+    earlier answers: an answer to a question that asks for more does not repeat them. Without
+    ``uses_llm``, the sources' own sentences answer even if a language model is configured.
 
     Raises at once ``EmptyQuery``, ``InvalidInput`` for a question that is too long, and what
     ``filters.resolve`` raises. The iterator raises what ``evidence.collect`` raises; other failures
@@ -100,6 +103,7 @@ def ask(
         user=user,
         full_question=clean(full_question, MAX_QUERY_CHARACTERS),
         earlier_quotes=tuple(earlier_quotes) if asks_for_more(text) else (),
+        uses_llm=uses_llm,
     )
     return _events(request)
 
@@ -130,6 +134,7 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
         history=request.history,
         filter=request.filter,
         full_question=request.full_question,
+        uses_llm=request.uses_llm,
     )
     yield Progress(stage=RETRIEVE)
     attempt = yield from _attempt(request, understanding)
@@ -153,6 +158,7 @@ def _attempt(
             MOST, LIMIT + len(request.earlier_quotes)
         ),  # the search finds earlier quotes again
         user=request.user,
+        expand=request.uses_llm,
     )
     proof = Proof(evidence.evidence, scope=request.scope, filter=understanding.filter)
     embedder = understanding.models.embedder

@@ -107,10 +107,11 @@ def understand(
     history: Sequence[tuple[str, str]],
     filter: Filter,
     full_question: str = "",
+    uses_llm: bool = True,
 ) -> Understanding:
     """Find out what a question asks; ``full_question`` is known if it was completed before."""
     started = perf_counter()
-    llm, llm_note = _llm()
+    llm, llm_note = _llm() if uses_llm else (None, "")
     models = AnswerModels(llm, _embedder())
     full_question = full_question or rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)

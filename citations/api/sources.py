@@ -11,10 +11,13 @@ from pydantic import StringConstraints
 from citations.api.search import Collections, SourceId
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.guide import storage as guide_storage
+from citations.guide.items import KINDS
 from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.library.filters import MAX_VALUES, Filter, find_source
 from citations.library.sources import SourcePage
+from citations.schemas.guides import GuideOut
 from citations.schemas.search import SourceOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, activity, library
@@ -128,6 +131,25 @@ def add_files(
         request.answer["Location"] = f"/api/content/sources/{added[0].source.uuid}/"
     return Status(
         202, FilesOut.model_validate({"documents": added, "job": job, "problems": problems})
+    )
+
+
+@router.get(
+    "sources/{source_id}/guide",
+    response=responses({200: GuideOut}, 404),
+    summary="Get the guide to a source",
+)
+def get_guide(request: Request, source_id: SourceId) -> GuideOut:
+    """Return what a source is about, its terms, names and numbers, and questions that it answers.
+
+    All are its own sentences, each with its place; what is not certain is left out. The guide is
+    made after the source is indexed.
+    """
+    source = find_source(request.access, str(source_id))
+    guide = guide_storage.of(source)
+    items = {kind: getattr(guide, kind) for kind in KINDS} if guide else {}
+    return GuideOut.model_validate(
+        {"source_id": source.uuid, "is_ready": guide is not None, **items}
     )
 
 

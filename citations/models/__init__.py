@@ -10,6 +10,7 @@ from citations.models.answers import (
 )
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
+from citations.models.guides import Guide
 from citations.models.highlights import Highlight, HighlightColor, HighlightQuerySet
 from citations.models.lectures import (
     LectureEvent,

@@ -79,6 +79,7 @@ def search(
     filter: Filter = Filter(),
     explain: bool = False,
     rerank: bool = True,
+    expand: bool = True,
     user: User | None = None,
     quick: bool = False,
     for_readers: bool = False,
@@ -110,7 +111,7 @@ def search(
         filter=filter,
         explain=explain,
         reranks=rerank and not quick,
-        expands=conf.uses_hyde() and not quick,
+        expands=expand and conf.uses_hyde() and not quick,
         user=user,
         space=space,
     )

@@ -13,6 +13,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from citations.guide import storage as guide_storage
+from citations.guide.storage import SuggestedQuestion
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.notebook import answers, conversations, notes, questions
 from citations.notebook.answers import AnswerRecord
@@ -154,6 +156,7 @@ def _page(
         "conversation": conversation,
         "is_own": conversation is None or conversation.is_of(request.user),
         "answers": _contexts(request, records),
+        "suggested": () if records else _suggested(request, chosen, slug),
         "latest": latest.conversations,
         "address": address,
         "exports": EXPORTS,
@@ -172,6 +175,10 @@ EXPORTS: Final = (
     ("csl", "Citations as CSL-JSON"),
     ("bib", "Citations as BibTeX"),
 )
+
+
+def _suggested(request: PageRequest, chosen: list[str], slug: str) -> Sequence[SuggestedQuestion]:
+    return guide_storage.suggested(request.access, sources=chosen, collection=slug)
 
 
 def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:

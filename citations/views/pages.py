@@ -21,6 +21,7 @@ from citations.notebook import highlights, notes
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.tasks import send_for_abstracts
+from citations.views import visits
 from citations.views.highlight_form import passage_form
 from citations.views.search_form import PageForm
 from transcripts.views.requests import PageRequest, fragment, number_of
@@ -74,6 +75,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     here = reverse("source-page", args=(source_id, number))
     context |= {
         "source": source,
+        "is_first_visit": visits.is_first(request.session, source),
         "contents": contents,
         "chapter": _chapter(contents, number),
         "highlights": kept,

@@ -19,6 +19,7 @@ from citations.reading.page import TranscriptPart, part_of
 from citations.reading.position import Position, find_position
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
+from citations.views import visits
 from citations.views.highlight_form import passage_form
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from transcripts import collections, library
@@ -68,6 +69,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
     context |= _panel(request, video, context)
     if context["source"]:
         send_for_abstracts(context["source"])
+        context["is_first_visit"] = visits.is_first(request.session, context["source"])
     response = render(request, "citations/recording.html", context)
     if "view" in request.GET:
         response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")

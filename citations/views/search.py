@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
+from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
@@ -212,7 +213,9 @@ def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
         "choices": choices(criteria, known),
         "counts": sources.count(Source.objects.visible(request.access)),
     }
-    if criteria.query:
+    if not criteria.query:
+        context["suggested"] = guide_storage.suggested(request.access)
+    else:
         context |= _search_context(request, criteria, names=dict(known.collections))
     return context
 

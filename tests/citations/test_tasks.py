@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from citations import tasks
 from citations.conf import EmbeddingChoice
 from citations.documents import storage as document_storage
+from citations.guide import storage as guide_storage
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
@@ -213,3 +214,37 @@ def test_an_unwritable_queue_refuses_no_request_and_is_retried(
         make_queue_folders()
     assert sent() == set()
     assert Source.objects.get().state == State.WORDS
+
+
+def test_a_guide_is_made_when_no_source_waits(collection: Collection) -> None:
+    add(collection, "a", "b")
+    first, second = discovery.adopt()
+    ingest_pipeline.ingest(first.pk)
+    tasks.make_guide(first.pk)
+    assert guide_storage.missing().get() == first
+    ingest_pipeline.ingest(second.pk)
+    tasks.make_guide(first.pk)
+    assert guide_storage.missing().get() == second
+
+
+def test_the_next_guide_is_sent_once(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(collection, "a")
+    [source] = discovery.adopt()
+    ingest_pipeline.ingest(source.pk)
+    published: list[int] = []
+
+    def publish(task: Any, pk: int) -> bool:
+        published.append(pk)
+        return True
+
+    monkeypatch.setattr(tasks.messages, "publish", publish)
+    tasks.dispatch()
+    tasks.dispatch()
+    assert published == [source.pk]
+
+
+def test_a_guide_to_a_deleted_source_is_not_made(db: None) -> None:
+    tasks.make_guide(987654)
+    assert not guide_storage.missing().exists()

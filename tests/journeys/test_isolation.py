@@ -22,6 +22,9 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from reportlab.pdfgen.canvas import Canvas
 
+from citations.guide import storage as guide_storage
+from citations.guide.items import KINDS as KINDS_OF_GUIDES
+from citations.guide.items import GuideItem, SourceGuide
 from citations.lectures import events
 from citations.models import (
     Answer,
@@ -29,6 +32,7 @@ from citations.models import (
     Conversation,
     Document,
     DocumentPart,
+    Guide,
     Highlight,
     LectureSession,
     Note,
@@ -38,6 +42,7 @@ from citations.models import (
     Window,
     WindowOutcome,
 )
+from citations.passages import Locator
 from kbsite.mcp.server import build_server
 from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import delivery, messages
@@ -237,6 +242,7 @@ OPERATIONS = [
     Door("GET", "api/v1/youtube", "list"),
     Door("GET", "api/v1/search", "list"),
     Door("POST", "api/v1/sources/<source_id>/index"),
+    Door("GET", "api/v1/sources/<source_id>/guide"),
     Door("DELETE", "api/v1/sources/<source_id>"),
     Door(
         "PUT",
@@ -559,6 +565,8 @@ def house(db: None) -> House:
     source = make_source(video, texts=[SECRET])
     member = make_user("colleague", collection=shelf, role=Role.EDITOR).memberships.get()
     book = make_book(shelf)
+    make_guide(source)
+    make_guide(book)
     lecture = LectureSession.objects.create(
         collection=shelf,
         owner=owner,
@@ -644,6 +652,19 @@ def make_book(shelf: Collection) -> Source:
         document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]]
     )
     return book
+
+
+def make_guide(source: Source) -> None:
+    """Make a guide of which every item is the secret."""
+    item = GuideItem(locator=Locator(span=(0, len(SECRET)), page=1), text=SECRET, label=SECRET)
+    guide = SourceGuide(**dict.fromkeys(KINDS_OF_GUIDES, (item,)))
+    Guide.objects.create(
+        source=source,
+        digest=source.digest,
+        version=guide_storage.VERSION,
+        items=guide.as_json(),
+        made_at=timezone.now(),
+    )
 
 
 def signed_in(user: User | None) -> Client:
@@ -801,3 +822,10 @@ def _file() -> Any:
 def _close(response: HttpResponse) -> None:
     if response.streaming:
         response.close()
+
+
+@pytest.mark.parametrize("page", ["/ask/", "/search/"])
+def test_questions_are_suggested_only_to_readers_of_their_source(house: House, page: str) -> None:
+    suggestion = f'name="q" value="{SECRET}"'
+    assert suggestion in signed_in(house.owner).get(page).content.decode()
+    assert suggestion not in signed_in(house.outsider).get(page).content.decode()

@@ -63,6 +63,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}youtube", names=False),
     Operation("GET", f"{V1}search?q=networks", names=False),
     Operation("POST", f"{V1}sources/{{source}}/index"),
+    Operation("GET", f"{V1}sources/{{source}}/guide"),
     Operation("DELETE", f"{V1}sources/{{document}}"),
     Operation("GET", f"{V1}marks", names=False),
     Operation("PUT", f"{V1}marks", {"query": "networks", "chunk": "{chunk}", "right": True}),

@@ -80,10 +80,15 @@ def sentences(passages: Sequence[Evidence]) -> list[Pick]:
 
 def _says(pick: Pick) -> bool:
     """Tell a statement from a heading, an exercise and a pointer."""
-    if _EXERCISE.match(pick.text) or _POINTER.match(pick.text):
+    if is_exercise(pick.text) or _POINTER.match(pick.text):
         return False
     heading = pick.evidence.heading.casefold()
     return ends_with_stop(pick.text) or _flat(pick.text).strip("# ").casefold() not in heading
+
+
+def is_exercise(text: str) -> bool:
+    """Tell whether a text, or what stands under a heading, asks its reader to work."""
+    return _EXERCISE.match(text) is not None
 
 
 def needs_context(text: str) -> bool:

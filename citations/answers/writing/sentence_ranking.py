@@ -293,7 +293,12 @@ def expected(question: str) -> re.Pattern[str] | None:
     meaning = _MEANING_ASKED.search(question)
     if meaning is None:
         return None
-    term = r"\W+".join(re.escape(word) for word in meaning["term"].split())
+    return definition_of(meaning["term"])
+
+
+def definition_of(term: str) -> re.Pattern[str]:
+    """Return what occurs in a sentence that may say what a term means."""
+    words = r"\W+".join(re.escape(word) for word in term.split())
     return re.compile(
-        rf"{_ITSELF}{term}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{term}\b", re.IGNORECASE
+        rf"{_ITSELF}{words}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{words}\b", re.IGNORECASE
     )

@@ -132,6 +132,17 @@ document.addEventListener("submit", (event) => {
   ask(again.action, new FormData(again), article);
 });
 
+document.addEventListener("submit", (event) => {
+  const suggested = /** @type {HTMLFormElement | null} */ (around(event, "[data-suggested]"));
+  if (!suggested) return;
+  event.preventDefault();
+  if (isAsking) return;
+  const values = new FormData(suggested);
+  const article = newArticle(String(values.get("q")));
+  answers.append(article);
+  ask(suggested.action, values, article);
+});
+
 document.addEventListener("click", (event) => {
   const example = around(event, "[data-example]"); // to be changed before it is asked
   if (example && box) {

@@ -6,9 +6,11 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, Source
 from kbsite.models import ApiToken
+from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video
 from transcripts.models import Collection, Job, Role
 
@@ -118,3 +120,27 @@ def test_a_viewer_neither_adds_nor_deletes(asking: Client, collection: Collectio
     assert upload(viewer, ("notes.md", NOTES), collection="lectures").status_code == 403
     added = upload(asking, ("notes.md", NOTES)).json()["documents"][0]["source"]
     assert viewer.delete(f"/api/v1/sources/{added['id']}").status_code == 403
+
+
+def test_the_guide_to_a_source_has_a_place_and_a_link_for_each_item(
+    asking: Client, collection: Collection
+) -> None:
+    source = talk_in(
+        collection,
+        said=(
+            "A sourdough starter is a dough of flour and water that wild yeast has fermented.",
+            "How long does a sourdough starter rise in a warm kitchen?",
+            "A sourdough starter rises for about 12 hours in a warm kitchen before it is used.",
+            "The sourdough starter is fed with flour every day.",
+        ),
+    )
+    address = f"/api/v1/sources/{source.uuid}/guide"
+    assert asking.get(address).json()["is_ready"] is False
+    source.refresh_from_db()
+    guide_storage.make(source)
+    guide = asking.get(address).json()
+    assert guide["is_ready"] is True
+    [question] = guide["questions"][:1]
+    assert question["label"] == "How long does a sourdough starter rise in a warm kitchen?"
+    assert question["place"] == "0:10–0:20"
+    assert f"from={question['span'][0]}&to={question['span'][1]}" in question["link"]

@@ -1,0 +1,228 @@
+"""Make the guide to a source, and ask it the questions that it may answer."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from citations.answers import pipeline as answer_pipeline
+from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
+from citations.answers.writing.excerpts import is_exercise
+from citations.answers.writing.sentence_ranking import definition_of
+from citations.guide import named, overview, questions, statements, terms
+from citations.guide.items import GuideItem, SourceGuide
+from citations.guide.questions import QuestionCandidate
+from citations.guide.statements import SourceSentences, Statement
+from citations.guide.terms import CandidateTerm, Definition
+from citations.library.filters import Filter
+from citations.models import Level, Node, Source
+from citations.providers.languages import stop_words
+from citations.quotes import source_texts
+from citations.quotes.source_texts import SourceText
+from citations.text.function_words import FunctionWords, function_words
+from citations.text.key_sentences import words_of
+from citations.text.sentences import Span
+from transcripts.scope import Scope
+from transcripts.stemming import primary_language
+
+TERMS: Final = 10
+FREQUENT: Final = 30  # content words of the text that may be terms
+QUESTIONS: Final = 5
+DEFINITIONS_ASKED: Final = 16  # terms that the source is asked for
+QUESTIONS_ASKED: Final = 12
+HEADINGS_ASKED: Final = 5
+SURE: Final = 0.0  # confidence below which an answer does not count
+
+Meanwhile = Callable[[], object]
+
+
+def build(source: Source, *, meanwhile: Meanwhile | None = None) -> SourceGuide:
+    """Make the guide to an indexed source; ``meanwhile`` is called between its questions.
+
+    Raises what ``answers.pipeline.ask`` raises. No language model is asked.
+    """
+    return _Builder(source, meanwhile or (lambda: None)).build()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question with the item that answers it."""
+
+    candidate: QuestionCandidate
+    item: GuideItem
+
+
+class _Builder:
+    def __init__(self, source: Source, meanwhile: Meanwhile) -> None:
+        self._source, self._meanwhile = source, meanwhile
+        self._known: SourceText = source_texts.of(source)
+        self._code = primary_language(source.language) or "en"
+        self._stops = stop_words(source.language)
+        self._grammar: FunctionWords = function_words(self._code)
+        read = statements.read(self._known.text, stops=self._stops, function_words=self._grammar)
+        own = [each for each in read.statements if not self._is_exercise(each)]
+        self._sentences: SourceSentences = replace(read, statements=tuple(own))
+        self._nodes = list(
+            Node.objects.filter(source=source).only("level", "title", "spans").order_by("-level")
+        )
+
+    def build(self) -> SourceGuide:
+        own = self._sentences
+        defined, of_terms = self._defined()
+        return SourceGuide(
+            about=tuple(self._item(each) for each in self._about()),
+            terms=tuple([*defined, *islice(self._undefined(defined), terms.UNDEFINED)][:TERMS]),
+            names=tuple(
+                self._item(name.statement, label=name.text)
+                for name in named.names(own.statements, own.text)
+            ),
+            numbers=tuple(
+                self._item(each) for each in named.numbers(own.statements, own.counts, self._stops)
+            ),
+            questions=tuple(self._questions(of_terms)),
+        )
+
+    # What stands in it
+
+    def _is_exercise(self, statement: Statement) -> bool:
+        return is_exercise(statement.text) or is_exercise(self._known.heading_at(statement.first))
+
+    def _about(self) -> list[Statement]:
+        title = words_of(self._source.title, self._stops)
+        subjects = [self._source.title, *title]
+        return overview.choose(
+            self._sentences.statements,
+            summaries={
+                (first, last)
+                for node in self._nodes
+                if node.level >= Level.SECTION
+                for first, last in node.spans
+            },
+            title=title,
+            definitions=[definition_of(subject) for subject in subjects if subject.strip()],
+            counts=self._sentences.counts,
+            length=len(self._known.text),
+            function_words=self._grammar,
+        )
+
+    def _terms(self) -> list[CandidateTerm]:
+        headings = dict.fromkeys(heading for heading, _ in self._sections())
+        phrases = [
+            phrase.strip()
+            for node in self._nodes
+            for title in node.title.split(" · ")
+            for phrase in title.split(",")
+        ]
+        frequent = [word for word, _ in self._sentences.counts.most_common(FREQUENT)]
+        return terms.candidates(
+            self._known.text, headings=headings, phrases=[*phrases, *frequent], stops=self._stops
+        )
+
+    def _sections(self) -> Iterator[tuple[str, Span]]:
+        """Yield the headings with the characters below them."""
+        chunks = self._source.chunks.order_by("ordinal")
+        heading, first, last = "", 0, 0
+        for own, start, end in chunks.values_list("heading", "span_start", "span_end"):
+            if own != heading:
+                if heading:
+                    yield heading, (first, last)
+                heading, first = own, start
+            last = end
+        if heading:
+            yield heading, (first, last)
+
+    # What it answers
+
+    def _ask(self, question: str) -> tuple[Quote, ...]:
+        """Return the quotes of the answer of this source alone; none of a refusal."""
+        self._meanwhile()
+        scope = Scope(readable=frozenset({self._source.collection_id}))
+        only = Filter(keys=frozenset({self._source.pk}))
+        events = answer_pipeline.ask(scope, question, filter=only, uses_llm=False)
+        for event in events:
+            if isinstance(event, FinalEvent):
+                reply = event.reply
+                is_sure = (reply.confidence or 0.0) >= SURE
+                return reply.quotes if reply.outcome == AnswerOutcome.ANSWERED and is_sure else ()
+        return ()
+
+    def _defined(self) -> tuple[list[GuideItem], list[_Asked]]:
+        """Return the terms that an answer defines, and the questions that it begins with them."""
+        items: list[GuideItem] = []
+        asked: list[_Asked] = []
+        for term, found in islice(self._definable(), DEFINITIONS_ASKED):
+            if len(items) == TERMS:
+                break
+            if any(terms.are_alike(term, item.label) for item in items):
+                continue
+            quotes = self._ask(found[0].question)
+            chosen = next(
+                (
+                    (quote, definition)
+                    for quote in quotes
+                    for definition in found
+                    if _is_within(definition.statement.span, quote.locator.span)
+                ),
+                None,
+            )
+            if chosen is None:
+                continue
+            quote, definition = chosen
+            items.append(self._item(definition.statement, label=term))
+            candidate = QuestionCandidate(text=found[0].question, within=definition.statement.span)
+            if quote is quotes[0]:
+                asked.append(_Asked(candidate, self._quoted(candidate, quote)))
+        return items, asked
+
+    def _definable(self) -> Iterator[tuple[str, list[Definition]]]:
+        for term in self._terms():
+            own = terms.definitions(term.text, self._sentences.statements, language=self._code)
+            if own and own[0].question:
+                yield term.text, own
+
+    def _undefined(self, defined: Sequence[GuideItem]) -> Iterator[GuideItem]:
+        """Yield the terms of several words that occur often, where each first does."""
+        known = [item.label for item in defined]
+        for term in self._terms():
+            if " " not in term.text or term.times < terms.OFTEN:
+                continue
+            place = terms.first_place(term.text, self._known.text)
+            if place and not any(terms.are_alike(term.text, other) for other in known):
+                known.append(term.text)
+                yield GuideItem(locator=self._known.locate(place), label=term.text)
+
+    def _questions(self, of_terms: Sequence[_Asked]) -> Iterator[GuideItem]:
+        """Yield questions that this source answers where they come from, of each kind in turn."""
+        own = self._sentences
+        known = {asked.candidate: asked.item for asked in of_terms}
+        headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
+        spoken = questions.of_text(own.statements, own.counts, self._grammar)
+        asked = chosen = 0
+        for candidate in questions.in_turns(headings, spoken, [*known]):
+            if chosen == QUESTIONS or asked == QUESTIONS_ASKED:
+                break
+            item = known.get(candidate)
+            if item is None:
+                asked += 1
+                item = self._answered(candidate)
+            if item is not None:
+                chosen += 1
+                yield item
+
+    def _answered(self, candidate: QuestionCandidate) -> GuideItem | None:
+        quotes = self._ask(candidate.text)
+        if not quotes:
+            return None
+        is_right = questions.is_answered(candidate, quotes[0].locator.span, self._known.text)
+        return self._quoted(candidate, quotes[0]) if is_right else None
+
+    def _quoted(self, candidate: QuestionCandidate, quote: Quote) -> GuideItem:
+        return GuideItem(label=candidate.text, text=quote.text, locator=quote.locator)
+
+    def _item(self, statement: Statement, *, label: str = "") -> GuideItem:
+        locator = self._known.locate(statement.span)
+        return GuideItem(locator=locator, text=statement.text, label=label)
+
+
+def _is_within(span: Span, quote: Span) -> bool:
+    return quote[0] <= span[0] and span[1] <= quote[1]

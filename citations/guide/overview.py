@@ -1,0 +1,83 @@
+"""What a source is about, in three of its sentences. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from citations.guide.statements import Statement, salience
+from citations.text.function_words import FunctionWords
+from citations.text.key_sentences import Words
+from citations.text.sentences import Span
+from citations.text.standalone import introduces
+
+SENTENCES: Final = 3
+FEWEST: Final = 2  # a single sentence that does not introduce its source rarely says it
+STANDS: Final = 0.9  # how well each must stand alone
+BEGINNING: Final = 0.1  # of the text, in which a sentence may introduce it
+INTRODUCING: Final = 2.0  # times that a sentence is worth more that speaks of its text there
+DEFINING: Final = 3.0  # the same of a sentence that says what the title means
+CENTRAL: Final = 3  # of these words in a sentence that continues the one before it
+FREQUENT: Final = 20  # of the text's content words, of which a sentence needs two or the title's
+ALIKE: Final = 0.5  # share of the shorter sentence's words from which on two say the same
+SHORTEST: Final = 45  # characters
+
+
+def choose(
+    statements: Sequence[Statement],
+    *,
+    summaries: Collection[Span],
+    title: Words,
+    definitions: Sequence[re.Pattern[str]],
+    counts: Counter[str],
+    length: int,
+    function_words: FunctionWords,
+) -> list[Statement]:
+    """Choose at most three sentences, in their order; none where too few stand alone.
+
+    They are among the beginning and the ``summaries``, which the outline chose. ``title`` has the
+    words of the title, whose ``definitions`` say what it means.
+    """
+    frequent = {word for word, _ in counts.most_common(FREQUENT)}
+
+    def shared(statement: Statement) -> int:
+        return len(frequent.intersection(statement.words))
+
+    def is_opening(statement: Statement) -> bool:
+        return statement.first < BEGINNING * length and introduces(statement.text, function_words)
+
+    def worth(statement: Statement) -> float:
+        value = salience(statement, counts) * (1 + len(title.keys() & statement.words.keys()))
+        if is_opening(statement):
+            value *= INTRODUCING
+        if statement.first < BEGINNING * length:
+            value *= DEFINING if any(rule.match(statement.flat) for rule in definitions) else 1.0
+        return value
+
+    able = [
+        statement
+        for statement in statements
+        if _stands(statement)
+        and (not statement.is_begun or is_opening(statement) or shared(statement) >= CENTRAL)
+        and (statement.span in summaries or statement.first < BEGINNING * length)
+        and (
+            not title.keys().isdisjoint(statement.words)
+            or shared(statement) > (0 if is_opening(statement) else 1)
+        )
+    ]
+    chosen: list[Statement] = []
+    for statement in sorted(able, key=lambda each: -worth(each)):
+        if len(chosen) < SENTENCES and not any(_are_alike(statement, other) for other in chosen):
+            chosen.append(statement)
+    is_enough = len(chosen) >= FEWEST or any(map(is_opening, chosen))
+    return sorted(chosen, key=lambda each: each.first) if is_enough else []
+
+
+def _stands(statement: Statement) -> bool:
+    is_said = not (statement.asks or statement.commands)
+    return is_said and statement.standing >= STANDS and len(statement.text) >= SHORTEST
+
+
+def _are_alike(statement: Statement, other: Statement) -> bool:
+    mine, its = set(statement.words), set(other.words)
+    return len(mine & its) >= ALIKE * max(1, min(len(mine), len(its)))

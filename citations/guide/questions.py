@@ -1,0 +1,89 @@
+"""Questions that a source may answer: those of its headings and its own. Pure.
+
+Whether they are answered, answering decides: see ``citations.guide.builder``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Final
+
+from citations.answers.question.wording import any_of, refers_back
+from citations.guide.statements import Statement
+from citations.text import sentences
+from citations.text.function_words import FunctionWords
+from citations.text.sentences import Span, asks
+
+SHORTEST: Final = 18  # characters
+LONGEST: Final = 140
+NEAR: Final = 1_500  # characters after a question of the text, among which its answer begins
+TELLING: Final = 2  # content words that a question needs
+REPEATED: Final = 4  # times that the text has at least one of them
+SAYING: Final = 40  # characters of a sentence that answers
+
+_PERSONS: Final = r"(?:who|whom|whose|wer|wen|wem|qui|quién(?:es)?)\b"  # “Who has seen this?”
+_EARLIER: Final = r".*\b(?:did|have|were)\s+(?:we|you)\b"  # “What did we learn last time?”
+_NOT: Final = rf"(?!{_PERSONS}|{_EARLIER}|{any_of('joints')}(?!\w))"
+_QUESTION: Final = re.compile(rf"{_NOT}{any_of('question_words')}(?!\w)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionCandidate:
+    """A question, the characters among which its answer must begin, and its own, if it has any."""
+
+    text: str
+    within: Span
+    own: Span | None = None
+
+
+def of_headings(sections: Iterable[tuple[str, Span]]) -> Iterator[QuestionCandidate]:
+    """Yield the questions among headings; each section is a heading and its characters."""
+    for heading, span in sections:
+        text = re.sub(r"^[\W\d]+", "", heading).strip()
+        if asks(text) and SHORTEST <= len(text) <= LONGEST and _QUESTION.match(text):
+            yield QuestionCandidate(text=text, within=span)
+
+
+def of_text(
+    statements: Sequence[Statement], counts: Counter[str], function_words: FunctionWords
+) -> list[QuestionCandidate]:
+    """Return the questions that a text asks and that can be understood alone, those about its
+    frequent words first.
+    """
+    pointing = function_words.pointing | function_words.own
+    rated = [
+        (sum(counts[word] for word in statement.words) / len(statement.words), statement)
+        for statement in statements
+        if statement.asks
+        and SHORTEST <= len(statement.text) <= LONGEST
+        and _QUESTION.match(statement.text)
+        and pointing.isdisjoint(re.findall(r"[\w'’]+", statement.text.casefold()))
+        and not refers_back(statement.flat)
+        and len(statement.words) >= TELLING
+        and max(counts[word] for word in statement.words) >= REPEATED
+    ]
+    rated.sort(key=lambda pair: -pair[0])
+    return [
+        QuestionCandidate(
+            text=statement.flat, within=(statement.first, statement.last + NEAR), own=statement.span
+        )
+        for _, statement in rated
+    ]
+
+
+def is_answered(candidate: QuestionCandidate, quote: Span, text: str) -> bool:
+    """Tell whether a quote lies where the question came from, and says something after it."""
+    first, last = quote
+    if first >= candidate.within[1] or last <= candidate.within[0]:
+        return False
+    begin = max(first, candidate.own[1]) if candidate.own else first
+    said = text[begin:last]
+    pieces = [said[start:stop].strip() for start, stop in sentences.split(said)]
+    return any(len(piece) >= SAYING and not asks(piece) for piece in pieces)
+
+
+def in_turns(*kinds: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
+    """Take the best of each kind before the second one of any."""
+    return [each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None]

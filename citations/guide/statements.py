@@ -1,0 +1,129 @@
+"""The sentences of a source that can be shown by themselves: whole and plain ones. Pure."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from citations.text import sentences
+from citations.text.function_words import FunctionWords
+from citations.text.key_sentences import FILLERS, Words, words_of
+from citations.text.sentences import Span, asks, ends_with_stop
+from citations.text.standalone import SPEAKER, standing, without_lead
+
+LONGEST: Final = 260  # characters; longer sentences are cut by ``sentences.split``
+SHORTEST: Final = 10
+PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
+LETTERS: Final = 0.8  # of a sentence's characters; formulas, code and tables have fewer
+FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
+
+# Formulas, code, addresses, tokenized text (“don 't ,”) and text over several paragraphs.
+_MARKUP: Final = re.compile(r"[$\\|{}<>=_*#`@~^•→⟨∑∫√]|https?:|www\.|\w\(\w|\s[,.]|\n\s*\n")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LETTER: Final = re.compile(r"[^\W\d_]|\s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence at characters [first, last) of its source, and how well it stands alone, 0–1."""
+
+    text: str
+    first: int
+    last: int
+    standing: float
+    words: Words
+    commands: bool = False  # begins with a verb: “Click …”
+
+    @property
+    def span(self) -> Span:
+        return self.first, self.last
+
+    @property
+    def flat(self) -> str:
+        """The text on one line."""
+        return " ".join(self.text.split())
+
+    @property
+    def asks(self) -> bool:
+        return asks(self.text)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it continues the sentence before: its “so” or “and” was cut off."""
+        return self.text[:1].islower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSentences:
+    """A source's text in whole sentences; none where it has no full stops."""
+
+    text: str
+    statements: tuple[Statement, ...]
+    counts: Counter[str]  # of content words, in the whole text
+
+
+def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> SourceSentences:
+    """Split a text into the sentences that can be shown. Takes linear time."""
+    spans = sentences.split(text)
+    ended = sum(ends_with_stop(text[first:last]) for first, last in spans)
+    whole = _whole(text, spans) if ended >= PUNCTUATED * len(spans) else ()
+    verbs = _verbs(text, function_words)
+    statements: list[Statement] = []
+    for first, last in whole:
+        said = without_lead(text[first:last].strip(), function_words.leading)
+        start = text.find(said, first, last) if said else -1
+        if start >= 0 and _is_plain(said, function_words):
+            statements.append(
+                Statement(
+                    text=said,
+                    first=start,
+                    last=start + len(said),
+                    standing=standing(said, function_words=function_words, fillers=FILLERS),
+                    words=words_of(said, stops),
+                    commands=said.split()[0].casefold() in verbs,
+                )
+            )
+    return SourceSentences(text=text, statements=tuple(statements), counts=words_of(text, stops))
+
+
+def salience(statement: Statement, counts: Counter[str]) -> float:
+    """Rate a sentence by how often its words occur in the source."""
+    often: float = sum(counts[word] for word in statement.words)
+    return statement.standing * often / math.sqrt(max(FEW_WORDS, statement.words.total()))
+
+
+def _whole(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield the sentences that end with a stop, and follow one or a line break."""
+    is_open = False
+    for first, last in spans:
+        sentence = text[first:last]
+        is_closed = ends_with_stop(sentence)
+        if is_closed and not is_open:
+            yield first, last
+        is_open = not is_closed and "\n" not in sentence[-2:]
+
+
+def _verbs(text: str, function_words: FunctionWords) -> set[str]:
+    """Return the words that stand where verbs do more often than where nouns do."""
+    words = [word.casefold() for word in _WORD.findall(text)]
+    places: Counter[str] = Counter()
+    for before, word in pairwise(words):
+        places[word] += (before in function_words.verbal) - (before in function_words.nominal)
+    others = function_words.nominal | function_words.verbal | function_words.linking
+    return {word for word, balance in places.items() if balance > 0 and word not in others}
+
+
+def _is_plain(said: str, function_words: FunctionWords) -> bool:
+    """Tell running text from formulas, code, tables, turns of several speakers, and fragments."""
+    last = said.rstrip(" .?!…").rsplit(maxsplit=1)[-1:]
+    return (
+        SHORTEST <= len(said) <= LONGEST
+        and not _MARKUP.search(said)
+        and not function_words.nominal.intersection(word.casefold() for word in last)
+        and not sentences.is_listing(said)
+        and not SPEAKER.search(said)
+        and len(_LETTER.findall(said)) >= LETTERS * len(said)
+    )

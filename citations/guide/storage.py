@@ -1,0 +1,134 @@
+"""Store the guides to sources, find those that are missing, and read what they offer."""
+
+import logging
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef
+
+from citations.guide import builder
+from citations.guide.builder import Meanwhile
+from citations.guide.items import KINDS, GuideItem, SourceGuide
+from citations.models import Guide, Source, SourceQuerySet, State
+from citations.passages import Locator
+from transcripts import clock, locks
+from transcripts.errors import KnowledgeBaseError
+from transcripts.locks import Lock
+from transcripts.scope import Scope
+
+VERSION: Final = 1  # of the rules; a greater one makes every guide anew
+TRIES: Final = 3  # attempts at one text, of which each may have ended with its process
+LATEST: Final = 40  # guides among which questions are suggested
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedQuestion:
+    """A question that a source answers."""
+
+    question: str
+    source: UUID
+    title: str
+
+
+def of(source: Source) -> SourceGuide | None:
+    """Return the guide to a source as its text is now; None before it is made."""
+    row = Guide.objects.filter(source=source, digest=source.digest).exclude(made_at=None).first()
+    if row is None:
+        return None
+    guide = SourceGuide.from_json(row.items)
+    kinds = {kind: getattr(guide, kind) for kind in KINDS}
+    return SourceGuide(
+        **{
+            kind: tuple(replace(item, link=_link(source, item.locator)) for item in items)
+            for kind, items in kinds.items()
+        }
+    )
+
+
+def suggested(
+    scope: Scope, *, sources: Collection[str] = (), collection: str = "", limit: int = 4
+) -> list[SuggestedQuestion]:
+    """Return questions that sources answer which the scope may read, of the newest sources first.
+
+    One of each source, unless these are too few. ``sources`` are the ids of the only ones,
+    ``collection`` is the slug of theirs.
+    """
+    visible = Source.objects.visible(scope)
+    if collection:
+        visible = visible.filter(collection__slug=collection)
+    if sources:
+        visible = visible.filter(uuid__in=sources)
+    guides = Guide.objects.filter(source__in=visible, digest=F("source__digest"))
+    rows = guides.exclude(made_at=None).exclude(items__questions=[]).order_by("-source__created_at")
+    latest = list(rows.select_related("source")[:LATEST])
+    offered = [_suggestions(row) for row in latest]
+    turns: Iterable[SuggestedQuestion] = (
+        questions[number]
+        for number in range(builder.QUESTIONS)
+        for questions in offered
+        if number < len(questions)
+    )
+    return list(dict.fromkeys(turns))[:limit]
+
+
+def missing() -> SourceQuerySet:
+    """Return the indexed sources without a guide to their text, those added last first."""
+    current = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"))
+    done = current.filter(version=VERSION).exclude(made_at=None)
+    given_up = current.filter(version=VERSION, attempts__gte=TRIES)
+    indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
+    return indexed.filter(~Exists(done), ~Exists(given_up)).order_by("-pk")
+
+
+def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:
+    """Make the guide to a source unless another process does; return whether it was made.
+
+    A failure is logged, and tried again ``TRIES`` times until the text changes.
+    """
+    with locks.hold(Lock.GUIDE, source.pk) as mine:
+        if not mine or not missing().filter(pk=source.pk).exists():
+            return False
+        row = _begun(source)
+        try:
+            guide = builder.build(source, meanwhile=meanwhile)
+        except KnowledgeBaseError as error:
+            logger.warning("source %s has no guide: %s", source.pk, error)
+            return False
+        return bool(
+            Guide.objects.filter(pk=row.pk).update(items=guide.as_json(), made_at=clock.now())
+        )
+
+
+def _begun(source: Source) -> Guide:
+    """Record an attempt, so that a text that kills its process is given up."""
+    row, _ = Guide.objects.get_or_create(
+        source=source, defaults={"digest": source.digest, "version": VERSION}
+    )
+    if (row.digest, row.version) != (source.digest, VERSION):
+        row.digest, row.version, row.attempts, row.made_at = source.digest, VERSION, 0, None
+    row.attempts += 1
+    row.save()
+    return row
+
+
+def _link(source: Source, at: Locator) -> str:
+    """Return the path that opens a source at these characters, and marks them."""
+    first, last = at.span
+    if source.video_id is None:
+        return source.path_to(at)
+    language = {"lang": source.language} if source.language else {}
+    query = {"t": f"{(at.start or 0) // 1000}s", "from": first, "to": last, **language}
+    return f"/videos/{source.video_id}/?{urlencode(query)}"
+
+
+def _suggestions(row: Guide) -> list[SuggestedQuestion]:
+    items = map(GuideItem.from_json, row.items.get("questions", ()))
+    return [
+        SuggestedQuestion(question=item.title, source=row.source.uuid, title=row.source.title)
+        for item in items
+    ]

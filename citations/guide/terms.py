@@ -1,0 +1,161 @@
+"""The terms of a source, and the sentences that may define them. Pure.
+
+Whether such a sentence is the definition, answering decides: see ``citations.guide.builder``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from citations.answers.writing.sentence_ranking import definition_of, stem
+from citations.guide.statements import Statement
+from citations.text.sentences import Span
+from transcripts.tokenizer import tokenize
+
+CANDIDATES: Final = 60  # terms whose definition is looked for
+LONGEST: Final = 4  # words of a term
+REPEATED: Final = 3  # times that a term occurs
+UNDEFINED: Final = 5  # terms that are shown without a definition
+OFTEN: Final = 5  # times that a term occurs that is shown without a definition
+HEADED: Final = 3  # occurrences that a heading or a keyword counts for
+SEVERAL: Final = 1.5  # what a term of several words is worth more
+LEAD: Final = 30  # characters before a definition, such as “In practice,”
+SHORTEST: Final = 20  # characters that say what a term means
+STANDS: Final = 0.85  # how well a defining sentence must stand alone
+
+_NUMBER: Final = re.compile(r"^(?:[\dIVX]+(?:\.\d+)*[.):]?\s+)|\s*[?:.]+$")
+_BORDER: Final = re.compile(r"\s*(?:[,:;·–—()/]|\b(?:and|or|vs|und|oder|et|ou|y|o)\b\.?)\s*", re.I)
+_LEAD: Final = re.compile(
+    r"^(?:the|an?|what (?:is|are)|introduction to|about|why|how|der|die|das|l[ea]s?|el|los)\s+",
+    re.IGNORECASE,
+)
+# What follows “X is”, where it says what X is, and not that it is hard or here.
+_SAYS: Final = re.compile(
+    r"""\s+(?:(?:\w+ly|just|also|really|nothing\s+but|then|ja|eben|einfach)\s+)*
+    (?:an?|the|one|any|when|how|that|to|what|ein\w*|der|die|das|une?|l[ea]s?|l['’]\w+|un[a]?|el|los)
+    (?!\w)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
+_CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
+_NOT_SAID: Final = re.compile(r"(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s))\W*$", re.I)
+_DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
+_PLURAL: Final = re.compile(r"\b(?:are|sind|sont|son)$", re.IGNORECASE)
+_ARTICLES: Final = r"an?|the|der|die|das|eine?|l[ea]s?|une?|el|los|las|una"
+_ASKED: Final = {
+    "en": ("What is {}?", "What are {}?"),
+    "de": ("Was ist {}?", "Was sind {}?"),
+    "fr": ("Qu’est-ce que {} ?", "Qu’est-ce que {} ?"),
+    "es": ("¿Qué es {}?", "¿Qué son {}?"),
+}
+
+
+class CandidateTerm(NamedTuple):
+    """A term as it is usually written, and how often."""
+
+    text: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A sentence that may define a term, and the question that it answers."""
+
+    statement: Statement
+    question: str
+
+
+def candidates(
+    text: str, *, headings: Iterable[str], phrases: Iterable[str], stops: frozenset[str]
+) -> list[CandidateTerm]:
+    """Return the parts of headings and the phrases that the text repeats; the most frequent first,
+    those of several words before single ones.
+    """
+    lower = text.casefold()
+    offered = Counter(phrase.casefold() for phrase in phrases)
+    for heading in headings:
+        for part in _BORDER.split(_NUMBER.sub("", heading)):
+            offered[_LEAD.sub("", part).strip().casefold()] += HEADED
+    rated = []
+    for term, weight in offered.items():
+        if _is_term(term, stops) and (count := lower.count(term)) >= REPEATED:
+            rated.append((count * (SEVERAL if " " in term else 1.0) + weight, term, count))
+    rated.sort(key=lambda row: (-row[0], row[1]))
+    return [CandidateTerm(_written(text, term), count) for _, term, count in rated[:CANDIDATES]]
+
+
+def definitions(term: str, statements: Sequence[Statement], *, language: str) -> list[Definition]:
+    """Return the sentences of which the term is the subject, or which call something by it."""
+    rule, folded = definition_of(term), " ".join(term.casefold().split())
+    return [
+        Definition(statement=statement, question=_question(term, match, statement.flat, language))
+        for statement in statements
+        if folded in statement.flat.casefold()
+        and not statement.asks
+        and statement.standing >= STANDS
+        and (match := rule.search(statement.flat))
+        and _defines(statement.flat, match, is_word=" " not in term)
+    ]
+
+
+def first_place(term: str, text: str) -> Span | None:
+    """Return where a term of several words first occurs; None for one that occurs in brackets."""
+    match = re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text, re.IGNORECASE)
+    if match is None or text[max(0, match.start() - 1) : match.start()] in ("[", "("):
+        return None
+    return match.span()
+
+
+def are_alike(term: str, other: str) -> bool:
+    """Tell whether two terms differ only in endings, or one contains the other."""
+    mine, its = (set(map(stem, tokenize(each))) for each in (term, other))
+    return mine <= its or its <= mine
+
+
+def _is_term(term: str, stops: frozenset[str]) -> bool:
+    words = term.split()
+    return (
+        1 <= len(words) <= LONGEST
+        and len(term) > 2
+        and words[0] not in stops
+        and words[-1] not in stops
+        and all(word[0].isalpha() and not re.search(r"[_\\${}]", word) for word in words)
+    )
+
+
+def _written(text: str, term: str) -> str:
+    forms = Counter(_forms(text, term))
+    return forms.most_common(1)[0][0] if forms else term
+
+
+def _forms(text: str, term: str) -> Iterator[str]:
+    for match in re.finditer(rf"(?<!\w){re.escape(term)}(?!\w)", text, re.IGNORECASE):
+        yield " ".join(match[0].split())
+
+
+def _defines(sentence: str, match: re.Match[str], *, is_word: bool) -> bool:
+    before, after = sentence[: match.start()].rstrip(), sentence[match.end() :]
+    if _CALLED.match(match[0]):
+        return len(before.split()) > 2 and not _NOT_SAID.search(before)
+    if is_word and _DEFINITE.match(match[0]):  # “the output is a list” says what this one is
+        return False
+    is_subject = not before or before[-1] in ",:" or match[0][0] in ",:"
+    says = _SAYS.match(after) if _IS.search(match[0]) else after
+    return is_subject and len(before) <= LEAD and bool(says) and len(after) >= SHORTEST
+
+
+def _question(term: str, match: re.Match[str], sentence: str, language: str) -> str:
+    """Ask what a term means, with the article that it has where it is defined."""
+    words = r"\W+".join(map(re.escape, term.split()))
+    own = re.search(
+        rf"(?:\b(?P<article>{_ARTICLES})\s+)?(?P<term>{words}(?:s|es)?)\b", match[0], re.I
+    )
+    if own is None or language not in _ASKED:
+        return ""
+    article = f"{own['article'].lower()} " if own["article"] else ""
+    is_same = own["term"].casefold() == term.casefold()
+    written = term if is_same and term[0].islower() else own["term"]
+    is_plural = bool(_PLURAL.search(match[0]))
+    return _ASKED[language][is_plural].format(f"{article}{written}")

@@ -1,0 +1,33 @@
+"""The guide to a source, and the questions that sources answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import template
+
+from citations.guide import storage as guide_storage
+from citations.guide.storage import SuggestedQuestion
+from citations.models import Source
+
+register = template.Library()
+
+
+@register.inclusion_tag("citations/_guide.html", takes_context=True)
+def guide_of(context: dict[str, Any], source: Source) -> dict[str, Any]:
+    """Show the guide to a source, if it has one; open where the source is opened for the first
+    time.
+    """
+    return {
+        "source": source,
+        "guide": guide_storage.of(source),
+        "is_open": context.get("is_first_visit", False),
+        "csrf_token": context.get("csrf_token"),
+    }
+
+
+@register.inclusion_tag("citations/_suggested_questions.html", takes_context=True)
+def suggested_questions(
+    context: dict[str, Any], suggested: Sequence[SuggestedQuestion]
+) -> dict[str, Any]:
+    """Show questions that sources answer, to be asked by a click."""
+    return {"suggested": suggested, "csrf_token": context.get("csrf_token")}

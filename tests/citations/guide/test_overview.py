@@ -1,0 +1,53 @@
+"""The sentences that say what a source is about."""
+
+from citations.answers.writing.sentence_ranking import definition_of
+from citations.guide import overview, statements
+from citations.providers.languages import stop_words
+from citations.text.function_words import function_words
+from citations.text.key_sentences import words_of
+
+OPENING = "In this lecture we look at how sourdough bread is made from flour and water."
+LATER = "Wild yeast and bacteria in the sourdough turn sugar into gas and acid."
+TEXT = " ".join(
+    (
+        OPENING,
+        *["They keep it in a jar that stands near the oven for a few days."] * 8,
+        LATER,
+        "It rises slowly, which is why bakers of sourdough bread get up early.",
+        "What do bakers of sourdough bread feed their starter with?",
+    )
+)
+
+
+def chosen(title: str) -> list[str]:
+    stops, words = stop_words("en"), function_words("en")
+    read = statements.read(TEXT, stops=stops, function_words=words)
+    picked = overview.choose(
+        read.statements,
+        summaries={each.span for each in read.statements},
+        title=words_of(title, stops),
+        definitions=[definition_of(title)],
+        counts=read.counts,
+        length=len(TEXT),
+        function_words=words,
+    )
+    return [each.text for each in picked]
+
+
+def test_sentences_that_stand_alone_are_chosen_in_their_order() -> None:
+    assert chosen("Sourdough") == [OPENING, LATER]
+
+
+def test_too_few_sentences_on_the_subject_say_nothing() -> None:
+    assert (
+        overview.choose(
+            (),
+            summaries=(),
+            title=words_of("Sourdough", frozenset()),
+            definitions=[],
+            counts=words_of(TEXT, frozenset()),
+            length=len(TEXT),
+            function_words=function_words("en"),
+        )
+        == []
+    )

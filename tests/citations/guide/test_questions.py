@@ -1,0 +1,47 @@
+"""Questions that a source may answer."""
+
+from citations.guide import questions, statements
+from citations.guide.questions import QuestionCandidate
+from citations.providers.languages import stop_words
+from citations.text.function_words import function_words
+
+TEXT = (
+    "How does the dough rise without yeast? The wild yeast in the flour makes gas in the dough. "
+    "Who has baked dough before? Do you like dough? Why does it rise? "
+    "Dough needs time. Dough needs salt."
+)
+
+
+def candidates() -> list[QuestionCandidate]:
+    words = function_words("en")
+    read = statements.read(TEXT, stops=stop_words("en"), function_words=words)
+    return questions.of_text(read.statements, read.counts, words)
+
+
+def test_a_question_of_the_text_is_kept_if_it_can_be_understood_alone() -> None:
+    assert [each.text for each in candidates()] == ["How does the dough rise without yeast?"]
+
+
+def test_an_answer_says_something_after_its_question() -> None:
+    (candidate,) = candidates()
+    end = TEXT.index("Who")
+    assert questions.is_answered(candidate, (0, end), TEXT)
+    assert not questions.is_answered(candidate, (0, TEXT.index("The wild")), TEXT)
+
+
+def test_an_answer_from_elsewhere_does_not_count() -> None:
+    candidate = QuestionCandidate(text="Why?", within=(500, 600))
+    assert not questions.is_answered(candidate, (0, 90), TEXT)
+
+
+def test_headings_that_ask_are_questions_without_their_numbers() -> None:
+    sections = [("2.1 Why does bread rise?", (0, 90)), ("2.2 Salt", (90, 120))]
+    (candidate,) = questions.of_headings(sections)
+    assert candidate == QuestionCandidate(text="Why does bread rise?", within=(0, 90))
+
+
+def test_kinds_take_turns() -> None:
+    first, second, third = (
+        QuestionCandidate(text=text, within=(0, 1)) for text in ("one", "two", "three")
+    )
+    assert questions.in_turns([first, second], [third]) == [first, third, second]

@@ -1,0 +1,114 @@
+"""Guides are made once for a text, and offer their questions to those who may read it."""
+
+from typing import Any
+
+import pytest
+
+from citations.errors import ModelServerError
+from citations.guide import builder
+from citations.guide import storage as guide_storage
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Guide, Source
+from citations.quotes import source_texts
+from tests.citations.talks import talk_in
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.django_db
+
+SAID = (
+    "This talk shows how sourdough bread is made from flour, water and patience.",
+    "Sourdough is a dough of flour and water that wild yeast has fermented.",
+    "Sourdough bread rises slowly because wild yeast makes little gas in the dough.",
+    "A baker of sourdough bread feeds the dough every day with flour and water.",
+    "How long does sourdough bread rise in a warm kitchen?",
+    "Sourdough bread rises for about 12 hours in a warm kitchen before it is baked.",
+    "Salt makes the dough strong, and steam makes the crust of the bread shine.",
+)
+
+
+@pytest.fixture
+def talk(collection: Collection, fake_models: None) -> Source:
+    source = talk_in(collection, said=SAID)
+    source.refresh_from_db()
+    return source
+
+
+def test_every_item_stands_verbatim_at_its_place(talk: Source) -> None:
+    assert guide_storage.make(talk)
+    guide = guide_storage.of(talk)
+    assert guide is not None
+    text = source_texts.of(talk).text
+    items = [*guide.about, *guide.terms, *guide.numbers, *guide.questions]
+    assert items
+    for item in items:
+        first, last = item.span
+        assert text[first:last] == (item.text or text[first:last])
+        assert item.place
+        assert f"from={first}&to={last}" in item.link
+
+
+def test_a_defined_term_is_shown_with_its_definition(talk: Source) -> None:
+    guide_storage.make(talk)
+    guide = guide_storage.of(talk)
+    assert guide is not None
+    assert [(item.title, item.sentence) for item in guide.terms][:1] == [("Sourdough", SAID[1])]
+
+
+def test_a_question_is_kept_with_the_quote_that_answers_it(talk: Source) -> None:
+    guide_storage.make(talk)
+    guide = guide_storage.of(talk)
+    assert guide is not None
+    quotes = {item.title: item.sentence for item in guide.questions}
+    assert SAID[5] in quotes[SAID[4]]
+
+
+def test_a_guide_is_made_once_for_a_text(talk: Source) -> None:
+    assert [*guide_storage.missing()] == [talk]
+    assert guide_storage.make(talk)
+    assert not guide_storage.missing().exists()
+    assert not guide_storage.make(talk)
+
+
+def test_a_text_that_changes_gets_a_new_guide(talk: Source) -> None:
+    guide_storage.make(talk)
+    Source.objects.filter(pk=talk.pk).update(digest="0" * 64)
+    talk.refresh_from_db()
+    assert guide_storage.of(talk) is None
+    assert [*guide_storage.missing()] == [talk]
+
+
+def test_a_guide_that_fails_is_given_up_after_some_attempts(
+    talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **options: Any) -> None:
+        raise ModelServerError("The model is away.")
+
+    monkeypatch.setattr(builder, "build", fail)
+    attempts = [guide_storage.make(talk) for _ in range(guide_storage.TRIES + 2)]
+    assert not any(attempts)
+    assert Guide.objects.get(source=talk).attempts == guide_storage.TRIES
+    assert guide_storage.of(talk) is None
+
+
+def test_a_source_without_chunks_has_no_guide_to_make(talk: Source) -> None:
+    talk.start_anew()
+    assert not guide_storage.missing().exists()
+    ingest_pipeline.ingest(talk.pk)
+    assert guide_storage.missing().exists()
+
+
+def test_questions_are_suggested_from_what_may_be_read(talk: Source, scope: Scope) -> None:
+    guide_storage.make(talk)
+    offered = guide_storage.suggested(scope)
+    assert {each.source for each in offered} == {talk.uuid}
+    assert SAID[4] in [each.question for each in offered]
+    assert guide_storage.suggested(Scope()) == []
+
+
+def test_suggestions_are_those_of_the_chosen_sources(talk: Source, scope: Scope) -> None:
+    guide_storage.make(talk)
+    assert guide_storage.suggested(scope, sources=[str(talk.uuid)])
+    assert not guide_storage.suggested(scope, sources=["00000000-0000-0000-0000-000000000000"])
+    assert guide_storage.suggested(scope, collection=talk.collection.slug)
+    assert not guide_storage.suggested(scope, collection="elsewhere")

@@ -1,0 +1,91 @@
+"""Terms, and the sentences that may define them."""
+
+import pytest
+
+from citations.guide import statements, terms
+from citations.guide.terms import Definition
+from citations.providers.languages import stop_words
+from citations.text.function_words import function_words
+
+FILLER = "The oven gets hot before the bread goes in."
+
+
+def definitions(term: str, sentence: str, language: str = "en") -> list[Definition]:
+    read = statements.read(
+        f"{FILLER} {sentence} {FILLER}",
+        stops=stop_words(language),
+        function_words=function_words(language),
+    )
+    return terms.definitions(term, read.statements, language=language)
+
+
+@pytest.mark.parametrize(
+    ("term", "sentence", "question"),
+    [
+        ("jitter", "The cure is called jitter: a random share.", "What is jitter?"),
+        (
+            "circuit breaker",
+            "A circuit breaker is a switch that opens after several failures.",
+            "What is a circuit breaker?",
+        ),
+        (
+            "term frequency",
+            "The term frequency, tf for short, is the number of times that a word occurs.",
+            "What is the term frequency?",
+        ),
+        (
+            "layer styles",
+            "Layer styles are a great way to add effects to text.",
+            "What are layer styles?",
+        ),
+        ("sourdough", "In practice, sourdough means bread without yeast.", "What is sourdough?"),
+    ],
+)
+def test_a_definition_answers_what_its_term_is(term: str, sentence: str, question: str) -> None:
+    (definition,) = definitions(term, sentence)
+    assert definition.statement.text == sentence
+    assert definition.question == question
+
+
+@pytest.mark.parametrize(
+    ("term", "sentence"),
+    [
+        ("y-intercept", "The shortcut to the y-intercept is to use the symmetry of the curve."),
+        ("probability", "The probability is very small in such a case."),
+        ("output", "In fact, the output is a whole bunch of images."),
+        ("baking", "Baking is an art."),
+        ("jitter", "Others use what is called jitter in their programs."),
+        ("jitter", "What is jitter?"),
+    ],
+)
+def test_a_sentence_that_only_has_the_term_is_no_definition(term: str, sentence: str) -> None:
+    assert definitions(term, sentence) == []
+
+
+def test_a_german_definition_is_asked_for_in_german() -> None:
+    (definition,) = definitions(
+        "Sauerteig", "Ein Sauerteig ist ein Teig aus Mehl und Wasser, der gärt.", "de"
+    )
+    assert definition.question == "Was ist ein Sauerteig?"
+
+
+def test_terms_are_parts_of_headings_and_phrases_that_the_text_repeats() -> None:
+    text = "Sourdough rises. A sourdough starter needs flour. The sourdough is sour. Salt helps."
+    found = terms.candidates(
+        text,
+        headings=["2.1 Sourdough and salt", "Introduction"],
+        phrases=["sourdough starter", "x_0"],
+        stops=stop_words("en"),
+    )
+    assert [term.text for term in found] == ["sourdough"]
+
+
+def test_a_term_first_occurs_where_it_is_a_whole_word() -> None:
+    assert terms.first_place("rye", "The fryer bakes rye bread.") == (16, 19)
+    assert terms.first_place("inaudible comment", "Well. [Inaudible comment] Yes.") is None
+
+
+def test_terms_that_differ_in_their_endings_are_alike() -> None:
+    assert terms.are_alike("neural net", "neural nets")
+    assert terms.are_alike("neural net", "net")
+    assert not terms.are_alike("weighted sum", "weighted mean")

@@ -1,0 +1,85 @@
+"""The guide beside a source, and the questions on empty pages."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
+
+from citations.guide import storage as guide_storage
+from citations.models import Guide, Source
+from tests.citations.talks import talk_in
+from transcripts.models import Collection
+
+pytestmark = pytest.mark.usefixtures("fake_models")
+QUESTION = "How long does a sourdough starter rise in a warm kitchen?"
+SAID = (
+    "A sourdough starter is a dough of flour and water that wild yeast has fermented.",
+    QUESTION,
+    "A sourdough starter rises for about 12 hours in a warm kitchen before it is used.",
+    "The sourdough starter is fed with flour every day.",
+)
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    source = talk_in(collection, said=SAID)
+    source.refresh_from_db()
+    guide_storage.make(source)
+    return source
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def page(browser: Client, address: str) -> LexborHTMLParser:
+    response = browser.get(address)
+    assert response.status_code == 200
+    return LexborHTMLParser(response.content.decode())
+
+
+def test_the_guide_is_open_on_the_first_visit_only(browser: Client, talk: Source) -> None:
+    address = f"/videos/{talk.video_id}/"
+    assert page(browser, address).css_first("#guide[open]")
+    again = page(browser, address)
+    assert again.css_first("#guide")
+    assert not again.css_first("#guide[open]")
+
+
+def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
+    shown = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert shown
+    link = shown.css_first("form[action='/ask/'] + a")
+    assert link
+    marked = page(browser, link.attributes["href"] or "").css_first("mark.quoted")
+    assert marked
+    assert marked.text().startswith("A sourdough starter rises")
+
+
+def test_a_source_without_a_guide_shows_none(browser: Client, talk: Source) -> None:
+    Guide.objects.all().delete()
+    assert not page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+
+
+@pytest.mark.parametrize("address", ["/ask/", "/search/"])
+def test_a_question_on_an_empty_page_is_asked_of_its_source(
+    browser: Client, talk: Source, address: str
+) -> None:
+    form = page(browser, address).css_first("form[data-suggested]")
+    assert form
+    values = {
+        field.attributes["name"] or "": field.attributes["value"] or ""
+        for field in form.css("input[type=hidden]")
+        if field.attributes["name"] != "csrfmiddlewaretoken"
+    }
+    assert values == {"source": str(talk.uuid), "q": QUESTION}
+    answered = browser.post("/ask/", values, follow=True)
+    assert answered.status_code == 200
+    assert SAID[2] in answered.content.decode()
+
+
+def test_a_search_page_with_a_query_suggests_nothing(browser: Client, talk: Source) -> None:
+    assert not page(browser, "/search/?q=sourdough").css_first("form[data-suggested]")
