@@ -97,6 +97,13 @@ class HighlightNotFound(NotFound):
     code = "highlight_not_found"
 
 
+class ArchiveNotFound(NotFound):
+    """No archive of the caller's with that id, or it holds what they may no longer read."""
+
+    code = "archive_not_found"
+    default_hint = "Archives are kept for a day; make a new one."
+
+
 class AlreadyAnswering(Conflict):
     """The previous question of the conversation is still being answered."""
 

@@ -23,7 +23,8 @@ from citations.lectures import worker as lecture_worker
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import EmbeddingSpace, Source
+from citations.models import Archive, EmbeddingSpace, Source, expired
+from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.vectors import hnsw
@@ -99,6 +100,14 @@ def advance_migration(pk: int) -> None:
 
 
 @shared_task
+def make_archive(pk: int) -> None:
+    """Write everything that a user may read into one ZIP."""
+    archive = Archive.objects.filter(pk=pk).first()
+    if archive is not None:
+        archives.make(archive)
+
+
+@shared_task
 def sweep() -> None:
     """Cite abandoned windows, index the words of new sources, and send unsent work."""
     lecture_worker.sweep()
@@ -115,6 +124,7 @@ def tend() -> None:
     if not outline_storage.catch_up():
         topics.tend()
     migration.delete_leftovers()
+    expired().delete()
     document_storage.prune()
     page_images.prune()
 
@@ -134,6 +144,11 @@ def send(source: Source) -> None:
     messages.nudge(ingest_source, source)
 
 
+def send_archive(archive: Archive) -> None:
+    """Send an archive to the workers once its row is committed."""
+    messages.nudge(make_archive, archive)
+
+
 def send_for_abstracts(source: Source) -> None:
     """Request the missing abstracts of a source whose outline is read, but not too often."""
     if outline_storage.lacks_abstracts(source) and cache.add(
@@ -146,6 +161,7 @@ def dispatch() -> None:
     """Send the migration that is under way, and the next sources; without any, the next guide."""
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
+    messages.sweep(make_archive, Archive.objects.unfinished().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
     if not lanes.waiting().exists():

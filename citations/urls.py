@@ -16,6 +16,7 @@ from citations.views import (
     sources,
 )
 from citations.views import add as view_add
+from citations.views import archives as view_archives
 from citations.views import ask as view_ask
 from citations.views import highlights as view_highlights
 from citations.views import library as view_library
@@ -70,6 +71,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("highlights/import/", highlight_files.import_file, name="highlights-import"),
     path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),
     path("highlights/<uuid:highlight_id>/delete/", view_highlights.delete, name="highlight-delete"),
+    path("export/", view_archives.show_archive, name="archive"),
+    path("export/<uuid:archive_id>/file/", view_archives.file, name="archive-file"),
+    path("export/<uuid:archive_id>/delete/", view_archives.delete, name="archive-delete"),
     path("sources/<uuid:source_id>/", sources.show_source, name="source"),
     path("sources/<uuid:source_id>/passages/", sources.show_passages, name="source-passages"),
     path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),

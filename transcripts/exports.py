@@ -47,7 +47,8 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
     return lambda _, transcript: write(cues_of(transcript))
 
 
-def _markdown(video: Video, transcript: Transcript) -> str:
+def to_markdown(video: Video, transcript: Transcript) -> str:
+    """Return a transcript as sections, each under a link to its second."""
     origin = transcript.get_origin_display()
     about = (video.channel, clock(video.duration), transcript.language, origin)
     parts = [f"# {video}", " · ".join(filter(None, about))]
@@ -86,6 +87,6 @@ _WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]]
     TranscriptFormat.VTT: ("text/vtt", _cues_only(captions.to_vtt)),
     TranscriptFormat.SRT: ("application/x-subrip", _cues_only(captions.to_srt)),
     TranscriptFormat.TXT: ("text/plain", _cues_only(captions.to_txt)),
-    TranscriptFormat.MD: ("text/markdown", _markdown),
+    TranscriptFormat.MD: ("text/markdown", to_markdown),
     TranscriptFormat.JSON: ("application/json", _json),
 }

@@ -23,6 +23,7 @@ class Lock(IntEnum):
     HNSW_INDEX = 0x43554958  # one process builds a nearest-neighbour index
     LEXICON_MERGE = 0x43554C4D  # one process merges postings
     LEXICON_POSITION = 0x43554C50  # taken in SQL (citations/migrations/0003_lexicon.py)
+    ARCHIVE = 0x43554152  # archive id: one process makes the file
     TOPICS = 0x4355544F  # collection id: one transaction changes its topics
     WINDOWS = 0x43554C56  # one process claims lecture windows
     DOCUMENT = 0x4355444F  # hash of collection and bytes: one process stores this file

@@ -1,5 +1,6 @@
 """The operations on sources, searches, lectures, answers, conversations, notes and highlights."""
 
+from citations.api.archives import router as archives
 from citations.api.conversations import router as conversations
 from citations.api.highlights import router as highlights
 from citations.api.lectures import router as lectures
@@ -14,5 +15,6 @@ router.add_router("", conversations)
 router.add_router("", notes)
 router.add_router("", highlights)
 router.add_router("", shared_links)
+router.add_router("", archives)
 
 __all__ = ["router"]

@@ -8,6 +8,7 @@ from citations.models.answers import (
     ConversationQuerySet,
     Note,
 )
+from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState, expired
 from citations.models.citations import Citation, CitationQuerySet
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.guides import Guide

@@ -50,14 +50,19 @@ class ExportFile:
 def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
     """Export a conversation as the scope may see it, with permanent addresses."""
     audit.record(Action.EXPORT, "conversation", conversation.uuid, form=form)
-    render, media_type, ending = _FORMS[form]
-    answers = notebook_answers.of_conversation(scope, conversation)
-    visible = _VisibleConversation(conversation, answers, scope)
+    _, media_type, ending = _FORMS[form]
     return ExportFile(
-        text=render(visible),
+        text=render(scope, conversation, form),
         media_type=media_type,
         name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}",
     )
+
+
+def render(scope: Scope, conversation: Conversation, form: ExportFormat) -> str:
+    """Write a conversation as the scope may see it, without a trace in the audit trail."""
+    write, _, _ = _FORMS[form]
+    answers = notebook_answers.of_conversation(scope, conversation)
+    return write(_VisibleConversation(conversation, answers, scope))
 
 
 def to_markdown(record: AnswerRecord, *, base: str = "") -> str:

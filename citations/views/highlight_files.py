@@ -48,16 +48,24 @@ def import_file(request: PageRequest) -> HttpResponse:
 
 def download(file: HighlightFile) -> StreamingHttpResponse:
     """Send a file in pieces, and close it."""
-    response = StreamingHttpResponse(_pieces(file.file), content_type=file.media_type)
+    response = StreamingHttpResponse(_Pieces(file.file), content_type=file.media_type)
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Disposition"] = content_disposition_header(True, file.name) or "attachment"
     return response
 
 
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
-    with file:
-        while piece := await sync_to_async(file.read)(PIECE):
+class _Pieces:
+    """A file in pieces; Django closes it, also where nobody reads it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while piece := await sync_to_async(self._file.read)(PIECE):
             yield piece
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def _sent(request: PageRequest) -> bytes:

@@ -1,4 +1,4 @@
-"""`kb export`: a transcript as captions, or highlights for other programs."""
+"""`kb export`: a transcript as captions, highlights for other programs, or everything."""
 
 import shutil
 from enum import StrEnum
@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from citations.notebook import highlight_export
+from citations.notebook import archive, highlight_export
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter
 from kbsite.cli.database import open_library
 from kbsite.cli.highlights import OfUser, reader
 from kbsite.cli.options import InCollection, Track, argument, option, video_ids
-from kbsite.cli.terminal import note
-from transcripts import captions, library
+from kbsite.cli.terminal import note, progress_bar
+from transcripts import audit, captions, library
+from transcripts.audit import Action
 from transcripts.errors import InvalidInput
 
 
@@ -47,20 +48,26 @@ def export(
         HighlightFormat | None,
         option(help="Highlights instead: obsidian, readwise, anki or jsonld."),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All that the user may read, in one ZIP instead.")
+    ] = False,
     tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
     user: OfUser = "",
     output: Output = None,
     collection: InCollection = "",
 ) -> None:
-    """Print a transcript, or write highlights for other programs."""
-    if highlights is not None:
+    """Print a transcript, or write highlights for other programs, or everything into one ZIP."""
+    if everything:
+        _write_everything(user, collection, output)
+    elif highlights is not None:
         filter = HighlightFilter(tag=tag, collection=collection)
         _write_highlights(highlights, filter, user, output)
     elif reference:
         _print_transcript(reference, form, lang, collection, output)
     else:
         raise InvalidInput(
-            "Nothing to export is named.", hint="Name a video, or add --highlights obsidian."
+            "Nothing to export is named.",
+            hint="Name a video, or add --highlights obsidian or --everything.",
         )
 
 
@@ -73,6 +80,22 @@ def _print_transcript(
         typer.echo(text, nl=False)
     else:
         output.write_text(text, encoding="utf-8")
+
+
+def _write_everything(name: str, collection: str, output: Path | None) -> None:
+    of, target = reader(name), output or Path("cuebase.zip")
+    chosen = library.find_collection(of.scope, collection) if collection else None
+    audit.record(Action.EXPORT, "archive", collection=chosen)
+    with progress_bar() as bar, target.open("wb") as file:
+        task = bar.add_task("Everything")
+        archive.write(
+            of.scope,
+            of.user,
+            file,
+            collection=chosen,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    note(f"Wrote {target}")
 
 
 def _write_highlights(

@@ -30,6 +30,8 @@ PAGES = {
     "search refused": "/search/?q=network&since=soon",
     "highlights": "/highlights/",
     "library table": "/library/?view=table&group=collection&sort=title&kind=video",
+    "import of highlights": "/highlights/import/",
+    "archive": "/export/",
     "how a source is indexed": "/sources/{lecture}/passages/",
     "page of a document": "/sources/{book}/pages/2/?from=66&to=99&q=gradient",
     "go to": "/go/?q=lecture",

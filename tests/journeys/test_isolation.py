@@ -28,6 +28,7 @@ from citations.guide.items import GuideItem, SourceGuide
 from citations.lectures import events
 from citations.models import (
     Answer,
+    Archive,
     Citation,
     Conversation,
     Document,
@@ -192,6 +193,10 @@ PAGES = [
     Door("GET", "notes/<uuid:note_id>/"),
     Door("POST", "notes/<uuid:note_id>/", "thing", {"text": "Changed."}),
     Door("POST", "notes/<uuid:note_id>/delete/"),
+    Door("GET", "export/", "list"),
+    Door("POST", "export/", "note", {"collection": "secrets"}),
+    Door("GET", "export/<uuid:archive_id>/file/"),
+    Door("POST", "export/<uuid:archive_id>/delete/"),
     Door("GET", "highlights/", "list"),
     Door("POST", "highlights/add/", "note", {"source": "{book}", "quote": SECRET}),
     Door("GET", "highlights/export/<slug:form>/", "list"),
@@ -316,6 +321,10 @@ OPERATIONS = [
     Door("POST", "api/v1/webhooks/<webhook_id>/secret"),
     Door("POST", "api/v1/webhooks/<webhook_id>/test"),
     Door("GET", "api/v1/webhooks/<webhook_id>/deliveries"),
+    Door("POST", "api/v1/archives", "note", {"collection": "secrets"}, json=True),
+    Door("GET", "api/v1/archives/<archive_id>"),
+    Door("GET", "api/v1/archives/<archive_id>/file"),
+    Door("DELETE", "api/v1/archives/<archive_id>"),
     Door("GET", "api/v1/highlights", "list"),
     Door("POST", "api/v1/highlights", "note", {"source_id": "{book}", "quote": SECRET}, json=True),
     Door("GET", "api/v1/highlights/export", "list"),
@@ -374,7 +383,7 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight", "link")
+MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight", "link", "archive")
 PRIVATE = (
     "<conversation_id>",
     "<answer_id>",
@@ -383,6 +392,8 @@ PRIVATE = (
     "<webhook_id>",
     "<uuid:webhook_id>",
     "<highlight_id>",
+    "<archive_id>",
+    "<uuid:archive_id>",
     "<uuid:highlight_id>",
     "<link_id>",
     "<uuid:link_id>",
@@ -605,6 +616,7 @@ def house(db: None) -> House:
         "link": SharedLink.objects.create(
             author=owner, highlight=kept, expires_at=timezone.now() + timedelta(days=1)
         ).uuid,
+        "archive": Archive.objects.create(owner=owner, collections=[shelf.pk], state="done").uuid,
         "conversation": conversation.uuid,
         "answer": answer.uuid,
         "quotation": Citation.objects.create(answer=answer, number=1, source=book, **at).uuid,

@@ -3,10 +3,10 @@ operation as every kind of caller.
 
 ``{video_id}``, ``{video}``, ``{job}``, ``{transcript}``, ``{feed}``, ``{collection}``,
 ``{membership}``, ``{source}``, ``{chunk}``, ``{session}``, ``{citation}``, ``{conversation}``,
-``{answer}``, ``{quotation}``, ``{note}``, ``{webhook}``, ``{highlight}`` and ``{link}`` in a path,
-and ``{slug}``, ``{username}``, ``{chunk}``, ``{session}`` and ``{said}`` (words of the source) in a
-body, stand for things of the collection that is tried. An operation that is served but missing here
-fails a test.
+``{answer}``, ``{quotation}``, ``{note}``, ``{webhook}``, ``{highlight}``, ``{link}`` and
+``{archive}`` in a path, and ``{slug}``, ``{username}``, ``{chunk}``, ``{session}`` and ``{said}``
+(words of the source) in a body, stand for things of the collection that is tried. An operation that
+is served but missing here fails a test.
 """
 
 from dataclasses import dataclass
@@ -134,6 +134,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}shared-links", {"highlight_id": "{highlight}"}),
     Operation("DELETE", f"{V1}shared-links/{{link}}"),
     Operation("DELETE", f"{V1}highlights/{{highlight}}"),
+    Operation("POST", f"{V1}archives", {"collection": "{slug}"}),
+    Operation("GET", f"{V1}archives/{{archive}}"),
+    Operation("GET", f"{V1}archives/{{archive}}/file"),
+    Operation("DELETE", f"{V1}archives/{{archive}}"),
     Operation("GET", f"{V1}openapi.json", names=False),
     Operation("GET", f"{V1}docs", names=False),
     Operation("GET", CONTENT, names=False),

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi import checks as openapi
 from citations.models import (
     Answer,
     AnswerState,
+    Archive,
     Citation,
     Conversation,
     Highlight,
@@ -102,6 +103,9 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "highlight": kept.uuid,
         "link": SharedLink.objects.create(
             highlight=kept, author=user, expires_at=timezone.now() + timedelta(days=1)
+        ).uuid,
+        "archive": Archive.objects.create(
+            owner=user, collections=[collection.pk], state="done"
         ).uuid,
         "said": SENTENCES[0],
         "session": session.uuid,

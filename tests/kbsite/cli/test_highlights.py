@@ -1,6 +1,7 @@
 """kb highlights, and kb export of highlights."""
 
 import json
+import zipfile
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -48,3 +49,10 @@ def test_highlights_are_those_of_a_user(kb: Kb, library: Collection) -> None:
 
 def test_an_export_of_nothing_says_what_can_be_named(kb: Kb, library: Collection) -> None:
     assert "Name a video" in kb("export", code=2).err
+
+
+def test_everything_is_written_into_one_file(kb: Kb, library: Collection, tmp_path: Path) -> None:
+    keep(owner(), library)
+    kb("export", "--everything", "--output", tmp_path / "all.zip")
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert {"index.html", "sources/A book.md", "highlights/A book.md"} <= {*archive.namelist()}

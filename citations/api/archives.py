@@ -1,0 +1,94 @@
+"""The operations on archives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from ninja import Field, Path, Router, Schema, Status
+from pydantic import ConfigDict
+
+from citations.models import Archive
+from citations.notebook import archives
+from citations.tasks import send_archive
+from transcripts.api.endpoints import Request
+from transcripts.api.shapes import CollectionName, responses
+from transcripts.schemas import Shape
+
+ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
+_FILE: Final = {
+    200: {
+        "description": "The ZIP.",
+        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class ArchiveIn(Schema):
+    """What to put into a ZIP."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    collection: CollectionName = Field("", description="Slug or name; empty: all that you read.")
+
+
+class ArchiveOut(Shape):
+    """A ZIP, and how far it is; it is kept for a day."""
+
+    id: UUID = Field(validation_alias="uuid")
+    state: Literal["queued", "running", "done", "failed"]
+    done: int
+    total: int
+    size: int = Field(description="Bytes, when it is done.")
+    error: str
+    hint: str
+    created_at: datetime
+
+
+router = Router(tags=["conversations"])
+
+
+@router.post(
+    "archives", response=responses({202: ArchiveOut}, 404), summary="Put everything into one ZIP"
+)
+def add_archive(request: Request, sent: ArchiveIn) -> Status[Archive]:
+    """Begin a ZIP of all that you may read; while one is being made, that is returned."""
+    request.caller.require_write()
+    archive = archives.request(request.access, request.caller.user, collection=sent.collection)
+    if archive.sent_at is None:
+        send_archive(archive)
+    request.answer["Location"] = f"/api/v1/archives/{archive.uuid}"
+    return Status(202, archive)
+
+
+@router.get(
+    "archives/{archive_id}", response=responses({200: ArchiveOut}, 404), summary="Watch a ZIP"
+)
+def get_archive(request: Request, archive_id: ArchiveId) -> Archive:
+    """Return how far a ZIP is."""
+    return archives.find(request.access, request.caller.user, archive_id)
+
+
+@router.get(
+    "archives/{archive_id}/file",
+    response=responses({200: None}, 404),
+    openapi_extra={"responses": _FILE},
+    summary="Download a ZIP",
+)
+def get_archive_file(request: Request, archive_id: ArchiveId) -> StreamingHttpResponse:
+    """Return a ZIP that is done."""
+    user = request.caller.user
+    archive = archives.find(request.access, user, archive_id, ready=True)
+    headers = {"Content-Disposition": f'attachment; filename="{archive.file_name}"'}
+    parts = archives.pieces(archive)
+    return StreamingHttpResponse(parts, content_type="application/zip", headers=headers)
+
+
+@router.delete(
+    "archives/{archive_id}", response=responses({204: None}, 404), summary="Delete a ZIP"
+)
+def delete_archive(request: Request, archive_id: ArchiveId) -> Status[Any]:
+    """Delete a ZIP before its day is over."""
+    request.caller.require_write()
+    archives.delete(archives.find(request.access, request.caller.user, archive_id))
+    return Status(204, None)

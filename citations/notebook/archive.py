@@ -1,0 +1,199 @@
+"""Everything that a user may read in one ZIP, which needs no Cuebase to be read."""
+
+import json
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from typing import IO, Any, Final
+from urllib.parse import quote
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.html import format_html
+
+from citations.models import Conversation, Note, Page, Source
+from citations.notebook import export, highlights, obsidian, web_annotations
+from citations.notebook.export import ExportFormat
+from citations.notebook.highlights import HighlightFilter
+from citations.notebook.obsidian import FileNames, front_matter
+from citations.text.markdown import escape_markdown
+from transcripts import exports
+from transcripts.models import Collection
+from transcripts.scope import Scope
+
+BATCH: Final = 50  # rows that are read at once
+IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
+Progress = Callable[[int, int], None]  # done, of how many
+
+_INDEX: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><title>{title}</title><style>
+body {{
+  font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
+  overflow-wrap: anywhere;
+}}
+h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
+</style></head><body><h1>{title}</h1><p>{about}</p>
+"""
+
+
+def write(
+    scope: Scope,
+    user: User | None,
+    file: IO[bytes],
+    *,
+    collection: Collection | None = None,
+    progress: Progress = lambda done, total: None,
+) -> None:
+    """Write the ZIP to a file that need not be seekable; one source at a time is in memory."""
+    if collection is not None:
+        scope = Scope(readable=scope.readable & {collection.pk})
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        _Contents(scope, user, collection, archive, progress).write()
+
+
+class _Contents:
+    """What is written, and the index of it."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        user: User | None,
+        collection: Collection | None,
+        archive: zipfile.ZipFile,
+        progress: Progress,
+    ) -> None:
+        self.scope, self.user, self.collection = scope, user, collection
+        self.archive, self.progress = archive, progress
+        self.names: dict[str, FileNames] = {}
+        self.index: dict[str, list[tuple[str, str]]] = {}  # folder: addresses and titles
+        self.sources = Source.objects.visible(scope).select_related(
+            "collection", "video", "transcript__video", "document"
+        )
+        self.notes = Note.objects.visible(scope).select_related("collection", "author")
+        own = Conversation.objects.of(scope, user).select_related("collection")
+        self.conversations = own.filter(collection=collection) if collection else own
+        self.total = sum(q.count() for q in (self.sources, self.notes, self.conversations))
+        self.done = 0
+
+    def write(self) -> None:
+        self.progress(0, self.total)
+        sources = self.sources.defer("document__outline").order_by("title", "pk")
+        self.write_json("sources.json", map(self.write_source, sources.iterator(chunk_size=1)))
+        self.write_highlights()
+        notes = self.notes.order_by("pk")
+        self.write_json("notes.json", map(self.write_note, notes.iterator(chunk_size=BATCH)))
+        conversations = self.conversations.order_by("pk")
+        self.write_json(
+            "questions.json", map(self.write_conversation, conversations.iterator(chunk_size=BATCH))
+        )
+        self.write_index()
+
+    def write_source(self, source: Source) -> dict[str, Any]:
+        parts = [front_matter(source, tags=source.tags), *source_text(source)]
+        path = self.write_file("Sources", source.title, parts)
+        return {
+            "id": str(source.uuid),
+            "kind": source.kind,
+            "title": source.title,
+            "author": source.author,
+            "url": source.url,
+            "language": source.language,
+            "collection": source.collection.slug,
+            "tags": source.tags,
+            "published_at": source.published_at.isoformat() if source.published_at else None,
+            "file": path,
+        }
+
+    def write_highlights(self) -> None:
+        rows = highlights.matching(self.scope, self.user, HighlightFilter())
+        rows = rows.order_by("source_id", "span_start", "pk")
+        placed = highlights.place(rows.iterator(chunk_size=BATCH))
+        for source, members in groupby(placed, key=lambda each: each.row.source):
+            text = obsidian.of_source(source, [*members])
+            self.write_file("Highlights", source.title, [text])
+        with self.open("highlights.jsonld") as file:
+            again = highlights.place(rows.iterator(chunk_size=BATCH))
+            web_annotations.write(again, file)
+
+    def write_note(self, note: Note) -> dict[str, Any]:
+        path = self.write_file(
+            "Notes", note.title, [f"# {escape_markdown(note.title)}\n", note.text]
+        )
+        return {
+            "id": str(note.uuid),
+            "title": note.title,
+            "text": note.text,
+            "author": note.author.get_username() if note.author else "",
+            "collection": note.collection.slug,
+            "created_at": note.created_at.isoformat(),
+            "updated_at": note.updated_at.isoformat(),
+            "file": path,
+        }
+
+    def write_conversation(self, conversation: Conversation) -> dict[str, Any]:
+        text = export.render(self.scope, conversation, ExportFormat.MARKDOWN)
+        path = self.write_file("Questions", conversation.title, [text])
+        whole: dict[str, Any] = json.loads(
+            export.render(self.scope, conversation, ExportFormat.JSON)
+        )
+        return {**whole, "file": path}
+
+    def write_file(self, folder: str, title: str, parts: Iterable[str]) -> str:
+        """Write a Markdown file, and return its path in the ZIP."""
+        name = self.names.setdefault(folder, FileNames()).of(title)
+        path = f"{folder.lower()}/{name}.md"
+        with self.open(path) as file:
+            for part in parts:
+                file.write(f"{part}\n".encode())
+        self.index.setdefault(folder, []).append((path, title))
+        return path
+
+    def open(self, path: str) -> IO[bytes]:
+        """Begin a file of the ZIP, which is dated today."""
+        about = zipfile.ZipInfo(path, timezone.localtime().timetuple()[:6])
+        about.compress_type = zipfile.ZIP_DEFLATED
+        return self.archive.open(about, "w", force_zip64=True)
+
+    def write_json(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
+        """Write rows, which write their own files meanwhile: a ZIP takes one file at a time."""
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            for number, row in enumerate(rows):
+                text = json.dumps(row, ensure_ascii=False)
+                spool.write(f"{',' if number else '['}\n{text}".encode())
+                self.done += 1
+                self.progress(self.done, max(self.total, self.done))
+            spool.write(b"\n]\n" if spool.tell() else b"[]\n")
+            spool.seek(0)
+            with self.open(name) as file:
+                shutil.copyfileobj(spool, file)
+
+    def write_index(self) -> None:
+        """Write the page that leads to all files."""
+        title = self.collection.name if self.collection else "Library"
+        about = (
+            f"Written on {timezone.localdate():%d %B %Y}. Each link opens a Markdown file; the same"
+            " stands in the JSON files beside this page."
+        )
+        with self.open("index.html") as file:
+            file.write(format_html(_INDEX, title=title, about=about).encode())
+            for folder, entries in self.index.items():
+                file.write(format_html("<h2>{}</h2><ul>\n", folder).encode())
+                for path, name in entries:
+                    line = format_html('<li><a href="{}">{}</a></li>\n', quote(path), name)
+                    file.write(line.encode())
+                file.write(b"</ul>\n")
+            file.write(b"</body></html>\n")
+
+
+def source_text(source: Source) -> Iterator[str]:
+    """Yield the text of a source as Markdown: sections with times, or pages."""
+    if source.transcript and source.video:
+        yield exports.to_markdown(source.video, source.transcript)
+        return
+    yield f"# {escape_markdown(source.title)}\n"
+    pages = Page.objects.filter(document__source=source).order_by("number")
+    for page in pages.iterator(chunk_size=BATCH):
+        yield f"## Page {page.number}\n\n{page.text}\n"

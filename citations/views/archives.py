@@ -1,0 +1,46 @@
+"""Everything in one ZIP: ask for it, watch it being made, download it."""
+
+from uuid import UUID
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from citations.notebook import archives
+from citations.tasks import send_archive
+from transcripts import library
+from transcripts.views.requests import PageRequest, done
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_archive(request: PageRequest) -> HttpResponse:
+    """Show the last archive and how far it is, or begin one."""
+    if request.method == "POST":
+        request.caller.require_write()
+        slug = request.POST.get("collection", "")[:120]
+        archive = archives.request(request.access, request.user, collection=slug)
+        if archive.sent_at is None:
+            send_archive(archive)
+        return redirect("archive")
+    context = {
+        "archive": archives.latest(request.access, request.user),
+        "collections": library.collections(request.access),
+    }
+    return render(request, "citations/archive.html", context)
+
+
+@require_safe
+def file(request: PageRequest, archive_id: UUID) -> StreamingHttpResponse:
+    """Download an archive."""
+    archive = archives.find(request.access, request.user, archive_id, ready=True)
+    response = StreamingHttpResponse(archives.pieces(archive), content_type="application/zip")
+    response["Content-Length"] = str(archive.size)
+    response["Content-Disposition"] = f'attachment; filename="{archive.file_name}"'
+    return response
+
+
+@require_POST
+def delete(request: PageRequest, archive_id: UUID) -> HttpResponse:
+    request.caller.require_write()
+    archives.delete(archives.find(request.access, request.user, archive_id))
+    return done(request, "The archive was deleted.", "archive")

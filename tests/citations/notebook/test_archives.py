@@ -1,0 +1,160 @@
+"""Everything in one ZIP: what is in it, for whom, and how it is made."""
+
+import io
+import json
+import re
+import zipfile
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from citations import tasks
+from citations.errors import ArchiveNotFound
+from citations.models import Archive, ArchivePart, Conversation, Note, Source
+from citations.notebook import archive as archive_file
+from citations.notebook import archives, conversations, highlights, notes
+from citations.notebook.highlights import SelectedText
+from tests.makers import make_paper, make_source, make_user, make_video
+from transcripts.models import Collection
+from transcripts.scope import NOTHING, Scope
+
+
+@pytest.fixture
+def library(scope: Scope, owner: User, collection: Collection) -> Source:
+    """A talk, a book with a highlight, a note, a question, and secrets elsewhere."""
+    make_source(make_video(collection, title="A talk / part 1"))
+    book = make_paper(collection, ["The error <b>runs</b>.", "It grows."], title="A book")
+    highlights.keep(scope, owner, book, SelectedText(exact="It grows."))
+    notes.pin(scope, owner, collection=collection.slug, title="Week 3", text="**Why?**")
+    conversations.begin(scope, owner, collection=collection.slug, title="On errors")
+    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    make_paper(other, ["Confidential."], title="Confidential")
+    Note.objects.create(collection=other, title="Confidential", text="Confidential")
+    Conversation.objects.create(owner=make_user("eve"), title="Confidential")
+    return book
+
+
+def unpacked(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def written(scope: Scope, user: User, **options: Any) -> dict[str, str]:
+    file = io.BytesIO()
+    archive_file.write(scope, user, file, **options)
+    return unpacked(file.getvalue())
+
+
+@async_to_sync
+async def read(archive: Archive) -> bytes:
+    return b"".join([piece async for piece in archives.pieces(archive)])
+
+
+@pytest.mark.usefixtures("library")
+def test_everything_that_one_may_read_is_in_it_and_nothing_else(scope: Scope, owner: User) -> None:
+    files = written(scope, owner)
+    assert {*files} == {
+        *("index.html", "sources.json", "notes.json", "questions.json", "highlights.jsonld"),
+        *("sources/A talk part 1.md", "sources/A book.md", "highlights/A book.md"),
+        *("notes/Week 3.md", "questions/On errors.md"),
+    }
+    assert "The error <b>runs</b>." in files["sources/A book.md"]
+    assert "## Page 2" in files["sources/A book.md"]
+    assert "Backpropagation carries the error" in files["sources/A talk part 1.md"]
+    assert (
+        "> It grows\\." in files["highlights/A book.md"]
+        or "> It grows." in (files["highlights/A book.md"])
+    )
+    assert "**Why?**" in files["notes/Week 3.md"]
+    assert "Confidential" not in "".join(files.values())
+
+
+@pytest.mark.usefixtures("library")
+def test_its_page_leads_to_every_file_without_scripts(scope: Scope, owner: User) -> None:
+    files = written(scope, owner)
+    index = files["index.html"]
+    links = {link.replace("%20", " ") for link in re.findall(r'href="([^"]+)"', index)}
+    assert links == {name for name in files if name.endswith(".md")}
+    assert "<script" not in index
+
+
+@pytest.mark.usefixtures("library")
+def test_the_same_stands_in_json(scope: Scope, owner: User) -> None:
+    files = written(scope, owner)
+    assert {row["file"] for row in json.loads(files["sources.json"])} <= {*files}
+    [note] = json.loads(files["notes.json"])
+    assert (note["title"], note["author"]) == ("Week 3", "ada")
+    [asked] = json.loads(files["questions.json"])
+    assert (asked["title"], asked["answers"]) == ("On errors", [])
+    assert len(json.loads(files["highlights.jsonld"])["items"]) == 1
+
+
+def test_an_empty_library_makes_a_whole_archive(scope: Scope, owner: User) -> None:
+    files = written(scope, owner)
+    assert json.loads(files["sources.json"]) == []
+
+
+@pytest.mark.usefixtures("library")
+def test_progress_goes_to_the_end(scope: Scope, owner: User) -> None:
+    told: list[tuple[int, int]] = []
+    written(scope, owner, progress=lambda done, total: told.append((done, total)))
+    assert (told[0], told[-1]) == ((0, 4), (4, 4))
+
+
+@pytest.mark.usefixtures("library")
+def test_a_worker_makes_it_in_pieces(
+    scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "PART", 500)
+    archive = archives.request(scope, owner)
+    assert archives.request(scope, owner) == archive
+    tasks.make_archive(archive.pk)
+    archive = archives.find(scope, owner, archive.uuid, ready=True)
+    data = read(archive)
+    assert len(data) == archive.size
+    assert ArchivePart.objects.count() > 2
+    assert "index.html" in unpacked(data)
+    tasks.make_archive(archive.pk)
+    assert read(archive) == data
+
+
+@pytest.mark.usefixtures("library")
+def test_one_whose_worker_was_killed_begins_again(scope: Scope, owner: User) -> None:
+    archive = archives.request(scope, owner)
+    archive.change(state="running", attempts=1)
+    ArchivePart.objects.create(archive=archive, ordinal=0, data=b"half")
+    archives.make(archive)
+    assert b"half" not in read(archives.find(scope, owner, archive.uuid, ready=True))
+
+
+def test_one_that_kills_its_workers_fails(scope: Scope, owner: User) -> None:
+    archive = archives.request(scope, owner)
+    archive.change(attempts=Archive.MAX_CRASHES)
+    archives.make(archive)
+    assert archive.state == "failed"
+    with pytest.raises(ArchiveNotFound):
+        archives.find(scope, owner, archive.uuid, ready=True)
+
+
+def test_it_is_its_owners_and_gone_with_the_right_to_read(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    archive = archives.request(scope, owner)
+    archives.make(archive)
+    other = make_user("grace", collection=collection)
+    for reading, user in ((scope, other), (NOTHING, owner)):
+        with pytest.raises(ArchiveNotFound):
+            archives.find(reading, user, archive.uuid)
+        assert archives.latest(reading, user) is None
+
+
+def test_it_is_kept_for_a_day(scope: Scope, owner: User) -> None:
+    archive = archives.request(scope, owner)
+    Archive.objects.update(created_at=timezone.now() - timedelta(days=1, minutes=1))
+    tasks.tend()
+    assert not Archive.objects.filter(pk=archive.pk).exists()
