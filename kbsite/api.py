@@ -20,6 +20,7 @@ from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 from pydantic_core import to_jsonable_python
 
+from citations.api import event_shapes
 from citations.api import router as citations
 from kbsite import errors, idempotency
 from kbsite.auth import Caller
@@ -121,7 +122,10 @@ class Api(NinjaAPI):
                         response["content"] = {errors.PROBLEM: content}
         content = description.describe(resources)
         schema["paths"] |= content["paths"]
-        schema["components"]["schemas"] |= content["components"]["schemas"]
+        components = schema["components"]["schemas"]
+        schema["components"]["schemas"] = (
+            event_shapes.components() | components | content["components"]["schemas"]
+        )
         for methods in schema["paths"].values():
             _describe_versions(methods)
             if "post" in methods:

@@ -1,8 +1,7 @@
 """Inputs and outputs of the operations on questions and conversations."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
 from ninja import Field, Path, Schema
@@ -11,7 +10,7 @@ from pydantic import AliasPath, ConfigDict, StringConstraints, WithJsonSchema, m
 from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.notebook.questions import MAX_QUESTION
-from citations.schemas.answers import ClaimOut, QuotationOut, ReplyOut, TracedReplyOut
+from citations.schemas.answers import ReplyOut
 from transcripts.api.shapes import BIGGEST_ID, Text
 from transcripts.schemas import Shape
 
@@ -141,60 +140,3 @@ class FeedbackOut(Shape):
     """Your rating of an answer."""
 
     feedback: int | None
-
-
-# The events of an answer that is streamed.
-
-
-class AskedEventOut(Shape):
-    """What the answer will be found by; null: it is not kept."""
-
-    answer_id: UUID | None
-    conversation_id: UUID | None
-
-
-class StageEventOut(Shape):
-    """What is done now."""
-
-    stage: str
-
-
-class ClaimEventOut(ClaimOut):
-    """A claim that was checked, with the quotes that support it."""
-
-    quotes: list[QuotationOut]
-
-
-class FailedEventOut(Shape):
-    """Why there is no answer."""
-
-    code: str
-    detail: str
-    hint: str
-
-
-EVENTS: Final[Mapping[str, type[Shape]]] = {
-    "asked": AskedEventOut,
-    "stage": StageEventOut,
-    "claim": ClaimEventOut,
-    "answer": TracedReplyOut,
-    "failed": FailedEventOut,
-}
-
-
-def events_schema() -> dict[str, Any]:
-    """Return the schema of the events; those are text, whose content it describes."""
-    return {
-        "type": "string",
-        "contentMediaType": "text/event-stream",
-        "contentSchema": {"oneOf": [_event_schema(*event) for event in EVENTS.items()]},
-    }
-
-
-def _event_schema(name: str, shape: type[Shape]) -> dict[str, Any]:
-    data = shape.model_json_schema(
-        mode="serialization", ref_template="#/components/schemas/{model}"
-    )
-    data.pop("$defs", None)  # components, as an answer has them, too
-    properties = {"event": {"const": name}, "data": data}
-    return {"type": "object", "required": ["event", "data"], "properties": properties}

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import ClaimEvent, Event, FinalEvent, Progress, Quote
 from citations.api import conversation_shapes as shapes
+from citations.api import event_shapes
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
 from citations.notebook import answers as notebook_answers
@@ -31,7 +32,7 @@ _EVENTS: Final = {
             "The answer. Streamed, the events are: asked (ids), stage, claim (with its citations), "
             "and at the end answer (all of it) or failed (a problem)."
         ),
-        "content": {"text/event-stream": {"schema": shapes.events_schema()}},
+        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.ANSWER)}},
     }
 }
 
@@ -240,17 +241,17 @@ def _respond(
 def _stream(request: Request, steps: Iterator[Event], answer: Answer | None) -> Iterator[str]:
     answer_id, conversation_id = (answer.uuid, answer.conversation.uuid) if answer else (None, None)
     yield _event(
-        "asked", shapes.AskedEventOut(answer_id=answer_id, conversation_id=conversation_id)
+        "asked", event_shapes.AskedEventOut(answer_id=answer_id, conversation_id=conversation_id)
     )
     try:
         for step in steps:
             match step:
                 case Progress():
-                    yield _event("stage", shapes.StageEventOut(stage=step.stage))
+                    yield _event("stage", event_shapes.StageEventOut(stage=step.stage))
                 case ClaimEvent():
                     quotes = [QuotationOut.model_validate(quote) for quote in step.quotes]
                     claim = ClaimOut.model_validate(step.claim)
-                    yield _event("claim", shapes.ClaimEventOut(**dict(claim), quotes=quotes))
+                    yield _event("claim", event_shapes.ClaimEventOut(**dict(claim), quotes=quotes))
                 case _:
                     yield _event("answer", _reply(request, step, answer))
     except KnowledgeBaseError as error:
@@ -269,7 +270,7 @@ def _reply(request: Request, last: Event, answer: Answer | None) -> TracedReplyO
 
 
 def _failed(error: KnowledgeBaseError) -> str:
-    return _event("failed", shapes.FailedEventOut.model_validate(error.problem()))
+    return _event("failed", event_shapes.FailedEventOut.model_validate(error.problem()))
 
 
 def _event(name: str, data: BaseModel) -> str:

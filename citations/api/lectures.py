@@ -1,7 +1,6 @@
 """The operations on lectures."""
 
-import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.utils.text import slugify
 from ninja import Query, Router, Status
 
+from citations.api import event_shapes
 from citations.api import lecture_shapes as shapes
 from citations.lectures import event_stream, speech
 from citations.lectures import report as lecture_report
@@ -22,7 +22,7 @@ from transcripts import library
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.models import Transcript
-from transcripts.timecodes import milliseconds, seconds
+from transcripts.timecodes import milliseconds
 from transcripts.views import events
 
 RETRY_MS = 1_000  # after which a browser reconnects when the stream ends
@@ -220,7 +220,7 @@ def export_session(request: Request, session_id: shapes.SessionId) -> HttpRespon
 _EVENTS = {
     200: {
         "description": "Events: segment, window, citations, ended; their ids count from 1.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": event_shapes.described(event_shapes.LECTURE)}},
     },
     204: {"description": "The lecture has ended and there are no more events. Do not reconnect."},
 }
@@ -262,18 +262,8 @@ async def _stream(caller: Any, session: LectureSession, after: int) -> AsyncGene
 
 
 def _event(event: LectureEvent) -> str:
-    data = json.dumps(_in_seconds(event.data))
-    return f"id: {event.number}\n{events.event(event.kind, data)}"
-
-
-def _in_seconds(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event's data with the times of its segment, window or citations in seconds."""
-    converted = dict(data)
-    for name in data.keys() & {"start", "end"}:
-        converted[name] = seconds(data[name])
-    if "citations" in data:
-        converted["citations"] = [_in_seconds(citation) for citation in data["citations"]]
-    return converted
+    data = event_shapes.LECTURE[event.kind].model_validate(event.data)
+    return f"id: {event.number}\n{events.event(event.kind, data.model_dump_json())}"
 
 
 def _find_writable(request: Request, session_id: Any) -> LectureSession:

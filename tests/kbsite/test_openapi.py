@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from kbsite.api import api, resources
 from kbsite.content import description
+from kbsite.errors import EVENTS
 
 DESCRIPTION = api.get_openapi_schema(path_prefix="/api/v1/")
 COMPONENTS = DESCRIPTION["components"]["schemas"]
@@ -92,3 +93,18 @@ def test_a_response_is_described_by_the_class_that_the_operation_declares(
         component = COMPONENTS[model.__name__]
         assert component["properties"].keys() == model.model_fields.keys()
         assert component.get("description") == inspect.cleandoc(model.__doc__ or "") or None
+
+
+def test_every_stream_of_events_describes_them() -> None:
+    streams = [
+        answer["content"][EVENTS]["schema"]
+        for methods in DESCRIPTION["paths"].values()
+        for operation in methods.values()
+        for answer in operation["responses"].values()
+        if EVENTS in answer.get("content", {})
+    ]
+    assert len(streams) == 3
+    for stream in streams:
+        for event in stream["contentSchema"]["oneOf"]:
+            name = event["properties"]["data"]["$ref"].rpartition("/")[2]
+            assert COMPONENTS[name]["description"]

@@ -8,19 +8,16 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
-from jsonschema_rs import Draft202012Validator
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
 from citations.notebook import conversations, questions
 from citations.passages import Locator, PassageSource
-from kbsite.api import api
-from kbsite.errors import EVENTS
 from kbsite.models import ApiToken
+from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import QUESTION, talk_in
 from tests.makers import make_user
 from transcripts.errors import Unavailable
@@ -66,21 +63,6 @@ def problem(response: Any, status: int, code: str) -> None:
 
 def asked(client: Client, question: str = QUESTION, **about: Any) -> Any:
     return good(send(client, "ask?stream=false", {"question": question, **about}))
-
-
-def heard(response: Any) -> list[tuple[str, Any]]:
-    """Return the events of a stream, once it has ended."""
-
-    async def collect() -> str:
-        return b"".join([part async for part in response.streaming_content]).decode()
-
-    blocks = [
-        block for block in async_to_sync(collect)().split("\n\n") if block.startswith("event")
-    ]
-    return [
-        (block.partition("\n")[0].removeprefix("event: "), json.loads(block.partition("data: ")[2]))
-        for block in blocks
-    ]
 
 
 # Asking
@@ -202,13 +184,13 @@ def test_an_answer_is_told_while_it_is_made(
     names = [name for name, _ in told]
     assert (names[0], names[-1]) == ("asked", "answer")
     assert {"stage", "claim"} <= set(names)
-    description = api.get_openapi_schema(path_prefix=V1)
-    streamed = description["paths"][f"{V1}ask"]["post"]["responses"][200]["content"][EVENTS]
-    schema = {**streamed["schema"]["contentSchema"], "components": description["components"]}
-    described = Draft202012Validator(json.loads(json.dumps(schema)))
+    described = schema_of_events(f"{V1}ask", "post")
     for name, data in told:
         assert described.is_valid({"event": name, "data": data}), name
     assert not described.is_valid({"event": "stage", "data": {}})
+    assert not described.is_valid(
+        {"event": "claim", "data": {**dict(told)["claim"], "quotes": [{}]}}
+    )
     events = dict(told)
     assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
     assert events["claim"]["quotes"][0]["id"] in {

@@ -3,6 +3,7 @@ how they refuse.
 """
 
 import json
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,6 +16,7 @@ from citations.lectures import events
 from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
 from kbsite.models import ApiToken
+from tests.citations.api.streams import heard, schema_of_events
 from tests.makers import make_document, make_user, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Role
@@ -490,3 +492,22 @@ def test_a_stream_is_never_kept_and_a_lecture_that_is_over_has_none(
     for wrong in ({"after": -1}, {"after": "x"}, {"after": 2**31}):
         problem(asking.get(path, wrong), 422, "invalid_input")
     problem(asking.get(path, headers={"Last-Event-ID": "1; DROP TABLE"}), 422, "invalid_input")
+
+
+def test_the_events_of_a_lecture_are_as_described(
+    asking: Client, indexed: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lecture_worker, "GRACE", timedelta(0))
+    address = f"sessions/{begun(asking, sources=[str(indexed.uuid)])['id']}"
+    good(post(asking, f"{address}/segments", segments(*SAID)), 202)
+    good(post(asking, f"{address}/end"), 202)
+    lecture_worker.sweep()
+    events = heard(asking.get(f"{V1}{address}/events"))
+    assert {name for name, _ in events} == {"segment", "window", "citations", "ended"}
+    assert any(data["citations"] for name, data in events if name == "citations")
+    described = schema_of_events(f"{V1}sessions/{{session_id}}/events", "get")
+    for name, data in events:
+        assert described.is_valid({"event": name, "data": data}), (name, data)
+    assert not described.is_valid({"event": "segment", "data": {"text": "Hello."}})
+    second = [data for name, data in events if name == "segment"][1]
+    assert second == {"number": 1, "text": SAID[1], "start": 5.0, "end": 10.0}

@@ -1,0 +1,128 @@
+"""The events of streams, and how they are described: OpenAPI knows only the text they come in."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic import Field
+from pydantic.json_schema import models_json_schema
+
+from citations.api.lecture_shapes import Rank, WindowOut
+from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
+from transcripts.schemas import Seconds, Shape
+
+# Of an answer
+
+
+class AskedEventOut(Shape):
+    """What the answer will be found by; null: it is not kept."""
+
+    answer_id: UUID | None
+    conversation_id: UUID | None
+
+
+class StageEventOut(Shape):
+    """What is done now."""
+
+    stage: str
+
+
+class ClaimEventOut(ClaimOut):
+    """A claim that was checked, with the quotes that support it."""
+
+    quotes: list[QuotationOut]
+
+
+class FailedEventOut(Shape):
+    """Why there is no answer."""
+
+    code: str
+    detail: str
+    hint: str
+
+
+ANSWER: Final[Mapping[str, type[Shape]]] = {
+    "asked": AskedEventOut,
+    "stage": StageEventOut,
+    "claim": ClaimEventOut,
+    "answer": TracedReplyOut,
+    "failed": FailedEventOut,
+}
+
+
+# Of a lecture
+
+
+class SegmentEventOut(Shape):
+    """A segment of speech; times in seconds."""
+
+    number: int
+    text: str
+    start: Seconds | None
+    end: Seconds | None
+
+
+class CitedEventOut(Shape):
+    """A citation; the times of its passage in seconds, null in a document."""
+
+    id: UUID
+    rank: Rank
+    document_id: UUID
+    document_name: str
+    kind: str
+    page_number: int | None = Field(description="Counted from 1; null in a recording.")
+    start: Seconds | None
+    end: Seconds | None
+    section_heading: str | None
+    snippet: str
+    relevance_score: float = Field(description="0 to 1.")
+
+
+class CitationsEventOut(Shape):
+    """What became of a window: its citations, best first, or why it has none."""
+
+    window_index: int
+    outcome: str
+    note: str
+    milliseconds: float = Field(description="How long it took.")
+    citations: list[CitedEventOut]
+
+
+class EndedEventOut(Shape):
+    """The lecture has ended; citations of its last windows may follow."""
+
+
+LECTURE: Final[Mapping[str, type[Shape]]] = {
+    "segment": SegmentEventOut,
+    "window": WindowOut,
+    "citations": CitationsEventOut,
+    "ended": EndedEventOut,
+}
+
+
+# Their description
+
+
+def described(events: Mapping[str, type[Shape]]) -> dict[str, Any]:
+    """Return the schema of a stream: a text, whose content is one of these events at a time."""
+    return {
+        "type": "string",
+        "contentMediaType": "text/event-stream",
+        "contentSchema": {"oneOf": [_event(*event) for event in events.items()]},
+    }
+
+
+def components() -> dict[str, Any]:
+    """Return the components that the descriptions refer to, by name."""
+    shapes = dict.fromkeys((*ANSWER.values(), *LECTURE.values()))
+    _, definitions = models_json_schema(
+        [(shape, "serialization") for shape in shapes], ref_template="#/components/schemas/{model}"
+    )
+    schemas: dict[str, Any] = definitions["$defs"]
+    return schemas
+
+
+def _event(name: str, shape: type[Shape]) -> dict[str, Any]:
+    data = {"$ref": f"#/components/schemas/{shape.__name__}"}
+    properties = {"event": {"const": name}, "data": data}
+    return {"type": "object", "required": ["event", "data"], "properties": properties}
