@@ -1,5 +1,6 @@
 """Make the guide to a source, and ask it the questions that it may answer."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,6 +27,7 @@ from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
 TERMS: Final = 10
+FEW_PLACES: Final = 2  # that may have the same heading, which is “Summary” otherwise
 FREQUENT: Final = 30  # content words of the text that may be terms
 QUESTIONS: Final = 5
 DEFINITIONS_ASKED: Final = 16  # terms that the source is asked for
@@ -106,11 +108,13 @@ class _Builder:
         )
 
     def _terms(self) -> list[CandidateTerm]:
-        headings = dict.fromkeys(heading for heading, _ in self._sections())
+        places = Counter(heading for heading, _ in self._sections())
+        headings = [heading for heading, count in places.items() if count <= FEW_PLACES]
         phrases = [
             phrase.strip()
             for node in self._nodes
             for title in node.title.split(" · ")
+            if places[title] <= FEW_PLACES
             for phrase in title.split(",")
         ]
         frequent = [word for word, _ in self._sentences.counts.most_common(FREQUENT)]

@@ -74,7 +74,6 @@ def numbers(
         for statement in statements
         if statement.standing >= STANDS
         and not statement.asks
-        and not statement.is_begun
         and not statement.commands
         and _counts_something(statement, stops)
     ]

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -35,7 +35,7 @@ class Statement:
     last: int
     standing: float
     words: Words
-    commands: bool = False  # begins with a verb: “Click …”
+    commands: bool = False  # tells its reader what to do: “Click …”, “In the menu, choose …”
 
     @property
     def span(self) -> Span:
@@ -83,7 +83,7 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
                     last=start + len(said),
                     standing=standing(said, function_words=function_words, fillers=FILLERS),
                     words=words_of(said, stops),
-                    commands=said.split()[0].casefold() in verbs,
+                    commands=_commands(said, verbs, stops),
                 )
             )
     return SourceSentences(text=text, statements=tuple(statements), counts=words_of(text, stops))
@@ -106,12 +106,18 @@ def _whole(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         is_open = not is_closed and "\n" not in sentence[-2:]
 
 
+def _commands(said: str, verbs: Collection[str], stops: frozenset[str]) -> bool:
+    first, *others = (words[0].casefold() for part in said.split(",") if (words := part.split()))
+    return first in verbs or any(word in verbs and word not in stops for word in others)
+
+
 def _verbs(text: str, function_words: FunctionWords) -> set[str]:
     """Return the words that stand where verbs do more often than where nouns do."""
     words = [word.casefold() for word in _WORD.findall(text)]
     places: Counter[str] = Counter()
+    subjects = function_words.verbal - function_words.pointing  # “it” has a verb that ends in “s”
     for before, word in pairwise(words):
-        places[word] += (before in function_words.verbal) - (before in function_words.nominal)
+        places[word] += (before in subjects) - (before in function_words.nominal)
     others = function_words.nominal | function_words.verbal | function_words.linking
     return {word for word, balance in places.items() if balance > 0 and word not in others}
 

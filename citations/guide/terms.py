@@ -121,7 +121,10 @@ def _is_term(term: str, stops: frozenset[str]) -> bool:
         and len(term) > 2
         and words[0] not in stops
         and words[-1] not in stops
-        and all(word[0].isalpha() and not re.search(r"[_\\${}]", word) for word in words)
+        and all(
+            len(word) > 1 and word[0].isalpha() and not re.search(r"[_\\${}]", word)
+            for word in words
+        )
     )
 
 
