@@ -45,7 +45,6 @@ PATHS: Final = (
     "/search/?q=how+does+ranking+work",
     "/api/v1/jobs",
     "/api/v1/search?q=ranking",
-    "/sources/",
 )
 
 

@@ -17,13 +17,13 @@ from django.db.models.functions import Now
 from citations.documents import page_images
 from citations.documents import storage as document_storage
 from citations.guide import storage as guide_storage
-from citations.ingest import lanes
+from citations.ingest import lanes, selection
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import worker as lecture_worker
 from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import Archive, EmbeddingSpace, Source, expired
+from citations.models import Archive, Deletion, EmbeddingSpace, Source, expired
 from citations.notebook import archives
 from citations.outline import storage as outline_storage
 from citations.outline import topics
@@ -108,6 +108,13 @@ def make_archive(pk: int) -> None:
 
 
 @shared_task
+def carry_out_deletion(pk: int) -> None:
+    """Delete what nobody wanted back in time."""
+    if deletion := Deletion.objects.filter(pk=pk).first():
+        selection.carry_out(deletion)
+
+
+@shared_task
 def sweep() -> None:
     """Cite abandoned windows, index the words of new sources, and send unsent work."""
     lecture_worker.sweep()
@@ -136,6 +143,7 @@ def wake() -> None:
     ingest_pipeline.try_again()
     Source.objects.forget_messages()
     EmbeddingSpace.objects.building().forget_messages()
+    Deletion.objects.forget_messages()
     sweep()
 
 
@@ -164,6 +172,7 @@ def dispatch() -> None:
     messages.sweep(make_archive, Archive.objects.unfinished().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
+    messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
     if not lanes.waiting().exists():
         _send_for_guide()
 

@@ -12,6 +12,7 @@ from citations.views import (
     palette,
     recordings,
     search,
+    selection,
     shared_links,
     sources,
 )
@@ -26,6 +27,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("activity/", activity.show_activity, name="activity"),
     path("activity/now/", activity.show_now, name="activity-now"),
     path("activity/events/", activity.activity_events, name="activity-events"),
+    path("library/change/", selection.change, name="library-change"),
+    path(
+        "library/deletions/<uuid:deletion_id>/take-back/",
+        selection.take_back,
+        name="library-take-back",
+    ),
     path("library/", view_library.show_library, name="library"),
     path("add/", view_add.add, name="add"),
     path("go/", palette.go_to, name="go-to"),

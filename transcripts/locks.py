@@ -30,6 +30,7 @@ class Lock(IntEnum):
     SCHEMA = 0x43554D49  # one process migrates the database
     VERSION = 0x43555645  # hash of an address: one change that names a version at a time
     DELIVERY = 0x43555748  # delivery id: one process sends the message to a webhook
+    DELETION = 0x4355444C  # deletion id: one process carries it out
     SCHEDULE = 0x43555343  # one worker sends the recurring tasks
 
 

@@ -31,7 +31,7 @@ from django.db.models import (
 from django.db.models.functions import Cast, Lower, NullIf
 
 from citations.errors import InvalidFilter
-from citations.models import LectureSession, Source, SourceKind, State
+from citations.models import Deletion, LectureSession, Source, SourceKind, State
 from transcripts.models import Collection, Transcript, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -87,7 +87,7 @@ class Item:
     @property
     def reference(self) -> str:
         """Its id among all items, such as ``video-12``."""
-        return f"{_TABLES[type(self.row)]}-{self.row.pk}"
+        return f"{TABLES[type(self.row)]}-{self.row.pk}"
 
     @property
     def title(self) -> str:
@@ -199,7 +199,8 @@ def _branches(scope: Scope, listing: LibraryQuery) -> "dict[type[Model], QuerySe
     if listing.collection:
         shelf = Collection.objects.visible(scope).named(listing.collection)
         tables = {table: rows.filter(collection=shelf) for table, rows in tables.items()}
-    return tables
+    hidden = Deletion.objects.hidden()
+    return {table: rows.exclude(pk__in=hidden[TABLES[table]]) for table, rows in tables.items()}
 
 
 def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
@@ -262,7 +263,7 @@ def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery)
     narrow = [
         rows.order_by()
         .annotate(
-            table=_text(_TABLES[table]),
+            table=_text(TABLES[table]),
             group=_group(table, listing.group),
             rank=_rank(table, listing.sort.removeprefix("-")),
         )
@@ -332,7 +333,7 @@ def _group_sizes(
 
 def _items(chosen: "Sequence[_Chosen]", *, after: int, is_grouped: bool) -> Iterator[Item]:
     """Yield the items of the rows from ``after`` on, and the heading where a group begins."""
-    keys: dict[str, list[int]] = {name: [] for name in _TABLES.values()}
+    keys: dict[str, list[int]] = {name: [] for name in TABLES.values()}
     for table, key, *_ in chosen[after:]:
         keys[table].append(key)
     rows: dict[str, dict[int, Any]] = {
@@ -362,7 +363,7 @@ def _document_rows(keys: list[int]) -> dict[int, Source]:
     return rows.defer("document__outline", "document__note").in_bulk(keys)
 
 
-_TABLES: Final[dict[type[Model], str]] = {
+TABLES: Final[dict[type[Model], str]] = {
     Video: "video",
     Source: "document",
     LectureSession: "lecture",

@@ -10,6 +10,7 @@ from citations.models.answers import (
 )
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState, expired
 from citations.models.citations import Citation, CitationQuerySet
+from citations.models.deletions import Deletion
 from citations.models.documents import Document, DocumentPart, Page
 from citations.models.guides import Guide
 from citations.models.highlights import Highlight, HighlightColor, HighlightQuerySet

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from citations.library import sources
-from citations.models import Source
+from citations.models import Source, State
 from transcripts import activity
 from transcripts.announcements import JOBS, SOURCES
 from transcripts.models import Job
@@ -61,7 +61,8 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     is_drawer = bool(request.htmx) or "drawer" in request.GET
     limit = {"limit": DRAWN} if is_drawer else {}
     visible = Source.objects.visible(scope)
-    indexed = visible.waiting().select_related("collection").order_by("-total", "pk")
+    unfinished = visible.filter(state__in=(State.PENDING, State.WORDS))
+    indexed = unfinished.select_related("collection").order_by("-total", "pk")
     return {
         "now": activity.summary(scope),
         "page": activity.list_jobs(scope, state=state, offset=offset, **limit),

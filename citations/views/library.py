@@ -9,10 +9,12 @@ from django.views.decorators.http import require_safe
 from citations.library import items, sources
 from citations.library.filters import facets
 from citations.library.items import GROUPS, KINDS
-from citations.models import Source
+from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.library_form import SORT_LABELS, LibraryForm
+from transcripts import clock
+from transcripts.models import Collection
 from transcripts.views.requests import PageRequest, fragment
 
 PAGE: Final = 60
@@ -31,6 +33,7 @@ def show_library(request: PageRequest) -> HttpResponse:
         "listing": parameters.listing,
         "page": page,
         "writable": request.access.writable,
+        "may_change": bool(request.access.writable),
     }
     if request.htmx:
         name = "_library_rows" if parameters.offset else "_library_list"
@@ -46,6 +49,8 @@ def _around(request: PageRequest) -> dict[str, Any]:
     """Return what stands around the list: values to filter by, and what is to be known."""
     visible = Source.objects.visible(request.access)
     return {
+        "targets": Collection.objects.filter(pk__in=request.access.writable),
+        "deletions": Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now()),
         "known": facets(request.access),
         "kinds": KINDS,
         "groups": GROUPS,

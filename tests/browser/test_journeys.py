@@ -228,6 +228,28 @@ def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None
     check_accessibility(page)
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_items_are_deleted_together_and_come_back(
+    visit: Callable[..., Visit], scripts: bool
+) -> None:
+    page = visit(java_script_enabled=scripts).go("/library/?q=evening&sort=title")
+    if scripts:
+        expect(page.locator("#selection")).to_be_hidden()
+        page.locator("[data-item-link]").first.focus()
+        page.keyboard.press("x")
+        page.locator("[data-choice]").nth(2).click(modifiers=["Shift"])
+        expect(page.locator("#selection")).to_contain_text("3 items selected")
+        check_accessibility(page)
+    else:
+        for number in range(3):
+            page.locator("[data-choice]").nth(number).check()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator(".count")).to_contain_text("27 items")
+    expect(page.locator("main .notice")).to_contain_text("3 items are deleted in a few seconds.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".count")).to_contain_text("30 items")
+
+
 def test_what_is_going_on_is_a_drawer_of_every_page(visit: Callable[..., Visit]) -> None:
     page = visit().go("/search/")
     page.get_by_role("link", name=re.compile("^Activity")).click()

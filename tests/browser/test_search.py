@@ -340,15 +340,15 @@ def test_a_video_is_searched_by_meaning_from_its_page(
 
 def test_sources_move_on_by_themselves(visit: Callable[..., Visit], site: Site) -> None:
     site.python(WAITING)  # a worker that began meanwhile has tried it
-    page = visit().go("/sources/?q=wait")
-    expect(page.locator(".source")).to_contain_text("waiting")
+    page = visit().go("/activity/")
     site.python(PROGRESS)
-    expect(page.locator(".source progress")).to_have_attribute("value", "75")
-    expect(page.locator(".source")).to_contain_text("Embedding · 30 of 40")
+    row = page.locator("#live .row", has_text="Notes that wait")
+    expect(row.locator("progress")).to_have_attribute("value", "75")
+    expect(row).to_contain_text("Embedding · 30 of 40")
 
 
 def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/sources/?q=book")
+    page = visit().go("/library/?q=book")
     page.keyboard.press("j")
     expect(page.get_by_role("link", name="A book on networks")).to_be_focused()
     page.keyboard.press("Enter")

@@ -200,7 +200,7 @@ class Web(Client):
         self.keep(*titles)
 
     def _upload(self, files: list[tuple[str, tuple[str, bytes]]]) -> None:
-        self.door.ask("GET", "/sources/")
+        self.door.ask("GET", "/library/?view=table")
         form = {"csrfmiddlewaretoken": self.door.http.cookies["csrftoken"]}
         self.door.ask("POST", "/add/", 302, data=form, files=files)
 

@@ -186,7 +186,7 @@ def test_pages_and_kept_answers_link_to_nothing_foreign(answer: Answer, page: Cl
         "/search/?q=backpropagation+error",
         *(
             "/",
-            "/sources/",
+            "/library/",
             "/notes/",
             f"/sources/{source.uuid}/passages/",
             f"/sources/{talk.uuid}/passages/",

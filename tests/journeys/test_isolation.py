@@ -31,6 +31,7 @@ from citations.models import (
     Archive,
     Citation,
     Conversation,
+    Deletion,
     Document,
     DocumentPart,
     Guide,
@@ -116,6 +117,8 @@ PAGES = [
     Door("GET", "metrics", "open"),
     Door("GET", "go/", "list"),
     Door("GET", "library/", "list"),
+    Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
+    Door("POST", "library/deletions/<uuid:deletion_id>/take-back/"),
     Door("GET", "add/", "list"),
     Door(
         "POST", "add/", "thing", {"collection": "secrets", "what": "https://youtu.be/dQw4w9WgXcQ"}
@@ -383,7 +386,17 @@ CONTENT = [
 ]
 WALK = [*PAGES, *OPERATIONS, *CONTENT]
 KINDS = ("tokens", "videos", "jobs", "feeds", "collections", "memberships", "transcripts", "chunks")
-MINE = ("conversation", "answer", "quotation", "note", "webhook", "highlight", "link", "archive")
+MINE = (
+    "deletion",
+    "conversation",
+    "answer",
+    "quotation",
+    "note",
+    "webhook",
+    "highlight",
+    "link",
+    "archive",
+)
 PRIVATE = (
     "<conversation_id>",
     "<answer_id>",
@@ -481,7 +494,7 @@ class House:
         """Return the ids of the secret things, or ids of nothing."""
         return (
             dict.fromkeys(self.ids, 987654)
-            | {"key": "absent"}
+            | {"key": "absent", "item": "video-987654"}
             | dict.fromkeys(("source", "book", "lecture", "citation", *MINE), UUID(int=7))
             if absent
             else self.ids
@@ -624,6 +637,10 @@ def house(db: None) -> House:
         "webhook": Webhook.objects.create(
             user=owner, url="https://example.org/", description=SECRET, events=["test"]
         ).uuid,
+        "deletion": Deletion.objects.create(
+            created_by=owner, run_after=timezone.now() + timedelta(hours=1)
+        ).uuid,
+        "item": f"video-{video.pk}",
         "videos": video.pk,
         "key": video.key,
         "jobs": job.pk,

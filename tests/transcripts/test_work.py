@@ -11,7 +11,15 @@ from django.apps import apps
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from citations.models import Answer, AnswerState, Conversation, EmbeddingSpace, Source, Window
+from citations.models import (
+    Answer,
+    AnswerState,
+    Conversation,
+    Deletion,
+    EmbeddingSpace,
+    Source,
+    Window,
+)
 from kbsite.models import KeyedRequest, WebhookDelivery
 from tests.serving import until
 from transcripts import clock
@@ -61,7 +69,7 @@ def seconds_until(moment: Any) -> float:
 
 def test_all_durable_work_is_of_one_of_the_two_kinds() -> None:
     works = {model for model in apps.get_models() if issubclass(model, DurableWork)}
-    queued = {Job, Source, EmbeddingSpace, WebhookDelivery}
+    queued = {Job, Source, EmbeddingSpace, WebhookDelivery, Deletion}
     assert works == queued | {Window, Answer, KeyedRequest}
     assert all(issubclass(model, QueuedWork | LeasedWork) for model in works)
     columns = {"run_after", "sent_at", "active_at", "holder", "attempts"}

@@ -1,9 +1,85 @@
-// The library: how many items there are is told while the filter changes.
+// The library: several items are selected by mouse or keyboard, and something is done with all.
 
-import { announce, find, onHtmx } from "./dom.js";
+import { all, announce, around, find, isTyping, need, onHtmx, openDialog } from "./dom.js";
+import { hasSingleKeys } from "./keys.js";
+import { counted } from "./text.js";
+
+/** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
+let last = null;
+
+const choices = () => /** @type {HTMLInputElement[]} */ (all("[data-choice]"));
+const chosen = () => choices().filter((choice) => choice.checked);
+
+function show() {
+  const bar = find("[data-selection]");
+  if (!bar) return;
+  const text = `${counted(chosen().length, "item")} selected`;
+  bar.classList.toggle("selection-on", chosen().length > 0);
+  need("[data-selected]", bar).textContent = text;
+  announce(text);
+}
+
+/**
+ * Choose all from the last choice to this one, as this one is.
+ * @param {HTMLInputElement} choice
+ */
+function chooseRange(choice) {
+  const list = choices();
+  const ends = [list.indexOf(choice), last ? list.indexOf(last) : -1];
+  if (Math.min(...ends) < 0) return;
+  for (const each of list.slice(Math.min(...ends), Math.max(...ends) + 1)) {
+    each.checked = choice.checked;
+  }
+}
+
+/** @param {boolean} isChosen */
+function chooseAll(isChosen) {
+  for (const choice of choices()) choice.checked = isChosen;
+  show();
+}
+
+document.addEventListener("click", (event) => {
+  const choice = /** @type {HTMLInputElement | null} */ (around(event, "[data-choice]"));
+  if (choice) {
+    if (event.shiftKey) chooseRange(choice);
+    last = choice;
+    show();
+  }
+  if (around(event, "[data-select-none]")) chooseAll(false);
+});
+
+/** @param {KeyboardEvent} event */
+const isElsewhere = (event) =>
+  Boolean(openDialog()) || event.altKey || (isTyping(event) && !around(event, "[data-choice]"));
+
+function chooseCurrent() {
+  const item = document.activeElement?.closest("[data-item]");
+  const choice = item && find("[data-choice]", item);
+  choice?.click();
+  return Boolean(choice);
+}
+
+/** @param {KeyboardEvent} event */
+function isHandled(event) {
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key !== "a" || !choices().length) return false;
+    chooseAll(true);
+    return true;
+  }
+  if (event.key === "x" && hasSingleKeys()) return chooseCurrent();
+  if (event.key !== "Escape" || !chosen().length) return false;
+  chooseAll(false);
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!isElsewhere(event) && isHandled(event)) event.preventDefault();
+});
 
 onHtmx("afterSettle", ({ detail }) => {
+  if (detail.target?.id !== "results") return;
+  show();
   const isChoice = detail.requestConfig?.triggeringEvent?.target?.matches?.("select, [type=radio]");
   const count = find("#results .count")?.textContent;
-  if (detail.target?.id === "results" && isChoice && count) announce(count);
+  if (isChoice && count) announce(count);
 });

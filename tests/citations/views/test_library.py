@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from citations.errors import ModelRefused
-from citations.models import EmbeddingSpace, Source, State
+from citations.models import Deletion, EmbeddingSpace, Source, State
 from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
@@ -103,9 +103,9 @@ def test_the_number_of_queries_does_not_grow_with_the_library(
     for number in range(20):
         make_source(make_video(collection, key=f"v{number}", cues=make_cues(1)))
         make_document(collection, ["x"], title=f"Notes {number}")
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(28):
         page.get("/library/?group=tag")
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         page.get("/library/?group=tag", **HTMX)
 
 
@@ -163,3 +163,53 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
 )
 def test_an_odd_address_still_lists(page: Client, talk: Video, query: str) -> None:
     assert page.get(f"/library/?{query}").status_code == 200
+
+
+# What is done with the selected
+
+
+def test_items_are_tagged_from_the_list_by_those_who_may(
+    page: Client, viewer: Client, talk: Video
+) -> None:
+    sent = {
+        "item": f"video-{talk.pk}",
+        "action": "tag",
+        "tags": "ice, snow",
+        "next": "/library/?q=l",
+    }
+    assert page.post("/library/change/", sent)["Location"] == "/library/?q=l"
+    talk.refresh_from_db()
+    assert talk.tags == ["ice", "snow"]
+    assert viewer.post("/library/change/", {**sent, "tags": "x"}).status_code == 403
+    assert 'name="item"' in text_of(page.get("/library/"))
+    assert 'name="item"' not in text_of(viewer.get("/library/"))
+
+
+def test_a_deletion_is_told_in_the_library_and_taken_back(
+    page: Client, viewer: Client, talk: Video
+) -> None:
+    page.post("/library/change/", {"item": f"video-{talk.pk}", "action": "delete"})
+    deletion = Deletion.objects.get()
+    address = f"/library/deletions/{deletion.uuid}/take-back/"
+    shown = text_of(page.get("/library/"))
+    assert "1 item is deleted in a few seconds." in shown
+    assert f'action="{address}"' in shown
+    assert "Lecture on networks" not in shown
+    assert "Undo" not in text_of(viewer.get("/library/"))
+    assert viewer.post(address).status_code == 404
+    back = text_of(page.post(address, follow=True))
+    assert "1 item stays in the library." in back
+    assert "data-item-link>Lecture on networks</a>" in back
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"action": "tag", "tags": "x"}, 422),
+        ({"action": "burn", "item": "video-1"}, 422),
+        ({"action": "move", "item": "video-987", "collection": "lectures"}, 404),
+        ({"action": "delete", "item": "video-' OR 1=1"}, 404),
+    ],
+)
+def test_an_odd_change_is_refused(page: Client, sent: dict[str, str], status: int) -> None:
+    assert page.post("/library/change/", sent).status_code == status

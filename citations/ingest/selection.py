@@ -1,0 +1,198 @@
+"""What is done with several items of the library at once: tag, move, index, fetch, delete."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from citations.ingest import pipeline as ingest_pipeline
+from citations.lectures import sessions
+from citations.library.items import TABLES
+from citations.models import Deletion, LectureSession, Source
+from citations.models.deletions import TAKEN_BACK_WITHIN
+from transcripts import acquisition, actors, audit, clock, collections
+from transcripts.actors import Actor
+from transcripts.audit import Action
+from transcripts.errors import Conflict, InvalidInput, NotFound
+from transcripts.models import Collection, Job, Video
+from transcripts.scope import Scope
+from transcripts.storage import clean_tags
+
+MOST: Final = 1_000  # items at once
+KEY_DIGITS: Final = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Items that the caller may change."""
+
+    videos: tuple[Video, ...] = ()
+    documents: tuple[Source, ...] = ()
+    lectures: tuple[LectureSession, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.videos) + len(self.documents) + len(self.lectures)
+
+    @property
+    def sources(self) -> list[Source]:
+        """The documents, and the sources of the recordings."""
+        return [*Source.objects.filter(video__in=self.videos), *self.documents]
+
+
+def select(scope: Scope, references: Sequence[str]) -> Selection:
+    """Find items by their references, such as ``video-12``.
+
+    Raises ``InvalidInput`` for none or too many, ``NotFound`` if one of them is not visible, and
+    ``Forbidden`` if one of them may only be read.
+    """
+    unique = list(dict.fromkeys(references))
+    if not unique:
+        raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
+    if len(unique) > MOST:
+        raise InvalidInput(f"At most {MOST:,} items at once.", hint="Do it in parts.")
+    keys = _keys(unique)
+    visible: dict[str, QuerySet[Any]] = {
+        "video": Video.objects.visible(scope),
+        "document": Source.objects.visible(scope).filter(video=None),
+        "lecture": LectureSession.objects.visible(scope),
+    }
+    rows: dict[str, tuple[Any, ...]] = {
+        table: tuple(visible[table].select_related("collection").filter(pk__in=keys[table]))
+        for table in visible
+    }
+    if sum(map(len, rows.values())) != len(unique):
+        raise NotFound("Some of these are not there any more.", hint="Reload the library.")
+    for collection in {row.collection_id for table in rows.values() for row in table}:
+        scope.require_write(collection)
+    return Selection(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
+
+
+def _keys(references: Iterable[str]) -> dict[str, list[int]]:
+    keys: dict[str, list[int]] = {table: [] for table in TABLES.values()}
+    for reference in references:
+        table, _, key = reference.partition("-")
+        if table not in keys or not (key.isascii() and key.isdigit() and len(key) <= KEY_DIGITS):
+            raise NotFound("There is no such item.", hint="Reload the library.")
+        keys[table].append(int(key))
+    return keys
+
+
+def tag(selection: Selection, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> int:
+    """Add and remove tags; lectures have none. Return how many items there were."""
+    added, removed = clean_tags(add), set(clean_tags(remove))
+    if not added and not removed:
+        raise InvalidInput("No tag is named.", hint="Write one, or several with commas.")
+    with transaction.atomic():
+        for row in _recordings_and_documents(selection):
+            kept = [tag for tag in row.tags if tag not in removed]
+            row.tags = clean_tags([*kept, *added])
+            row.save(update_fields=["tags", "updated_at"])
+            _record(row, change="tags")
+    return len(selection.videos) + len(selection.documents)
+
+
+def move(scope: Scope, selection: Selection, collection: Collection) -> int:
+    """Move recordings and documents to a collection; lectures stay with what they cite.
+
+    Raises ``Forbidden``, and ``Conflict`` if the collection has one of them already.
+    """
+    scope.require_write(collection.pk)
+    moved: list[Any] = [
+        row for row in _recordings_and_documents(selection) if row.collection_id != collection.pk
+    ]
+    digests = [row.document.digest for row in moved if hasattr(row, "document")]
+    twins = Source.objects.filter(collection=collection, document__digest__in=digests)
+    if twin := twins.first():
+        raise _is_there(collection, twin)
+    with transaction.atomic():
+        for row in moved:
+            row.collection = collection
+            try:
+                with transaction.atomic():
+                    row.save(update_fields=["collection", "updated_at"])
+            except IntegrityError:
+                raise _is_there(collection, row) from None
+            _record(row, change="collection")
+    return len(moved)
+
+
+def index_again(selection: Selection) -> list[Source]:
+    """Index items from their texts on; return the sources to send to the workers."""
+    sources = selection.sources
+    for source in sources:
+        source.start_anew()
+    return sources
+
+
+def fetch_again(selection: Selection, *, by: Any) -> list[Job]:
+    """Fetch the videos of YouTube again; return the jobs to send to the workers.
+
+    Raises ``InvalidInput`` if there is none.
+    """
+    videos = [video for video in selection.videos if video.youtube_id]
+    if not videos:
+        raise InvalidInput(
+            "None of these came from YouTube.", hint="Add a file again to update what it holds."
+        )
+    return [acquisition.refetch(video, by=by) for video in videos]
+
+
+def delete(selection: Selection, *, by: Any) -> Deletion:
+    """Hide items at once, and delete them unless that is taken back in time."""
+    return Deletion.objects.create(
+        created_by=by,
+        door=actors.current().door,
+        videos=[video.pk for video in selection.videos],
+        documents=[source.pk for source in selection.documents],
+        lectures=[lecture.pk for lecture in selection.lectures],
+        run_after=clock.now() + TAKEN_BACK_WITHIN,
+    )
+
+
+def take_back(reference: UUID, *, by: Any) -> int:
+    """Forget a deletion of this user; return how many items stay. Raises ``NotFound``."""
+    with transaction.atomic():
+        waiting = Deletion.objects.select_for_update().filter(run_after__gt=clock.now())
+        deletion = waiting.filter(uuid=reference, created_by=by).first()
+        if deletion is None:
+            raise NotFound(
+                "There is nothing to take back: deleted items are kept for ten seconds.",
+                hint="Add them again; a backup has their notes and answers.",
+            )
+        deletion.delete()
+        return deletion.count
+
+
+def carry_out(deletion: Deletion) -> None:
+    """Delete what is still there; whoever began it is the actor."""
+    with deletion.hold() as held:
+        if not held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
+            return
+        actor = Actor(door=deletion.door, name=deletion.created_by.get_username())
+        with actors.acting(actor):
+            for video in Video.objects.filter(pk__in=deletion.videos):
+                collections.delete_video(video)
+            for source in Source.objects.filter(pk__in=deletion.documents, video=None):
+                ingest_pipeline.remove(source)
+            for lecture in LectureSession.objects.filter(pk__in=deletion.lectures):
+                sessions.delete(lecture)
+        deletion.delete()
+
+
+def _recordings_and_documents(selection: Selection) -> "list[Any]":
+    return [*selection.videos, *selection.documents]
+
+
+def _is_there(collection: Collection, row: object) -> Conflict:
+    return Conflict(
+        f"“{collection}” has “{row}” already.", hint="Delete one of the two, or leave it out."
+    )
+
+
+def _record(row: Any, *, change: str) -> None:
+    kind, thing = ("video", row.key) if isinstance(row, Video) else ("document", row.uuid)
+    audit.record(Action.CHANGE, kind, thing, collection=row.collection, fields=[change])

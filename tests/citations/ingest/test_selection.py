@@ -1,0 +1,161 @@
+"""Several items of the library at once: what is changed, refused, deleted and taken back."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations import tasks
+from citations.ingest import discovery, selection
+from citations.ingest.selection import Selection
+from citations.lectures import sessions
+from citations.library.items import list_items
+from citations.models import Deletion, LectureSession, Source, State
+from tests.makers import make_cues, make_paper, make_source, make_user, make_video
+from transcripts.errors import Conflict, Forbidden, InvalidInput, NotFound
+from transcripts.models import AuditEntry, Collection, Job, Video
+from transcripts.scope import Scope
+
+
+@pytest.fixture
+def other(db: None) -> Collection:
+    return Collection.objects.create(name="Other", slug="other")
+
+
+@pytest.fixture
+def both(collection: Collection, other: Collection) -> Scope:
+    """The right to change two collections."""
+    keys = frozenset({collection.pk, other.pk})
+    return Scope(readable=keys, writable=keys)
+
+
+@pytest.fixture
+def chosen(collection: Collection, both: Scope) -> Selection:
+    """A talk, a document and a lecture."""
+    talk = make_video(collection, title="Talk", cues=make_cues(2))
+    make_source(talk)
+    paper = make_paper(collection, ["Ice."], title="Paper")
+    lecture = sessions.start(both, None, title="Lecture", collection=collection.slug)
+    references = [f"video-{talk.pk}", f"document-{paper.pk}", f"lecture-{lecture.pk}"]
+    return selection.select(both, references)
+
+
+@pytest.mark.parametrize(
+    "reference", ["", "video", "video-", "video-x", "video-9", "book-1", f"video-{'9' * 40}"]
+)
+def test_what_there_is_none_of_cannot_be_selected(both: Scope, reference: str) -> None:
+    with pytest.raises(NotFound):
+        selection.select(both, [reference])
+
+
+def test_none_and_too_many_are_refused(both: Scope) -> None:
+    with pytest.raises(InvalidInput, match="Nothing is selected"):
+        selection.select(both, [])
+    with pytest.raises(InvalidInput, match="At most"):
+        selection.select(both, [f"video-{key}" for key in range(selection.MOST + 1)])
+
+
+def test_what_may_only_be_read_cannot_be_changed_and_what_is_hidden_is_absent(
+    chosen: Selection, collection: Collection
+) -> None:
+    reference = [f"video-{chosen.videos[0].pk}"]
+    with pytest.raises(Forbidden):
+        selection.select(Scope(readable=frozenset({collection.pk})), reference)
+    with pytest.raises(NotFound):
+        selection.select(Scope(), reference)
+
+
+def test_tags_are_added_and_removed_and_reach_the_sources(chosen: Selection) -> None:
+    assert selection.tag(chosen, add=["ice", " ice ", "week 1"]) == 2
+    assert selection.tag(chosen, remove=["ice"]) == 2
+    discovery.adopt()
+    assert {tuple(source.tags) for source in Source.objects.all()} == {("week 1",)}
+    with pytest.raises(InvalidInput):
+        selection.tag(chosen, add=[" "])
+
+
+def test_items_move_with_their_sources(
+    chosen: Selection, both: Scope, other: Collection, collection: Collection
+) -> None:
+    assert selection.move(both, chosen, other) == 2
+    discovery.adopt()
+    assert set(Source.objects.values_list("collection__slug", flat=True)) == {"other"}
+    assert LectureSession.objects.get().collection == collection
+
+
+def test_nothing_moves_where_it_is_already(
+    chosen: Selection, both: Scope, other: Collection
+) -> None:
+    make_video(other, title="Talk", cues=make_cues(2))
+    with pytest.raises(Conflict, match="“Talk” already"):
+        selection.move(both, chosen, other)
+    Video.objects.filter(collection=other).delete()
+    make_paper(other, ["Ice."], title="Paper")
+    with pytest.raises(Conflict, match="“Paper” already"):
+        selection.move(both, chosen, other)
+
+
+def test_nothing_moves_to_where_one_may_only_read(
+    chosen: Selection, scope: Scope, other: Collection
+) -> None:
+    with pytest.raises(Forbidden):
+        selection.move(scope, chosen, other)
+
+
+def test_items_are_indexed_and_fetched_again(chosen: Selection, owner: User) -> None:
+    assert len(selection.index_again(chosen)) == 2
+    assert set(Source.objects.values_list("state", flat=True)) == {State.PENDING}
+    with pytest.raises(InvalidInput, match="None of these came from YouTube"):
+        selection.fetch_again(chosen, by=owner)
+    chosen.videos[0].youtube_id = "dQw4w9WgXcQ"
+    (job,) = selection.fetch_again(chosen, by=owner)
+    assert Job.objects.get() == job
+
+
+def test_deleted_items_are_hidden_at_once_and_come_back(
+    chosen: Selection, both: Scope, owner: User
+) -> None:
+    deletion = selection.delete(chosen, by=owner)
+    assert list_items(both).total == 0
+    with pytest.raises(NotFound):
+        selection.take_back(deletion.uuid, by=make_user("bob"))
+    tasks.carry_out_deletion(deletion.pk)  # too early
+    assert selection.take_back(deletion.uuid, by=owner) == 3
+    tasks.carry_out_deletion(deletion.pk)
+    assert list_items(both).total == 3
+
+
+def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(
+    chosen: Selection, both: Scope, owner: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    deletion = selection.delete(chosen, by=owner)
+    Deletion.objects.update(run_after=deletion.created_at)
+    with pytest.raises(NotFound, match="ten seconds"):
+        selection.take_back(deletion.uuid, by=owner)
+    tasks.carry_out_deletion(deletion.pk)
+    assert not Deletion.objects.exists()
+    assert (Video.objects.count(), Source.objects.count(), LectureSession.objects.count()) == (
+        0,
+        0,
+        0,
+    )
+    deleted = AuditEntry.objects.filter(action="delete")
+    assert set(deleted.values_list("actor", "kind")) == {
+        ("ada", "video"),
+        ("ada", "document"),
+        ("ada", "lecture"),
+    }
+
+
+def test_a_worker_that_dies_half_way_leaves_the_rest_to_the_next(
+    chosen: Selection, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deletion = selection.delete(chosen, by=owner)
+    Deletion.objects.update(run_after=deletion.created_at)
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "delete", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            tasks.carry_out_deletion(deletion.pk)
+    assert Deletion.objects.due().unsent().exists()
+    tasks.carry_out_deletion(deletion.pk)
+    assert not LectureSession.objects.exists()
