@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 from citations.models import (
     Answer,
     AnswerState,
+    Archive,
     Conversation,
     Deletion,
     EmbeddingSpace,
@@ -69,7 +70,7 @@ def seconds_until(moment: Any) -> float:
 
 def test_all_durable_work_is_of_one_of_the_two_kinds() -> None:
     works = {model for model in apps.get_models() if issubclass(model, DurableWork)}
-    queued = {Job, Source, EmbeddingSpace, WebhookDelivery, Deletion}
+    queued = {Job, Source, EmbeddingSpace, WebhookDelivery, Archive, Deletion}
     assert works == queued | {Window, Answer, KeyedRequest}
     assert all(issubclass(model, QueuedWork | LeasedWork) for model in works)
     columns = {"run_after", "sent_at", "active_at", "holder", "attempts"}
