@@ -26,7 +26,7 @@ KEY_DIGITS: Final = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class ChosenItems:
     """Items that the caller may change."""
 
     videos: tuple[Video, ...] = ()
@@ -43,7 +43,7 @@ class Selection:
         return [*Source.objects.filter(video__in=self.videos), *self.documents]
 
 
-def select(scope: Scope, references: Sequence[str]) -> Selection:
+def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
     """Find items by their references, such as ``video-12``.
 
     Raises ``InvalidInput`` for none or too many, ``NotFound`` if one of them is not visible, and
@@ -68,7 +68,7 @@ def select(scope: Scope, references: Sequence[str]) -> Selection:
         raise NotFound("Some of these are not there any more.", hint="Reload the library.")
     for collection in {row.collection_id for table in rows.values() for row in table}:
         scope.require_write(collection)
-    return Selection(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
+    return ChosenItems(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
 
 
 def _keys(references: Iterable[str]) -> dict[str, list[int]]:
@@ -81,7 +81,7 @@ def _keys(references: Iterable[str]) -> dict[str, list[int]]:
     return keys
 
 
-def tag(selection: Selection, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> int:
+def tag(selection: ChosenItems, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> int:
     """Add and remove tags; lectures have none. Return how many items there were."""
     added, removed = clean_tags(add), set(clean_tags(remove))
     if not added and not removed:
@@ -95,7 +95,7 @@ def tag(selection: Selection, *, add: Sequence[str] = (), remove: Sequence[str] 
     return len(selection.videos) + len(selection.documents)
 
 
-def move(scope: Scope, selection: Selection, collection: Collection) -> int:
+def move(scope: Scope, selection: ChosenItems, collection: Collection) -> int:
     """Move recordings and documents to a collection; lectures stay with what they cite.
 
     Raises ``Forbidden``, and ``Conflict`` if the collection has one of them already.
@@ -120,7 +120,7 @@ def move(scope: Scope, selection: Selection, collection: Collection) -> int:
     return len(moved)
 
 
-def index_again(selection: Selection) -> list[Source]:
+def index_again(selection: ChosenItems) -> list[Source]:
     """Index items from their texts on; return the sources to send to the workers."""
     sources = selection.sources
     for source in sources:
@@ -128,7 +128,7 @@ def index_again(selection: Selection) -> list[Source]:
     return sources
 
 
-def fetch_again(selection: Selection, *, by: Any) -> list[Job]:
+def fetch_again(selection: ChosenItems, *, by: Any) -> list[Job]:
     """Fetch the videos of YouTube again; return the jobs to send to the workers.
 
     Raises ``InvalidInput`` if there is none.
@@ -141,7 +141,7 @@ def fetch_again(selection: Selection, *, by: Any) -> list[Job]:
     return [acquisition.refetch(video, by=by) for video in videos]
 
 
-def delete(selection: Selection, *, by: Any) -> Deletion:
+def delete(selection: ChosenItems, *, by: Any) -> Deletion:
     """Hide items at once, and delete them unless that is taken back in time."""
     return Deletion.objects.create(
         created_by=by,
@@ -183,7 +183,7 @@ def carry_out(deletion: Deletion) -> None:
         deletion.delete()
 
 
-def _recordings_and_documents(selection: Selection) -> "list[Any]":
+def _recordings_and_documents(selection: ChosenItems) -> "list[Any]":
     return [*selection.videos, *selection.documents]
 
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from citations.ingest import selection
-from citations.ingest.selection import Selection
+from citations.ingest.selection import ChosenItems
 from citations.tasks import send as send_source
 from transcripts import library
 from transcripts.errors import InvalidInput
@@ -38,37 +38,37 @@ def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
     return back(request, reverse("library"))
 
 
-def _tag(request: PageRequest, chosen: Selection) -> str:
+def _tag(request: PageRequest, chosen: ChosenItems) -> str:
     count = selection.tag(chosen, add=_tags(request))
     return f"{_items(count)} tagged."
 
 
-def _untag(request: PageRequest, chosen: Selection) -> str:
+def _untag(request: PageRequest, chosen: ChosenItems) -> str:
     count = selection.tag(chosen, remove=_tags(request))
     return f"The tags of {_items(count)} were changed."
 
 
-def _move(request: PageRequest, chosen: Selection) -> str:
+def _move(request: PageRequest, chosen: ChosenItems) -> str:
     target = library.find_collection(request.access, request.POST.get("collection", ""))
     count = selection.move(request.access, chosen, target)
     return f"{_items(count)} moved to “{target}”."
 
 
-def _index(request: PageRequest, chosen: Selection) -> str:
+def _index(request: PageRequest, chosen: ChosenItems) -> str:
     sources = selection.index_again(chosen)
     for source in sources:
         send_source(source)
     return f"{_items(chosen.count)} will be indexed again."
 
 
-def _fetch(request: PageRequest, chosen: Selection) -> str:
+def _fetch(request: PageRequest, chosen: ChosenItems) -> str:
     jobs = selection.fetch_again(chosen, by=request.user)
     for job in jobs:
         send_job(job)
     return f"{_items(len(jobs))} will be fetched again."
 
 
-def _delete(request: PageRequest, chosen: Selection) -> str:
+def _delete(request: PageRequest, chosen: ChosenItems) -> str:
     selection.delete(chosen, by=request.user)
     return ""  # the library says so, beside the way back
 
@@ -81,7 +81,7 @@ def _items(count: int) -> str:
     return f"{count:,} item{'' if count == 1 else 's'}"
 
 
-ACTIONS: Final[dict[str, Callable[[PageRequest, Selection], str]]] = {
+ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], str]]] = {
     "tag": _tag,
     "untag": _untag,
     "move": _move,

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from citations import tasks
 from citations.ingest import discovery, selection
-from citations.ingest.selection import Selection
+from citations.ingest.selection import ChosenItems
 from citations.lectures import sessions
 from citations.library.items import list_items
 from citations.models import Deletion, LectureSession, Source, State
@@ -30,7 +30,7 @@ def both(collection: Collection, other: Collection) -> Scope:
 
 
 @pytest.fixture
-def chosen(collection: Collection, both: Scope) -> Selection:
+def chosen(collection: Collection, both: Scope) -> ChosenItems:
     """A talk, a document and a lecture."""
     talk = make_video(collection, title="Talk", cues=make_cues(2))
     make_source(talk)
@@ -56,7 +56,7 @@ def test_none_and_too_many_are_refused(both: Scope) -> None:
 
 
 def test_what_may_only_be_read_cannot_be_changed_and_what_is_hidden_is_absent(
-    chosen: Selection, collection: Collection
+    chosen: ChosenItems, collection: Collection
 ) -> None:
     reference = [f"video-{chosen.videos[0].pk}"]
     with pytest.raises(Forbidden):
@@ -65,7 +65,7 @@ def test_what_may_only_be_read_cannot_be_changed_and_what_is_hidden_is_absent(
         selection.select(Scope(), reference)
 
 
-def test_tags_are_added_and_removed_and_reach_the_sources(chosen: Selection) -> None:
+def test_tags_are_added_and_removed_and_reach_the_sources(chosen: ChosenItems) -> None:
     assert selection.tag(chosen, add=["ice", " ice ", "week 1"]) == 2
     assert selection.tag(chosen, remove=["ice"]) == 2
     discovery.adopt()
@@ -75,7 +75,7 @@ def test_tags_are_added_and_removed_and_reach_the_sources(chosen: Selection) -> 
 
 
 def test_items_move_with_their_sources(
-    chosen: Selection, both: Scope, other: Collection, collection: Collection
+    chosen: ChosenItems, both: Scope, other: Collection, collection: Collection
 ) -> None:
     assert selection.move(both, chosen, other) == 2
     discovery.adopt()
@@ -84,7 +84,7 @@ def test_items_move_with_their_sources(
 
 
 def test_nothing_moves_where_it_is_already(
-    chosen: Selection, both: Scope, other: Collection
+    chosen: ChosenItems, both: Scope, other: Collection
 ) -> None:
     make_video(other, title="Talk", cues=make_cues(2))
     with pytest.raises(Conflict, match="“Talk” already"):
@@ -96,13 +96,13 @@ def test_nothing_moves_where_it_is_already(
 
 
 def test_nothing_moves_to_where_one_may_only_read(
-    chosen: Selection, scope: Scope, other: Collection
+    chosen: ChosenItems, scope: Scope, other: Collection
 ) -> None:
     with pytest.raises(Forbidden):
         selection.move(scope, chosen, other)
 
 
-def test_items_are_indexed_and_fetched_again(chosen: Selection, owner: User) -> None:
+def test_items_are_indexed_and_fetched_again(chosen: ChosenItems, owner: User) -> None:
     assert len(selection.index_again(chosen)) == 2
     assert set(Source.objects.values_list("state", flat=True)) == {State.PENDING}
     with pytest.raises(InvalidInput, match="None of these came from YouTube"):
@@ -113,7 +113,7 @@ def test_items_are_indexed_and_fetched_again(chosen: Selection, owner: User) -> 
 
 
 def test_deleted_items_are_hidden_at_once_and_come_back(
-    chosen: Selection, both: Scope, owner: User
+    chosen: ChosenItems, both: Scope, owner: User
 ) -> None:
     deletion = selection.delete(chosen, by=owner)
     assert list_items(both).total == 0
@@ -126,7 +126,7 @@ def test_deleted_items_are_hidden_at_once_and_come_back(
 
 
 def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(
-    chosen: Selection, both: Scope, owner: User, django_capture_on_commit_callbacks: Any
+    chosen: ChosenItems, both: Scope, owner: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     deletion = selection.delete(chosen, by=owner)
     Deletion.objects.update(run_after=deletion.created_at)
@@ -148,7 +148,7 @@ def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(
 
 
 def test_a_worker_that_dies_half_way_leaves_the_rest_to_the_next(
-    chosen: Selection, owner: User, monkeypatch: pytest.MonkeyPatch
+    chosen: ChosenItems, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deletion = selection.delete(chosen, by=owner)
     Deletion.objects.update(run_after=deletion.created_at)
