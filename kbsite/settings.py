@@ -145,7 +145,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "kbsite.compression.TokenGZipMiddleware",
+    "kbsite.compression.PublicGZipMiddleware",
     "kbsite.permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "kbsite.telemetry.requests.RouteMiddleware",

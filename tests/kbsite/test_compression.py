@@ -36,6 +36,26 @@ def test_a_session_gets_nothing_compressed(client: Client, collection: Collectio
         assert "Content-Encoding" not in answer
 
 
+def test_static_texts_are_compressed_and_images_and_unchanged_files_are_not(
+    client: Client, db: None
+) -> None:
+    wanted = {"Accept-Encoding": "gzip"}
+    style = client.get("/static/cuebase/base.css", headers=wanted)
+    assert style["Content-Encoding"] == "gzip"
+    plain = b"".join(client.get("/static/cuebase/base.css").streaming_content)  # type: ignore[attr-defined]
+    packed = b"".join(style.streaming_content)  # type: ignore[attr-defined]
+    assert gzip.decompress(packed) == plain
+    assert len(packed) < len(plain) / 2
+    again = client.get(
+        "/static/cuebase/base.css", headers={**wanted, "If-Modified-Since": style["Last-Modified"]}
+    )
+    assert again.status_code == 304
+    assert "Content-Encoding" not in again
+    picture = client.get("/static/cuebase/icon.png", headers=wanted)
+    assert "Content-Encoding" not in picture
+    picture.close()
+
+
 def test_pages_of_named_origins_may_call_and_others_may_not(
     client: Client, bearer: dict[str, str], settings: Any
 ) -> None:
