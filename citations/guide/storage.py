@@ -20,7 +20,7 @@ from transcripts.locks import Lock
 from transcripts.scope import Scope
 
 VERSION: Final = 1  # of the rules; a greater one makes every guide anew
-TRIES: Final = 3  # attempts at one text, of which each may have ended with its process
+TRIES: Final = 3  # at one text; each may have ended with its process
 LATEST: Final = 40  # guides among which questions are suggested
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def missing() -> SourceQuerySet:
     """Return the indexed sources without a guide to their text, those added last first."""
     current = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"))
     done = current.filter(version=VERSION).exclude(made_at=None)
-    given_up = current.filter(version=VERSION, attempts__gte=TRIES)
+    given_up = current.filter(version=VERSION, tries__gte=TRIES)
     indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
     return indexed.filter(~Exists(done), ~Exists(given_up)).order_by("-pk")
 
@@ -110,8 +110,8 @@ def _begun(source: Source) -> Guide:
         source=source, defaults={"digest": source.digest, "version": VERSION}
     )
     if (row.digest, row.version) != (source.digest, VERSION):
-        row.digest, row.version, row.attempts, row.made_at = source.digest, VERSION, 0, None
-    row.attempts += 1
+        row.digest, row.version, row.tries, row.made_at = source.digest, VERSION, 0, None
+    row.tries += 1
     row.save()
     return row
 

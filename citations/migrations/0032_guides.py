@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('digest', models.CharField(help_text='Of the text that it was made from.', max_length=64)),
                 ('version', models.PositiveSmallIntegerField(help_text='Of the rules that it was made by.')),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
                 ('items', models.JSONField(default=dict)),
                 ('made_at', models.DateTimeField(blank=True, null=True)),
                 ('source', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='guide', to='citations.source')),

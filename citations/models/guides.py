@@ -15,7 +15,7 @@ class Guide(models.Model):
     source = models.OneToOneField(Source, models.CASCADE, related_name="guide")
     digest = models.CharField(max_length=64, help_text="Of the text that it was made from.")
     version = models.PositiveSmallIntegerField(help_text="Of the rules that it was made by.")
-    attempts = models.PositiveSmallIntegerField(default=0)
+    tries = models.PositiveSmallIntegerField(default=0)
     items = models.JSONField(default=dict)
     made_at = models.DateTimeField(null=True, blank=True)
 

@@ -87,7 +87,7 @@ def test_a_guide_that_fails_is_given_up_after_some_attempts(
     monkeypatch.setattr(builder, "build", fail)
     attempts = [guide_storage.make(talk) for _ in range(guide_storage.TRIES + 2)]
     assert not any(attempts)
-    assert Guide.objects.get(source=talk).attempts == guide_storage.TRIES
+    assert Guide.objects.get(source=talk).tries == guide_storage.TRIES
     assert guide_storage.of(talk) is None
 
 
