@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import requests
 import typer
 from django.db import connection
 
@@ -24,6 +25,7 @@ from kbsite.cli.jobs import gate_text
 from kbsite.cli.options import Json
 from kbsite.cli.terminal import expected_error, print_json, say
 from kbsite.health import HealthCheck
+from kbsite.identity import discovery
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import YouTubeGate
 
@@ -177,6 +179,15 @@ def _gate() -> Result:
     return gate.state == "open" or None, gate_text(gate), hint
 
 
+def _oidc() -> Result:
+    try:
+        return discovery.check()
+    except requests.RequestException as error:
+        detail = f"the issuer does not answer: {type(error).__name__}"
+        hint = "Check OIDC_ISSUER, and that this server reaches it and knows its certificate."
+        return False, detail, hint
+
+
 def _package(name: str) -> Result:
     try:
         return True, version(name), ""
@@ -210,5 +221,6 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     "Sources": _sources,
     "Chunks": _chunks,
     "Queue": _queue,
+    "OIDC": _oidc,
     "YouTube": _gate,
 }
