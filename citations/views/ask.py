@@ -19,13 +19,15 @@ from citations.models import Answer, Conversation, Source, SourceQuerySet, State
 from citations.notebook import answers, conversations, notes, questions
 from citations.notebook.answers import AnswerRecord
 from citations.views.answer import AnswerContext, answer_contexts, stream
-from citations.views.forms import MOST_SHOWN, AskForm
+from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.models import Collection
+from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
 
 LATEST: Final = 12  # conversations in the sidebar
+MOST_OFFERED: Final = 100  # sources to choose from, beside the chosen
 STREAM: Final = "text/event-stream"
 
 
@@ -79,9 +81,13 @@ def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
 
 @require_safe
 def show_sources(request: PageRequest) -> HttpResponse:
-    """Show the sources of a collection that can be asked."""
-    context = _source_choices(request, AskForm(request.GET).collection_slug())
-    context |= {"chosen": [], "is_new": True}
+    """Show the sources of a collection that can be asked, or those with some words."""
+    form = AskForm(request.GET)
+    if "words" in request.GET:
+        words = clean(request.GET["words"], MAX_WORDS)
+        context = _source_choices(request, form.collection_slug(), form.sources(), words=words)
+        return fragment(request, "citations/_ask_choices.html", context)
+    context = {**_source_choices(request, form.collection_slug(), []), "is_new": True}
     return fragment(request, "citations/_ask_sources.html", context)
 
 
@@ -161,9 +167,8 @@ def _page(
         "address": address,
         "exports": EXPORTS,
         "longest": questions.MAX_QUESTION,
-        "chosen": chosen,
         "typed": typed,
-        **_source_choices(request, slug),
+        **_source_choices(request, slug, chosen),
         **_note_choices(request),
     }
 
@@ -181,20 +186,29 @@ def _suggested(request: PageRequest, chosen: list[str], slug: str) -> Sequence[S
     return guide_storage.suggested(request.access, sources=chosen, collection=slug)
 
 
-def _source_choices(request: PageRequest, slug: str) -> dict[str, Any]:
-    """Return sources that can be asked: all but those that could not be read."""
+def _source_choices(
+    request: PageRequest, slug: str, chosen: Sequence[str], *, words: str = ""
+) -> dict[str, Any]:
+    """Return the chosen sources and others with all ``words`` in the title that can be asked: all
+    but those that could not be read.
+    """
     collection = library.find_collection(request.access, slug) if slug else None
     visible: SourceQuerySet = Source.objects.visible(request.access)
     visible = visible.filter(collection=collection) if collection else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
-    shown = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
     total = sources.count()
+    rows = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
+    others = rows.exclude(uuid__in=chosen)
+    for word in words.split()[:10]:
+        others = others.filter(title__icontains=word)
+    shown = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
     return {
         "collection_slug": slug,
         "collections": library.collections(request.access),
-        "sources": list(shown[:MOST_SHOWN]),
+        "chosen": chosen,
+        "sources": shown,
         "total": total,
-        "more": total > MOST_SHOWN,
+        "more": total > len(shown),
     }
 
 

@@ -4,10 +4,9 @@ import "./ask-details.js";
 import { followAnswer } from "./ask-answer.js";
 import {
   all, around, cloned, field, find, isPlainKey, isTyping, need, onHtmx, openDialog, scrolling,
-  show, target,
+  show,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
-import { filterWords, hasWords } from "./text.js";
 
 const page = need("[data-ask]");
 const answers = need("[data-answers]");
@@ -38,11 +37,6 @@ function showChosen() {
 }
 
 page.addEventListener("change", (event) => { if (around(event, "[data-choice]")) showChosen(); });
-page.addEventListener("input", (event) => {
-  if (!target(event).matches("[data-narrow]")) return;
-  const words = filterWords(/** @type {HTMLInputElement} */ (target(event)).value);
-  for (const row of all("[data-choice] li")) show(row, hasWords(row.textContent, words));
-});
 onHtmx("afterSettle", showChosen);
 showChosen();
 

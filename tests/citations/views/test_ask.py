@@ -21,7 +21,7 @@ from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask
 from tests.html import text_of
-from tests.makers import make_document, make_user, make_video
+from tests.makers import make_document, make_user, make_video, multiply
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
@@ -472,6 +472,21 @@ def test_a_conversation_becomes_a_note_of_its_collection(
     note = Note.objects.get()
     assert note.title == conversation.title
     assert f"## {answer.question}" in note.text
+
+
+def test_any_source_of_a_large_library_can_be_chosen_by_its_title(
+    page: Client, collection: Collection, book: Source
+) -> None:
+    multiply(book, 150, uuid="gen_random_uuid()", title="'Volume ' || n")
+    latest = Source.objects.get(title="Volume 150")
+    shown = text_of(page.get("/ask/"))
+    assert "100 of 151 are shown" in shown
+    asking = {"words": "volume 150", "source": [str(book.uuid)]}
+    choices = text_of(page.get("/ask/sources/", asking))
+    assert choices.count('type="checkbox"') == 2
+    assert re.search(rf'value="{book.uuid}" form="ask-form"\s+checked', choices)
+    assert str(latest.uuid) in choices
+    assert "No source has these words" in text_of(page.get("/ask/sources/", {"words": "zebra"}))
 
 
 def test_a_pinned_conversation_stays_at_the_top(
