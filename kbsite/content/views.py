@@ -56,6 +56,8 @@ class Resource(StyledPages, viewsets.ReadOnlyModelViewSet[Any]):
 
     def initial(self, request: Any, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
+        if request.method not in self.allowed_methods:
+            return  # which is what is answered, not what is wrong with the parameters
         lists.refuse_unknown(request, self)
         if self.action in ("list", "retrieve"):
             self.selection = lists.selection_of(request, self)

@@ -264,6 +264,7 @@ def test_sources_and_chunks_are_only_read_here(
         ("post", f"{name}/"),
         ("patch", f"{name}/{which}/"),
         ("delete", f"{name}/{which}/"),
+        ("delete", f"{name}/{which}/?fields=pk"),  # before what is wrong with a parameter
     ):
         problem(send(asking, method, path, {}), 405, "method_not_allowed")
 
