@@ -284,7 +284,7 @@ def _config(
 def _run(schema: Any) -> Counter[tuple[str, int]]:
     """Make the calls; return how often each operation gave which status. Fails on a problem."""
     calls: Counter[tuple[str, int]] = Counter()
-    problems = {}
+    problems: dict[tuple[str, str | None], str] = {}
     for event in engine.from_schema(schema).execute():
         if isinstance(event, events.FatalError):
             raise event.exception
