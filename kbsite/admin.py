@@ -1,4 +1,4 @@
-"""The admin of API tokens and sign-in links. A new token's text is shown once."""
+"""The admin of tokens (a new one's text is shown once), links, webhooks and repeated requests."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from oauth2_provider.models import AccessToken, Grant, IDToken, RefreshToken
 
-from kbsite.models import ApiToken, SignInLink
+from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
 from transcripts.admin import AuditedAdmin, RecordAdmin, Table
 from transcripts.models import Collection
 
@@ -172,3 +172,59 @@ class SignInLinkAdmin(RecordAdmin):
     list_select_related = ("user",)
     search_fields = ("user__username",)
     exclude = ("digest",)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(RecordAdmin):
+    """Webhooks are made and changed by their users; here they are seen, and deleted."""
+
+    list_display = ("url", "user", "is_on", "failing_since", "succeeded_at", "created_at")
+    list_filter = ("is_on", "created_at", ("failing_since", admin.EmptyFieldListFilter))
+    list_select_related = ("user",)
+    search_fields = ("url", "user__username")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        light: QuerySet[Any] = super().get_queryset(request).defer("description", "off_reason")
+        return light
+
+
+@admin.register(WebhookEvent)
+class WebhookEventAdmin(RecordAdmin):
+    """What happened and was not distributed to webhooks yet."""
+
+    list_display = ("kind", "thing", "happened_at")
+    list_filter = ("kind", "happened_at")
+    search_fields = ("kind",)
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(RecordAdmin):
+    """Messages of the last week."""
+
+    list_display = ("receiver", "kind", "state", "status", "attempts", "happened_at", "finished_at")
+    list_filter = ("state", "kind", "happened_at")
+    list_select_related = ("webhook",)
+    search_fields = ("uuid__startswith", "webhook__url")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.defer("webhook__description", "webhook__off_reason")
+
+    @admin.display(ordering="webhook__url")
+    def receiver(self, row: Any) -> str:
+        return str(row.webhook.url)
+
+
+@admin.register(KeyedRequest)
+class KeyedRequestAdmin(RecordAdmin):
+    """Answers that are kept for a day, to be given again by their key."""
+
+    list_display = ("key", "user", "status", "size", "created_at")
+    list_filter = ("status", "created_at")
+    list_select_related = ("user",)
+    search_fields = ("key", "user__username")
+    exclude = ("content", "headers", "fingerprint")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        light: QuerySet[Any] = super().get_queryset(request).defer("content", "headers")
+        return light

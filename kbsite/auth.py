@@ -150,12 +150,21 @@ class CallerMiddleware(MiddlewareMixin):
         request.access = SimpleLazyObject(
             lambda: request.caller.scope if request.caller else NOTHING
         )
+        request.may_add = SimpleLazyObject(lambda: _may_add(request))
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if request.path_info.startswith("/api/") and response.status_code in (401, 403):
             _challenge(request, response)
         actors.found_by(Actor)  # the thread goes on to others
         return response
+
+
+def _may_add(request: Any) -> bool:
+    """Tell pages, those of errors too, whether to offer adding."""
+    try:
+        return bool(request.access.writable)
+    except NotSignedIn:
+        return False
 
 
 def _challenge(request: Any, response: HttpResponse) -> None:

@@ -18,7 +18,7 @@ class HighlightColor(models.TextChoices):
 
 
 class HighlightQuerySet(models.QuerySet["Highlight"]):
-    def visible(self, scope: Scope, user: User | None) -> "HighlightQuerySet":
+    def readable(self, scope: Scope, user: User | None) -> "HighlightQuerySet":
         """Keep a user's own (None: the local user), and shared ones, in sources of the scope."""
         readable = self.filter(source__in=Source.objects.visible(scope))
         return readable.filter(Q(author=user) | Q(is_shared=True))

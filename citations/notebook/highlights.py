@@ -146,7 +146,7 @@ def find(
     """Return a visible highlight. Raises ``HighlightNotFound``, and ``Forbidden`` to change it if
     it is somebody else's.
     """
-    visible = Highlight.objects.visible(scope, user).select_related(*DETAILS)
+    visible = Highlight.objects.readable(scope, user).select_related(*DETAILS)
     row = visible.filter(uuid=uuid_of(reference)).first()
     if row is None:
         raise HighlightNotFound("There is no such highlight.")
@@ -167,7 +167,7 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
 
     Raises ``InvalidFilter``, ``SourceNotFound`` and ``CollectionNotFound``.
     """
-    rows = Highlight.objects.visible(scope, user).select_related(*DETAILS)
+    rows = Highlight.objects.readable(scope, user).select_related(*DETAILS)
     if filter.color and filter.color not in HighlightColor.values:
         raise InvalidFilter(
             f"There is no colour “{clean(filter.color, 40)}”.",
@@ -210,7 +210,7 @@ def list_highlights(
 
 def in_source(scope: Scope, user: User | None, source: Source) -> tuple[PlacedHighlight, ...]:
     """Return the highlights of a source as its text is now, in its order; lost ones last."""
-    rows = Highlight.objects.visible(scope, user).filter(source=source)
+    rows = Highlight.objects.readable(scope, user).filter(source=source)
     rows = rows.select_related("author").order_by("span_start", "pk")[:MOST_IN_SOURCE]
     placed = _in_text(source, rows)
     return tuple(
@@ -225,7 +225,7 @@ def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
 
 def choices(scope: Scope, user: User | None) -> HighlightChoices:
     """Return the sources and the tags of the visible highlights."""
-    visible = Highlight.objects.visible(scope, user).order_by()
+    visible = Highlight.objects.readable(scope, user).order_by()
     sources = Source.objects.filter(pk__in=visible.values("source"))
     tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
     tags = {tag for tags in tagged[: 50 * MOST_NAMED] for tag in tags}

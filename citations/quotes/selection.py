@@ -36,13 +36,14 @@ def find(
     if not quote:
         return None
     start, stop = (0, len(text)) if near is None else (max(0, near - NEAR), near + NEAR)
-    matches = list(islice(_equal(quote, text, start, stop), MOST))
+    matches = list(_equal(quote, text, start, stop))
     if not matches and near is not None:
         matches = list(islice(_equal(quote, text, 0, len(text)), MOST))
     if not matches:
         matches = list(islice(places(quote, prepared()), MOST))
     if near is not None:
         matches.sort(key=lambda place: abs(place[0] - near))
+    matches = matches[:MOST]
     shares = [_shared(selected, text, place) for place in matches]
     best = max(shares, default=0)
     if not matches or (near is None and shares.count(best) > 1):

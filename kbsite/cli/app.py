@@ -40,7 +40,8 @@ COMMANDS = {
     "list": CommandEntry("library:list_videos", "List the videos, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
     "export": CommandEntry(
-        "export:export", "Print a transcript, or write highlights, or everything into one ZIP."
+        "export:export",
+        "Print a transcript, or write highlights for other programs, or everything into one ZIP.",
     ),
     "highlights": CommandEntry("highlights:app", "List highlights, or import annotations."),
     "delete": CommandEntry(

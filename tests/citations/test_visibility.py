@@ -52,7 +52,8 @@ PARTS = {
     *("Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
-    *("Conversation", "Answer"),
+    *("Conversation", "Answer", "Highlight", "SharedLink", "Archive", "ArchivePart"),
+    *("Guide", "Deletion"),
 }
 SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 

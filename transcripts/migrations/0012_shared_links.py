@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='collection',
             name='allows_links',
-            field=models.BooleanField(default=False, help_text='Editors may share passages with people without an account.'),
+            field=models.BooleanField(db_default=False, default=False, help_text='Editors may share passages with people without an account.'),
         ),
     ]

@@ -65,7 +65,9 @@ class Collection(models.Model):
         settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
     )
     allows_links = models.BooleanField(
-        default=False, help_text="Editors may share passages with people without an account."
+        default=False,
+        db_default=False,
+        help_text="Editors may share passages with people without an account.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

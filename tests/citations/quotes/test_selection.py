@@ -39,7 +39,7 @@ def test_nothing_is_found_where_nothing_tells_equal_words_apart() -> None:
 
 def test_blanks_and_signs_may_differ() -> None:
     assert located("it grows the  error runs back it shrinks") == (
-        "21: It grows.\nThe error runs back. It shrinks."
+        "21: It grows.\nThe error runs back. It shrinks"
     )
 
 
