@@ -22,6 +22,10 @@ class ChildExited(Exception):
     """The child ended instead of answering."""
 
 
+class ChildKilled(ChildExited):
+    """Something else killed the child, such as a kernel without memory."""
+
+
 class ChildTimeout(ChildExited):
     """The child did not answer in time."""
 
@@ -60,7 +64,7 @@ class ChildProcess:
         atexit.register(self.close)
 
     def ask(self, request: dict[str, Any], *, seconds: float, turn: float = -1) -> ChildReply:
-        """Return the answer; retry once in a new process if a reused one ends.
+        """Return the answer; retry once in a new process if a reused one ends, or one was killed.
 
         A reused one may have been idle for too long, or be out of memory. Raises ``ChildExited``
         if the new process ends, too, ``ChildTimeout`` after ``seconds``, and ``ChildBusy`` if other
@@ -75,8 +79,8 @@ class ChildProcess:
                 return self._exchange(request, seconds)
             except ChildTimeout:
                 raise
-            except ChildExited:
-                if was_fresh:
+            except ChildExited as error:
+                if was_fresh and not isinstance(error, ChildKilled):
                     raise
             self._start()
             return self._exchange(request, seconds)
@@ -131,10 +135,11 @@ class ChildProcess:
             self._stop()
             raise
         except (ChildExited, OSError, ValueError, KeyError, TypeError) as error:
-            ended_by_alarm = self._stop() == -signal.SIGALRM
-            raise (ChildTimeout if ended_by_alarm else ChildExited)(str(error)) from error
+            kinds = {-signal.SIGALRM: ChildTimeout, -signal.SIGKILL: ChildKilled}
+            raise kinds.get(self._stop() or 0, ChildExited)(str(error)) from error
 
     def _stop(self) -> int | None:
+        """End the process; return its code unless it had to be killed."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -145,7 +150,8 @@ class ChildProcess:
             return process.wait(0.2)  # closed pipes end it unless it is busy
         except subprocess.TimeoutExpired:
             process.kill()
-            return process.wait()
+            process.wait()
+            return None
 
     def _forget(self) -> None:
         self._lock = threading.Lock()

@@ -24,6 +24,8 @@ PAGES: Final = (
     ("Collections", "collections", ""),
     ("Conversations", "conversations", ""),
     ("Notes", "notes", ""),
+    ("Highlights", "highlights", ""),
+    ("Shared links", "shared-links", ""),
     ("Lectures", "lectures", ""),
     ("Activity", "activity", ""),
     ("Applications and tokens", "tokens", ""),

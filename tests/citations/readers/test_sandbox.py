@@ -25,6 +25,9 @@ for line in sys.stdin.buffer:
     if request["do"] == "crash once" and not os.path.exists(request["mark"]):
         open(request["mark"], "w").close()
         os._exit(3)
+    if request["do"] == "be killed once" and not os.path.exists(request["mark"]):
+        open(request["mark"], "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
     if request["do"] == "hang":
         time.sleep(60)
     if request["do"] == "alarm":
@@ -104,6 +107,13 @@ def test_a_used_process_that_fails_is_given_a_second_try_in_a_new_one(
     assert child.ask(
         {"do": "crash once", "mark": str(tmp_path / "mark"), "text": "done"}, seconds=5
     ).blobs == (b"done",)
+
+
+def test_a_new_one_that_somebody_kills_is_given_a_second_try_too(
+    child: ChildProcess, tmp_path: Path
+) -> None:
+    request = {"do": "be killed once", "mark": str(tmp_path / "mark"), "text": "done"}
+    assert child.ask(request, seconds=5).blobs == (b"done",)
 
 
 @pytest.mark.parametrize("deed", ["hang", "alarm"])
