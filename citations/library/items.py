@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
+from django.contrib.auth.models import User
 from django.db.models import (
     Case,
     Count,
@@ -24,6 +25,7 @@ from django.db.models import (
     Prefetch,
     Q,
     QuerySet,
+    Subquery,
     TextField,
     Value,
     When,
@@ -31,7 +33,8 @@ from django.db.models import (
 from django.db.models.functions import Cast, Lower, NullIf
 
 from citations.errors import InvalidFilter
-from citations.models import Deletion, LectureSession, Source, SourceKind, State
+from citations.library import reading_progress
+from citations.models import Deletion, LectureSession, ReadingProgress, Source, SourceKind, State
 from transcripts.models import Collection, Transcript, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -39,7 +42,8 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LECTURE: Final = "lecture"
 KINDS: Final = (*SourceKind.choices, (LECTURE, "lecture"))
-SORTS: Final = ("added", "published", "title", "length")
+SORTS: Final = ("added", "published", "title", "length", "read")
+READING: Final = (("unread", "unread"), ("begun", "begun"), ("read", "read"))
 GROUPS: Final = ("collection", "channel", "tag", "kind")
 MAX_WORDS: Final = 10  # that count; each is a condition
 MS_A_CHARACTER: Final = 60  # a page of 3,000 characters is read in three minutes
@@ -52,7 +56,7 @@ _Chosen = tuple[str, int, str | None, Any]  # table, key, group, sort key
 class LibraryQuery:
     """What is listed, and how; an empty part restricts nothing. A ``-`` before a sort reverses it.
 
-    New and long items come first, titles from A to Z.
+    New and long items and those read last come first, titles from A to Z.
     """
 
     words: str = ""
@@ -62,13 +66,14 @@ class LibraryQuery:
     kind: str = ""
     language: str = ""
     state: str = ""
+    reading: str = ""
     sort: str = SORTS[0]
     group: str = ""
 
     @property
     def is_filtered(self) -> bool:
         parts = (self.words, self.collection, self.channel, self.tag, self.kind)
-        return any((*parts, self.language, self.state))
+        return any((*parts, self.language, self.state, self.reading))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +83,7 @@ class Item:
     row: Any
     group: str | None = None  # the heading above it, where it is the first below that
     sources: Sequence[Source] = field(default_factory=tuple)
+    progress: ReadingProgress | None = None  # of the user who looks at it
 
     @property
     def kind(self) -> str:
@@ -131,6 +137,12 @@ class Item:
         return document.page_count if document else 0
 
     @property
+    def percent_read(self) -> int:
+        """How far its reader is, 0 to 100."""
+        length = self.duration or self.pages
+        return min(100, 100 * self.progress.position // length) if self.progress and length else 0
+
+    @property
     def problem(self) -> Source | None:
         """The source whose indexing failed or has not ended, the worst first."""
         states = [State.FAILED, State.PENDING, State.WORDS]
@@ -149,20 +161,32 @@ class ItemPage:
 
 
 def list_items(
-    scope: Scope, listing: LibraryQuery = LibraryQuery(), *, offset: int = 0, limit: int = 60
+    scope: Scope,
+    listing: LibraryQuery = LibraryQuery(),
+    *,
+    reader: User | None = None,
+    offset: int = 0,
+    limit: int = 60,
 ) -> ItemPage:
     """Return a page of the items that match every one of the words in title, channel or id.
 
-    Raises ``InvalidFilter`` for an unknown state, kind, sort or group, and ``CollectionNotFound``.
+    Who looks at them is the ``reader``. Raises ``InvalidFilter`` for an unknown state, kind,
+    reading, sort or group, and ``CollectionNotFound``.
     """
     _check(listing)
-    branches = _branches(scope, listing)
+    branches = _branches(scope, listing, reader)
     # The row before the page tells whether its first group began there.
     before = min(1, offset)
-    rows: list[_Chosen] = list(_chosen(branches, listing)[offset - before : offset + limit + 1])
+    rows: list[_Chosen] = list(
+        _chosen(branches, listing, reader)[offset - before : offset + limit + 1]
+    )
     shown = rows[before:]
     return ItemPage(
-        items=tuple(_items(rows[: before + limit], after=before, is_grouped=bool(listing.group))),
+        items=tuple(
+            _items(
+                rows[: before + limit], after=before, is_grouped=bool(listing.group), reader=reader
+            )
+        ),
         total=sum(branch.order_by().count() for branch in branches.values()),
         groups=_group_sizes(branches, listing),
         next=offset + limit if len(shown) > limit else None,
@@ -173,6 +197,7 @@ def _check(listing: LibraryQuery) -> None:
     known = {
         "state": ("", *State.values),
         "kind": ("", *dict(KINDS)),
+        "reading": ("", *dict(READING)),
         "sort": (*SORTS, *(f"-{sort}" for sort in SORTS)),
         "group": ("", *GROUPS),
     }
@@ -187,14 +212,19 @@ def _check(listing: LibraryQuery) -> None:
 # Which rows
 
 
-def _branches(scope: Scope, listing: LibraryQuery) -> "dict[type[Model], QuerySet[Any]]":
+def _branches(
+    scope: Scope, listing: LibraryQuery, reader: User | None
+) -> "dict[type[Model], QuerySet[Any]]":
     """Return the matching rows of each table that can have some."""
     tables: dict[type[Model], QuerySet[Any]] = {}
     if listing.kind in ("", SourceKind.VIDEO):
         tables[Video] = _videos(scope, listing)
     if listing.kind != SourceKind.VIDEO and listing.kind != LECTURE:
         tables[Source] = _documents(scope, listing)
-    if listing.kind in ("", LECTURE) and not (listing.channel or listing.tag or listing.state):
+    if listing.reading:
+        tables = {table: _read(table, rows, listing, reader) for table, rows in tables.items()}
+    has_none = listing.channel or listing.tag or listing.state or listing.reading
+    if listing.kind in ("", LECTURE) and not has_none:
         tables[LectureSession] = _lectures(scope, listing)
     if listing.collection:
         shelf = Collection.objects.visible(scope).named(listing.collection)
@@ -231,6 +261,20 @@ def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
     return rows.filter(_language(listing.language)) if listing.language else rows
 
 
+def _read(
+    table: type[Model], rows: QuerySet[_Rows], listing: LibraryQuery, reader: User | None
+) -> QuerySet[_Rows]:
+    progress = _progress(table, reader)
+    if listing.reading == "unread":
+        return rows.exclude(Exists(progress))
+    return rows.filter(Exists(progress.filter(is_finished=listing.reading == "read")))
+
+
+def _progress(table: type[Model], reader: User | None) -> QuerySet[ReadingProgress]:
+    """Return the reader's progress in the row of an outer query."""
+    return ReadingProgress.objects.filter(user=reader, **{TABLES[table]: OuterRef("pk")})
+
+
 def _with_words(rows: QuerySet[_Rows], words: str, *fields: str) -> QuerySet[_Rows]:
     for word in clean(words, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]:
         contains = Q()
@@ -256,7 +300,9 @@ def _language(code: str) -> Q:
 # In which order
 
 
-def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery) -> Any:
+def _chosen(
+    branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery, reader: User | None
+) -> Any:
     """Return all rows in order, as a query that can be sliced."""
     if not branches:
         return []
@@ -265,14 +311,14 @@ def _chosen(branches: "dict[type[Model], QuerySet[Any]]", listing: LibraryQuery)
         .annotate(
             table=_text(TABLES[table]),
             group=_group(table, listing.group),
-            rank=_rank(table, listing.sort.removeprefix("-")),
+            rank=_rank(table, listing.sort.removeprefix("-"), reader),
         )
         .values_list("table", "pk", "group", "rank")
         for table, rows in branches.items()
     ]
     union = narrow[0].union(*narrow[1:], all=True) if len(narrow) > 1 else narrow[0]
     rank = F("rank")
-    is_upward = listing.sort in ("title", "-added", "-published", "-length")
+    is_upward = listing.sort == "title" or listing.sort.startswith("-") and listing.sort != "-title"
     ranked = rank.asc(nulls_last=True) if is_upward else rank.desc(nulls_last=True)
     return union.order_by(F("group").asc(nulls_last=True), ranked, "table", "-pk")
 
@@ -304,13 +350,16 @@ def _text(value: str | None) -> Value:
     return Value(value, output_field=TextField())
 
 
-def _rank(table: type[Model], sort: str) -> Any:
+def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if sort == "added":
         return F("created_at")
     if sort == "title":
         return Lower(Cast("title", TextField()))
+    absent = Value(None, output_field=DateTimeField())
+    if sort == "read":
+        is_lecture = table is LectureSession
+        return absent if is_lecture else Subquery(_progress(table, reader).values("read_at"))
     if sort == "published":
-        absent = Value(None, output_field=DateTimeField())
         return absent if table is LectureSession else F("published_at")
     if table is Source:
         return Cast(F("characters") * MS_A_CHARACTER, IntegerField())
@@ -331,7 +380,9 @@ def _group_sizes(
 # What is shown of them
 
 
-def _items(chosen: "Sequence[_Chosen]", *, after: int, is_grouped: bool) -> Iterator[Item]:
+def _items(
+    chosen: "Sequence[_Chosen]", *, after: int, is_grouped: bool, reader: User | None
+) -> Iterator[Item]:
     """Yield the items of the rows from ``after`` on, and the heading where a group begins."""
     keys: dict[str, list[int]] = {name: [] for name in TABLES.values()}
     for table, key, *_ in chosen[after:]:
@@ -341,11 +392,21 @@ def _items(chosen: "Sequence[_Chosen]", *, after: int, is_grouped: bool) -> Iter
         "document": _document_rows(keys["document"]),
         "lecture": LectureSession.objects.select_related("collection").in_bulk(keys["lecture"]),
     }
+    progress = (
+        reading_progress.of_items(reader, videos=keys["video"], documents=keys["document"])
+        if reader
+        else {}
+    )
     for place, (table, key, group, _) in enumerate(chosen[after:], start=after):
         if row := rows[table].get(key):  # else it was deleted meanwhile
             is_first = is_grouped and (place == 0 or chosen[place - 1][2] != group)
             sources = tuple(row.sources.all()) if isinstance(row, Video) else _own(row)
-            yield Item(row=row, group=(group or "") if is_first else None, sources=sources)
+            yield Item(
+                row=row,
+                group=(group or "") if is_first else None,
+                sources=sources,
+                progress=progress.get((table, key)),
+            )
 
 
 def _own(row: Any) -> tuple[Source, ...]:

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from citations.library import items, sources
 from citations.library.filters import facets
-from citations.library.items import GROUPS, KINDS
+from citations.library.items import GROUPS, KINDS, READING
 from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
@@ -26,7 +26,11 @@ def show_library(request: PageRequest) -> HttpResponse:
     """Show a page of the list; HTMX gets the list alone, or what comes after an offset."""
     parameters = LibraryForm(request.GET).parameters(view=request.COOKIES.get("library", ""))
     page = items.list_items(
-        request.access, parameters.listing, offset=parameters.offset, limit=PAGE
+        request.access,
+        parameters.listing,
+        reader=request.user,
+        offset=parameters.offset,
+        limit=PAGE,
     )
     context = {
         "parameters": parameters,
@@ -53,6 +57,7 @@ def _around(request: PageRequest) -> dict[str, Any]:
         "deletions": Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now()),
         "known": facets(request.access),
         "kinds": KINDS,
+        "reading": READING,
         "groups": GROUPS,
         "sorts": SORT_LABELS.items(),
         "counts": sources.count(visible),

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from citations.library.items import GROUPS, KINDS, SORTS, LibraryQuery
+from citations.library.items import GROUPS, KINDS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
@@ -20,6 +20,8 @@ SORT_LABELS: Final = {
     "-title": "Title, Z to A",
     "length": "Longest first",
     "-length": "Shortest first",
+    "read": "Last read first",
+    "-read": "Longest not read first",
 }
 _WAYS: Final = [*SORTS, *(f"-{sort}" for sort in SORTS)]
 
@@ -49,14 +51,14 @@ class LibraryParameters:
 
     @property
     def chips(self) -> list[FilterPart]:
-        labels = {"kind": dict(KINDS), "state": dict(State.choices)}
+        labels = {"kind": dict(KINDS), "state": dict(State.choices), "reading": dict(READING)}
         return [
             FilterPart(
                 name="words" if name == "q" else name,
                 value=str(labels.get(name, {}).get(value, value)),
                 without=self.question(**{name: ""}),
             )
-            for name in ("q", "collection", "channel", "tag", "kind", "language", "state")
+            for name in _FILTERS
             if (value := getattr(self.listing, "words" if name == "q" else name))
         ]
 
@@ -69,7 +71,13 @@ class LibraryParameters:
     @property
     def columns(self) -> list[dict[str, str]]:
         """The sortable columns of the table: where their headings lead, and how they are sorted."""
-        names = {"title": "Title", "length": "Length", "published": "Published", "added": "Added"}
+        names = {
+            "title": "Title",
+            "length": "Length",
+            "published": "Published",
+            "added": "Added",
+            "read": "Last read",
+        }
         return [self._column(sort, label) for sort, label in names.items()]
 
     def _column(self, sort: str, label: str) -> dict[str, str]:
@@ -94,6 +102,7 @@ class LibraryForm(forms.Form):
     kind = forms.ChoiceField(required=False, choices=KINDS)
     language = forms.CharField(required=False, max_length=35)
     state = forms.ChoiceField(required=False, choices=State.choices)
+    reading = forms.ChoiceField(required=False, choices=READING)
     sort = forms.ChoiceField(required=False, choices=[(way, way) for way in _WAYS])
     group = forms.ChoiceField(required=False, choices=[(group, group) for group in GROUPS])
     view = forms.ChoiceField(required=False, choices=[(view, view) for view in VIEWS])
@@ -113,4 +122,5 @@ class LibraryForm(forms.Form):
         )
 
 
+_FILTERS: Final = ("q", "collection", "channel", "tag", "kind", "language", "state", "reading")
 _PARTS: Final = tuple(LibraryQuery.__dataclass_fields__)

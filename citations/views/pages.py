@@ -15,15 +15,16 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
 from citations.documents import page_images, pages
+from citations.library import reading_progress
 from citations.library.filters import find_source
-from citations.models import Document
+from citations.models import Document, Source
 from citations.notebook import highlights, notes
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.tasks import send_for_abstracts
-from citations.views import visits
 from citations.views.highlight_form import passage_form
-from citations.views.search_form import PageForm
+from citations.views.reading_progress import resume_document
+from citations.views.search_form import PageForm, PageParameters
 from transcripts.views.requests import PageRequest, fragment, number_of
 
 CONTENTS: Final = 300  # entries of a document's own table of contents
@@ -75,7 +76,6 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     here = reverse("source-page", args=(source_id, number))
     context |= {
         "source": source,
-        "is_first_visit": visits.is_first(request.session, source),
         "contents": contents,
         "chapter": _chapter(contents, number),
         "highlights": kept,
@@ -84,7 +84,30 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
         "note_start": f"[{title}, page {number}]({here}): ",
     }
+    context |= _progress(request, source, number, parameters, count=view.count)
     return render(request, "citations/page.html", context)
+
+
+def _progress(
+    request: PageRequest, source: Source, number: int, parameters: PageParameters, *, count: int
+) -> dict[str, Any]:
+    """Return where the reader was before, and keep where they are now.
+
+    Who follows a hit or a citation only looks something up, and stays where they were; so does who
+    opens the document without naming a page.
+    """
+    progress = reading_progress.find(request.user, source)
+    is_peek = bool(parameters.quote or parameters.citation or parameters.words)
+    is_opened = request.resolver_match is not None and request.resolver_match.url_name == "source"
+    has_place = progress is not None and progress.position > 0
+    at = None if is_peek or (is_opened and has_place) else number
+    if request.method == "GET":
+        reading_progress.keep(request.user, source, position=at, length=count)
+    return {
+        "is_first_visit": progress is None,
+        "is_finished": progress is not None and progress.is_finished,
+        "resume": resume_document(progress, source, number) if at is None else None,
+    }
 
 
 def _chapter(contents: list[tuple[int, str, int]], number: int) -> int:

@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from citations.library import reading_progress
 from citations.models import Source
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
@@ -19,9 +20,9 @@ from citations.reading.page import TranscriptPart, part_of
 from citations.reading.position import Position, find_position
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
-from citations.views import visits
 from citations.views.highlight_form import passage_form
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
+from citations.views.reading_progress import resume_recording
 from transcripts import collections, library
 from transcripts.errors import TranscriptNotFound
 from transcripts.exports import TranscriptFormat
@@ -67,9 +68,9 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
         return render(request, "citations/recording.html", context, status=status)
     context |= _reading(request, video, transcript, parameters)
     context |= _panel(request, video, context)
+    context |= _progress(request, video, parameters, context)
     if context["source"]:
         send_for_abstracts(context["source"])
-        context["is_first_visit"] = visits.is_first(request.session, context["source"])
     response = render(request, "citations/recording.html", context)
     if "view" in request.GET:
         response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")
@@ -160,6 +161,32 @@ def _reading(
     if parameters.view == "chapters":
         context["chapters"] = reading_chapters.of(video, source, text, duration=duration)
     return context
+
+
+def _progress(
+    request: PageRequest, video: Video, parameters: ReaderParameters, context: dict[str, Any]
+) -> dict[str, Any]:
+    """Return where the reader was before, and keep where they are now.
+
+    Who follows a hit or a citation only looks something up, and stays where they were.
+    """
+    progress = reading_progress.find(request.user, video)
+    position, duration = context["position"], context["duration"]
+    is_peek = bool(parameters.query or parameters.span or parameters.until)
+    at = None
+    if parameters.moment is not None and not is_peek:
+        at = position.from_ms
+    elif parameters.chunk is not None and not is_peek:
+        at = context["part"].start
+    if request.method == "GET":
+        reading_progress.keep(request.user, video, position=at, length=duration)
+    return {
+        "is_first_visit": progress is None,
+        "is_finished": progress is not None and progress.is_finished,
+        "resume": resume_recording(
+            progress, opened_at=position.from_ms, duration=duration, carried=parameters.carried
+        ),
+    }
 
 
 def _highlights(request: PageRequest, source: Source | None) -> tuple[PlacedHighlight, ...]:

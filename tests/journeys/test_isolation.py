@@ -155,6 +155,7 @@ PAGES = [
     Door("GET", "sources/<uuid:source_id>/delete/"),
     Door("POST", "sources/<uuid:source_id>/delete/"),
     Door("GET", "sources/<uuid:source_id>/state/"),
+    Door("POST", "sources/<uuid:source_id>/progress/", "note", {"position": "1000"}),
     Door("GET", "sources/<uuid:source_id>/hit/"),
     Door("GET", "sources/<uuid:source_id>/passages/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/"),
@@ -858,3 +859,17 @@ def test_questions_are_suggested_only_to_readers_of_their_source(house: House, p
     suggestion = f'name="q" value="{SECRET}"'
     assert suggestion in signed_in(house.owner).get(page).content.decode()
     assert suggestion not in signed_in(house.outsider).get(page).content.decode()
+
+
+def test_how_far_somebody_has_read_is_told_to_nobody_else(house: House) -> None:
+    owner = signed_in(house.owner)
+    at = {"position": "60000"}
+    assert owner.post(f"/sources/{house.ids['source']}/progress/", at).status_code == 204
+    colleague = signed_in(make_user("other", collection=house.shelf, role=Role.OWNER))
+    assert "1 item" not in colleague.get("/library/?reading=begun").content.decode()
+    pages = ("/library/?view=table&sort=read", f"/videos/{house.ids['videos']}/")
+    for page in pages:
+        mine, theirs = (client.get(page).content.decode() for client in (owner, colleague))
+        assert "Continue at 1:00" in mine or "% read" in mine
+        assert "Continue at" not in theirs
+        assert "% read" not in theirs

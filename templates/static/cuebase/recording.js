@@ -2,9 +2,11 @@
 
 import { all, announce, around, copy, field, find, isPlainClick, need, onHtmx } from "./dom.js";
 import { controlPlayer, showSpeed } from "./player.js";
+import { keepPlace, keepScrolledPlace } from "./reading-place.js";
 import { clock } from "./text.js";
 import {
-  bringIntoView, bringPlaceIntoView, cueAt, follow, mark, sentenceStart, showOnStrip, timeOnStrip,
+  bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, sentenceStart, showOnStrip,
+  timeOnStrip,
 } from "./transcript-view.js";
 
 const page = need("[data-video]");
@@ -12,6 +14,7 @@ const box = find("#player");
 const near = /** @type {HTMLInputElement | null} */ (find("[data-near]"));
 const player = box && controlPlayer(box, (ms) => {
   setPosition(ms);
+  keepPlace(ms);
   follow(ms);
 });
 let position = Number(find("#transcript")?.dataset.at ?? 0); // ms
@@ -45,6 +48,7 @@ function addressAt(ms) {
 async function seek(ms, address = addressAt(ms)) {
   player?.seek(ms);
   setPosition(ms);
+  keepPlace(ms);
   history.replaceState(history.state, "", address);
   if (!cueAt(ms)) {
     const swap = { target: "#transcript", select: "#transcript", swap: "outerHTML show:none" };
@@ -128,5 +132,6 @@ document.addEventListener("change", (event) => {
   if (speed) player?.setSpeed(Number(speed.value));
 });
 
+keepScrolledPlace(lineInView);
 showSpeed();
 bringPlaceIntoView();

@@ -57,6 +57,13 @@ export function follow(ms) {
   if (choice?.checked && performance.now() - scrolledAt > PATIENCE) bringIntoView(cue);
 }
 
+/** Return the time (ms) of the line that is read: the first in the middle of the window. */
+export function lineInView() {
+  const line = all("#transcript .cue").find((cue) =>
+    cue.getBoundingClientRect().bottom > innerHeight / 3);
+  return line ? Number(line.dataset.ms) : null;
+}
+
 /**
  * Move the strip's line.
  * @param {number} ms

@@ -103,9 +103,9 @@ def test_the_number_of_queries_does_not_grow_with_the_library(
     for number in range(20):
         make_source(make_video(collection, key=f"v{number}", cues=make_cues(1)))
         make_document(collection, ["x"], title=f"Notes {number}")
-    with django_assert_max_num_queries(28):
+    with django_assert_max_num_queries(29):
         page.get("/library/?group=tag")
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(16):
         page.get("/library/?group=tag", **HTMX)
 
 

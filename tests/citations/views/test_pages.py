@@ -228,7 +228,7 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     for shown, link in ((found, hit), (listed, way)):
         assert re.search(re.escape(link) + r"[^>]* data-page-link", shown)
         assert 'id="page-dialog"' in shown
-    assert f'href="{address_of(paper)}"' in listed
+    assert f'href="/sources/{paper.uuid}/"' in listed
     assert f'href="/sources/{paper.uuid}/file/"' in listed
 
 

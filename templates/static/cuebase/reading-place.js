@@ -1,0 +1,52 @@
+// Where a reader is in a recording: kept on the server, so that they can go on there.
+
+import { find } from "./dom.js";
+
+const PAUSE = 5000; // ms between two messages to the server
+const PLAYING = 10_000; // ms after which a player that tells nothing does not play
+const form = /** @type {HTMLFormElement | null} */ (find("[data-reading-place]"));
+/** @type {() => number | null} */
+let place = () => null; // ms
+/** @type {number | null} */
+let sent = null;
+let timer = 0;
+let playedAt = -PLAYING;
+
+function send() {
+  clearTimeout(timer);
+  timer = 0;
+  const ms = place();
+  if (!form || ms === null || ms === sent) return;
+  sent = ms;
+  const body = new FormData(form); // without the button that marks it as read
+  body.set("position", String(ms));
+  fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => { sent = null; });
+}
+
+/**
+ * Keep where the player is.
+ * @param {number} ms
+ */
+export function keepPlace(ms) {
+  playedAt = performance.now();
+  place = () => Math.round(ms);
+  timer ||= setTimeout(send, PAUSE);
+}
+
+/**
+ * Keep the line that is scrolled to by hand, while nothing plays.
+ * @param {() => number | null} lineInView its time (ms)
+ */
+export function keepScrolledPlace(lineInView) {
+  let byHand = false;
+  for (const name of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+    addEventListener(name, () => { byHand = true; }, { passive: true });
+  }
+  addEventListener("scroll", () => {
+    if (!byHand || performance.now() - playedAt < PLAYING) return;
+    place = lineInView;
+    timer ||= setTimeout(send, PAUSE);
+  }, { passive: true });
+}
+
+addEventListener("pagehide", send);

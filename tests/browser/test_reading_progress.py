@@ -1,0 +1,35 @@
+"""A recording is scrolled through, left, and goes on there."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+FORGET = "from citations.models import ReadingProgress; ReadingProgress.objects.all().delete()"
+
+
+def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Callable[..., Visit]) -> None:
+    visited = visit()
+    address = "/videos/{long}/".format(**visited.site.seeded)
+    visited.site.python(FORGET)
+    page = visited.go(address)
+    link = page.get_by_role("link", name="Continue at")
+    expect(link).to_have_count(0)
+    page.mouse.move(700, 500)
+    with page.expect_response(lambda response: response.url.endswith("/progress/")) as kept:
+        page.mouse.wheel(0, 2500)
+    assert kept.value.status == 204
+    page.goto(f"{visited.site.url}/library/")
+    bar = page.locator(".card progress")
+    expect(bar).to_have_count(1)
+    page.goto(f"{visited.site.url}{address}")
+    expect(link).to_be_visible()
+    link.click()
+    line = page.locator(".cue.at")
+    expect(line).to_be_in_viewport()
+    assert "t=" in page.url
+    assert not visited.console
+    visited.site.python(FORGET)

@@ -1,0 +1,112 @@
+"""How far a user has read: kept, shown in the library, theirs alone."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from citations.errors import InvalidFilter
+from citations.library import reading_progress
+from citations.library.items import LibraryQuery, list_items
+from citations.models import ReadingProgress, Source
+from tests.makers import make_document, make_user, make_video
+from transcripts.models import Collection, Video
+from transcripts.scope import Scope
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    return make_video(collection, key="a", title="A talk")
+
+
+@pytest.fixture
+def notes(collection: Collection) -> Source:
+    return make_document(collection, ["Ice."], title="Notes")
+
+
+def titles(scope: Scope, reader: User | None, **listing: Any) -> list[str]:
+    page = list_items(scope, LibraryQuery(**listing), reader=reader)
+    return [item.title for item in page.items]
+
+
+def test_a_place_is_kept_and_replaced(owner: User, talk: Video) -> None:
+    assert reading_progress.find(owner, talk) is None
+    for position in (60_000, 30_000):
+        reading_progress.keep(owner, talk, position=position, length=HOUR)
+    assert ReadingProgress.objects.get().position == 30_000
+    reading_progress.keep(owner, talk, position=None, length=HOUR)
+    assert ReadingProgress.objects.get().position == 30_000
+
+
+def test_a_position_beyond_the_end_is_the_end(owner: User, talk: Video) -> None:
+    reading_progress.keep(owner, talk, position=99_999_999, length=HOUR)
+    kept = ReadingProgress.objects.get()
+    assert (kept.position, kept.is_finished) == (HOUR, True)
+
+
+def test_what_was_read_to_its_end_stays_read(owner: User, talk: Video, notes: Source) -> None:
+    for item, end, length in ((talk, HOUR - 60_000, HOUR), (notes, 3, 3)):
+        reading_progress.keep(owner, item, position=end, length=length)
+        reading_progress.keep(owner, item, position=1, length=length)
+        kept = reading_progress.find(owner, item)
+        assert kept
+        assert (kept.position, kept.is_finished) == (1, True)
+
+
+def test_the_page_before_the_last_is_not_the_end(owner: User, notes: Source) -> None:
+    reading_progress.keep(owner, notes, position=199, length=200)
+    assert not ReadingProgress.objects.get().is_finished
+
+
+def test_the_same_place_is_not_written_twice_within_a_moment(owner: User, talk: Video) -> None:
+    reading_progress.keep(owner, talk, position=1_000, length=HOUR)
+    before = ReadingProgress.objects.get().read_at
+    reading_progress.keep(owner, talk, position=1_000, length=HOUR)
+    assert ReadingProgress.objects.get().read_at == before
+
+
+def test_what_is_marked_as_unread_is_forgotten(owner: User, talk: Video) -> None:
+    reading_progress.finish(owner, talk)
+    assert ReadingProgress.objects.get().is_finished
+    reading_progress.forget(owner, talk)
+    assert reading_progress.find(owner, talk) is None
+
+
+def test_a_deleted_user_takes_their_progress_along(collection: Collection, talk: Video) -> None:
+    reader = make_user("reader", collection=collection)
+    reading_progress.keep(reader, talk, position=1_000, length=HOUR)
+    reader.delete()
+    assert not ReadingProgress.objects.exists()
+
+
+def test_the_library_is_sorted_by_what_its_reader_read_last(
+    scope: Scope, owner: User, talk: Video, notes: Source
+) -> None:
+    make_video(notes.collection, key="b", title="Unread")
+    for item in (notes, talk):
+        reading_progress.keep(owner, item, position=1, length=10)
+    assert titles(scope, owner, sort="read") == ["A talk", "Notes", "Unread"]
+    assert titles(scope, owner, sort="-read") == ["Notes", "A talk", "Unread"]
+    assert len(titles(scope, None, sort="read")) == 3
+
+
+def test_the_library_is_filtered_by_what_is_read(
+    scope: Scope, owner: User, talk: Video, notes: Source
+) -> None:
+    make_video(notes.collection, key="b", title="Unread")
+    reading_progress.keep(owner, talk, position=1, length=10)
+    reading_progress.finish(owner, notes)
+    assert titles(scope, owner, reading="unread") == ["Unread"]
+    assert titles(scope, owner, reading="begun") == ["A talk"]
+    assert titles(scope, owner, reading="read") == ["Notes"]
+    assert len(titles(scope, None, reading="unread")) == 3
+    with pytest.raises(InvalidFilter):
+        titles(scope, owner, reading="half")
+
+
+def test_an_item_says_how_far_its_reader_is(scope: Scope, owner: User, talk: Video) -> None:
+    reading_progress.keep(owner, talk, position=talk.duration // 4, length=talk.duration)
+    assert list_items(scope, reader=owner).items[0].percent_read == 25
+    assert list_items(scope).items[0].progress is None
