@@ -159,6 +159,15 @@ def reparse(transcript: Transcript) -> StorageChange:
         return _write(transcript.video, cues, **kind, old=transcript)[1]
 
 
+def correct_language(transcript: Transcript, language: str) -> None:
+    """Set the language of a transcript, and index its words in that language."""
+    with transaction.atomic():
+        transcript.language = language
+        transcript.updated_at = clock.now()
+        transcript.save(update_fields=["language", "updated_at"])
+        _index(transcript, captions.from_json(transcript.cues))
+
+
 def store_fetched(
     collection: Collection,
     fetched: FetchedTranscript,
@@ -220,6 +229,8 @@ def _store(
     language = clean(language, 35)
     with transaction.atomic():
         video = _store_video(collection, metadata, duration=cues[-1].end)
+        if not language and "language" in video.edited:
+            language = video.transcripts.values_list("language", flat=True).first() or ""
         light = Transcript.objects.light().select_related("raw")
         old = light.filter(video=video, language=language, origin=origin).first()
         if old is not None:
@@ -242,12 +253,22 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
         collection=collection, key=metadata.key, defaults=about_new
     )
     values["duration"] = max(values["duration"], video.duration)
+    if not created:
+        values = _without_edited(video, values)
     new = {name: value for name, value in values.items() if getattr(video, name) != value}
     if new and not created:
         for name, value in new.items():
             setattr(video, name, value)
         video.save(update_fields=[*new, "updated_at"])
     return video
+
+
+def _without_edited(video: Video, values: dict[str, Any]) -> dict[str, Any]:
+    """Keep what a person wrote; tags that something is added with join those."""
+    kept = {name: value for name, value in values.items() if name not in video.edited}
+    if "tags" in values and "tags" in video.edited:
+        kept["tags"] = clean_tags([*video.tags, *values["tags"]])
+    return kept
 
 
 def _video_values(metadata: Metadata) -> dict[str, Any]:

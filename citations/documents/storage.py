@@ -272,11 +272,13 @@ class _Extraction:
     def _finish(self, facts: Facts) -> None:
         """Store the document's facts, and those of the source that the user did not enter."""
         metadata = {}
-        if self.source.title == _title_of(self.document.name):
+        edited = self.source.edited
+        if "title" not in edited and self.source.title == _title_of(self.document.name):
             metadata["title"] = clean(facts.title, TITLE_LENGTH)
         if not self.source.author:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
-        if not self.source.language and len(facts.language) <= LANGUAGE_LENGTH:
+        is_open = not self.source.language and "language" not in edited
+        if is_open and len(facts.language) <= LANGUAGE_LENGTH:
             metadata["language"] = clean(facts.language, LANGUAGE_LENGTH)
         with transaction.atomic():
             Document.objects.filter(pk=self.document.pk).update(

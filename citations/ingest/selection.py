@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import sessions
-from citations.library.items import TABLES
+from citations.library.item import TABLES
 from citations.models import Deletion, LectureSession, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts import acquisition, actors, audit, clock, collections
@@ -90,8 +90,9 @@ def tag(selection: ChosenItems, *, add: Sequence[str] = (), remove: Sequence[str
         for row in _recordings_and_documents(selection):
             kept = [tag for tag in row.tags if tag not in removed]
             row.tags = clean_tags([*kept, *added])
-            row.save(update_fields=["tags", "updated_at"])
-            _record(row, change="tags")
+            row.edited = sorted({*row.edited, "tags"})
+            row.save(update_fields=["tags", "edited", "updated_at"])
+            record(row, "tags")
     return len(selection.videos) + len(selection.documents)
 
 
@@ -116,7 +117,7 @@ def move(scope: Scope, selection: ChosenItems, collection: Collection) -> int:
                     row.save(update_fields=["collection", "updated_at"])
             except IntegrityError:
                 raise _is_there(collection, row) from None
-            _record(row, change="collection")
+            record(row, "collection")
     return len(moved)
 
 
@@ -193,6 +194,7 @@ def _is_there(collection: Collection, row: object) -> Conflict:
     )
 
 
-def _record(row: Any, *, change: str) -> None:
+def record(row: Any, *fields: str) -> None:
+    """Tell the audit trail which fields of a recording or document a person changed."""
     kind, thing = ("video", row.key) if isinstance(row, Video) else ("document", row.uuid)
-    audit.record(Action.CHANGE, kind, thing, collection=row.collection, fields=[change])
+    audit.record(Action.CHANGE, kind, thing, collection=row.collection, fields=fields)

@@ -75,6 +75,9 @@ class Source(QueuedWork):
     url = models.CharField(max_length=500, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list, blank=True)
+    edited = models.JSONField(
+        default=list, blank=True, help_text="Fields that a person changed: reading keeps them."
+    )
     published_at = models.DateTimeField(null=True, blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="Of the chunked text.")
     chunking = models.CharField(

@@ -5,11 +5,14 @@ The English list is a copy, as importing scikit-learn takes seconds and 90 MB. s
 is no substitute: its 1,298 words include "computer", "order" and "value".
 """
 
+import re
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from transcripts.stemming import primary_language
+from django.conf.locale import LANG_INFO
+
+from transcripts.stemming import ALGORITHMS, primary_language
 from transcripts.tokenizer import tokenize
 
 if TYPE_CHECKING:
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 LEAST_PROBABILITY: Final = 0.3  # below it, a language is not recognised
 _MAX_TEXT: Final = 1_000  # characters
+_TAG: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,4}", re.ASCII)
 _CANDIDATES: Final = 20  # languages that are ranked
 
 
@@ -25,6 +29,14 @@ def probabilities(text: str) -> dict[str, float]:
     readable = text[:_MAX_TEXT].encode(errors="replace").decode()
     candidates = _detector().detect(readable, k=_CANDIDATES)
     return {candidate["lang"]: candidate["score"] for candidate in candidates}
+
+
+def is_known(tag: str) -> bool:
+    """Whether a tag such as "pt-BR" names a language that this library or Django knows."""
+    from stopwordsiso import langs
+
+    code = primary_language(tag)
+    return bool(_TAG.fullmatch(tag)) and code in {*LANG_INFO, *langs(), *ALGORITHMS}
 
 
 def is_in(text: str, language: str) -> bool:

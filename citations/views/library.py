@@ -8,7 +8,8 @@ from django.views.decorators.http import require_safe
 
 from citations.library import items, sources
 from citations.library.filters import facets
-from citations.library.items import GROUPS, KINDS, READING
+from citations.library.item import KINDS
+from citations.library.items import GROUPS, READING
 from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from citations.library.items import GROUPS, KINDS, READING, SORTS, LibraryQuery
+from citations.library.item import KINDS
+from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 

@@ -173,6 +173,11 @@ class Videos(Changeable):
     def get_serializer_class(self) -> Any:
         return serializers.VideoSerializer if self.action == "list" else serializers.VideoDetail
 
+    def perform_update(self, serializer: Any) -> None:
+        """Remember what a person changed: fetching again keeps it."""
+        edited = {*serializer.instance.edited, *serializer.validated_data}
+        serializer.save(edited=sorted(edited))
+
     def perform_destroy(self, instance: Video) -> None:
         """Delete a video with its transcripts, even while a worker stores another one."""
         collections.delete_video(instance)

@@ -118,6 +118,8 @@ PAGES = [
     Door("GET", "go/", "list"),
     Door("GET", "library/", "list"),
     Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
+    Door("GET", "library/<str:reference>/edit/"),
+    Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),
     Door("POST", "library/deletions/<uuid:deletion_id>/take-back/"),
     Door("GET", "add/", "list"),
     Door(
@@ -537,6 +539,7 @@ class House:
             .replace("highlights/export/<slug:form>", "highlights/export/jsonld")
             .replace("<slug:form>", "md")
             .replace("<str:form>", "vtt")
+            .replace("<str:reference>", str(ids["item"]))
             .replace("<int:index>", "0")
             .replace("<int:user>", str(ids["user"]))
         )

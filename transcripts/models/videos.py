@@ -42,6 +42,9 @@ class Video(models.Model):
     published_at = models.DateTimeField(null=True, blank=True)
     chapters = models.JSONField(default=list, blank=True, help_text="[[start in ms, title], …]")
     tags = models.JSONField(default=list, blank=True)
+    edited = models.JSONField(
+        default=list, blank=True, help_text="Fields that a person changed: fetching keeps them."
+    )
     languages = models.JSONField(
         default=list, blank=True, help_text="Languages that YouTube has captions in."
     )

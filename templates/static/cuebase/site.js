@@ -2,6 +2,7 @@
 
 import "./add.js";
 import "./drawer.js";
+import "./item-edit.js";
 import "./keys.js";
 import "./page-view.js";
 import "./palette.js";

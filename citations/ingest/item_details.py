@@ -1,0 +1,138 @@
+"""The title, tags and language of an item of the library, corrected by a person."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+
+from citations.ingest.selection import record, select
+from citations.models import LectureSession, Source
+from citations.providers import languages
+from transcripts import storage
+from transcripts.errors import InvalidInput
+from transcripts.models import Transcript, Video
+from transcripts.sanitize import clean
+from transcripts.scope import Scope
+from transcripts.storage import MAX_TAGS, clean_tags
+
+LONGEST_TITLE: Final = 300  # characters
+LONGEST_TAG: Final = 100
+LONGEST_LANGUAGE: Final = 35
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemDetails:
+    """What can be edited of an item; None where it has no such field, or YouTube fills it."""
+
+    title: str
+    tags: str | None = None  # with commas between them
+    language: str | None = None
+
+
+def find(scope: Scope, reference: str) -> Any:
+    """Return the row of an item such as ``video-12``. Raises ``NotFound`` and ``Forbidden``."""
+    chosen = select(scope, [reference])
+    return (*chosen.videos, *chosen.documents, *chosen.lectures)[0]
+
+
+def details_of(row: Any) -> ItemDetails:
+    """Return what a person may edit of an item."""
+    if isinstance(row, Video):
+        transcript = _own_transcript(row)
+        language = transcript.language if transcript else None
+    else:
+        language = row.language
+    tags = None if isinstance(row, LectureSession) else ", ".join(row.tags)
+    return ItemDetails(title=str(row), tags=tags, language=language)
+
+
+def edit(row: Any, details: ItemDetails) -> list[Source]:
+    """Change an item; return the sources whose index is made again, to be sent to the workers.
+
+    A part that is None, or that the item does not have, stays. Raises ``InvalidInput``.
+    """
+    changes = _changes(row, details)
+    if not changes:
+        return []
+    with transaction.atomic():
+        if isinstance(row, LectureSession):
+            return _save(row, changes)
+        record(row, *changes)
+        row.edited = sorted({*row.edited, *changes})
+        if isinstance(row, Video):
+            language = changes.pop("language", None)
+            _save(row, {**changes, "edited": row.edited, "updated_at": None})
+            return [] if language is None else _correct(row, language)
+        row.change(**changes, edited=row.edited)
+        if "language" not in changes:
+            return []
+        row.start_anew()
+        return [row]
+
+
+def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
+    """Return the columns that differ, checked."""
+    current = details_of(row)
+    changes: dict[str, Any] = {}
+    if details.title != current.title:
+        changes["title"] = _title(details.title)
+    if current.tags is not None and details.tags not in (None, current.tags):
+        changes["tags"] = _tags(details.tags or "")
+    if current.language is not None and details.language not in (None, current.language):
+        changes["language"] = _language(details.language or "")
+    return changes
+
+
+def _title(text: str) -> str:
+    title = " ".join(clean(text, LONGEST_TITLE + 1).split())
+    if not title:
+        raise InvalidInput("The title is empty.", hint="Write one.")
+    if len(title) > LONGEST_TITLE:
+        raise InvalidInput(f"A title has at most {LONGEST_TITLE} characters.", hint="Shorten it.")
+    return title
+
+
+def _tags(text: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if max(map(len, parts)) > LONGEST_TAG:
+        raise InvalidInput(f"A tag has at most {LONGEST_TAG} characters.", hint="Shorten it.")
+    if len({*filter(None, parts)}) > MAX_TAGS:
+        raise InvalidInput(f"An item has at most {MAX_TAGS} tags.", hint="Leave some out.")
+    return clean_tags(parts)
+
+
+def _language(text: str) -> str:
+    language = clean(text, LONGEST_LANGUAGE + 1).replace("_", "-")
+    if language and (len(language) > LONGEST_LANGUAGE or not languages.is_known(language)):
+        raise InvalidInput(
+            f"There is no language “{clean(text, 40)}”.",
+            hint="Write its code, such as en, de or pt-BR, or nothing if you do not know it.",
+        )
+    code, hyphen, rest = language.partition("-")
+    return f"{code.lower()}{hyphen}{rest}"
+
+
+def _own_transcript(video: Video) -> Transcript | None:
+    """Return the only transcript of a file: YouTube names the languages of its own."""
+    transcripts = [] if video.youtube_id else list(video.transcripts.light()[:2])
+    return transcripts[0] if len(transcripts) == 1 else None
+
+
+def _save(row: Any, changes: dict[str, Any]) -> list[Source]:
+    for name, value in changes.items():
+        if name != "updated_at":  # which sets itself
+            setattr(row, name, value)
+    row.save(update_fields=[*changes])
+    return []
+
+
+def _correct(video: Video, language: str) -> list[Source]:
+    transcript = _own_transcript(video)
+    if transcript is None:
+        return []
+    storage.correct_language(transcript, language)
+    sources = list(Source.objects.filter(transcript=transcript))
+    for source in sources:
+        source.change(language=language)
+        source.start_anew()
+    return sources

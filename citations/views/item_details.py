@@ -1,0 +1,72 @@
+"""An item of the library is edited where it stands; without scripts, on a page of its own."""
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from citations.ingest import item_details
+from citations.ingest.item_details import ItemDetails
+from citations.library.item import item_of
+from citations.tasks import send
+from transcripts.errors import InvalidInput
+from transcripts.views.requests import PageRequest, back, fragment
+
+PLACES: Final = {"cards": "_library_card", "table": "_library_row"}  # where it is edited: its part
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: PageRequest, reference: str) -> HttpResponse:
+    """Show the form of an item, or save it: HTMX gets the item as it is shown there."""
+    request.caller.require_write()
+    row = item_details.find(request.access, reference)
+    sent = request.POST if request.method == "POST" else request.GET
+    context = {
+        "reference": reference,
+        "details": item_details.details_of(row),
+        "place": sent.get("place", ""),
+        "next": sent.get("next", ""),
+        "title": str(row),
+    }
+    if request.method != "POST":
+        return _form(request, context)
+    details = ItemDetails(
+        title=request.POST.get("title", ""),
+        tags=request.POST.get("tags"),
+        language=request.POST.get("language"),
+    )
+    try:
+        sources = item_details.edit(row, details)
+    except InvalidInput as error:
+        refused = _form(request, context | {"details": details, "error": error})
+        refused.status_code = 422
+        refused["HX-Retarget"], refused["HX-Reswap"] = f"#form-{reference}", "outerHTML"
+        return refused
+    for source in sources:
+        send(source)
+    return _saved(request, row, context)
+
+
+def _form(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
+    if request.htmx:
+        return fragment(request, "citations/_item_form.html", context)
+    return render(request, "citations/item_edit.html", context)
+
+
+def _saved(request: PageRequest, row: Any, context: dict[str, Any]) -> HttpResponse:
+    if request.htmx and (part := PLACES.get(context["place"])):
+        shown = {
+            "item": item_of(row, reader=request.user),
+            "writable": request.access.writable,
+            "parameters": {"view": context["place"]},
+            "listed_at": context["next"],
+        }
+        return fragment(request, f"citations/{part}.html", shown)
+    messages.success(request, f"“{row}” was saved.")
+    page = back(request, reverse("library"))
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": page["Location"]})
+    return page

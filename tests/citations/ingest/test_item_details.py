@@ -1,0 +1,107 @@
+"""The title, tags and language of an item, corrected by a person."""
+
+from typing import Any
+
+import pytest
+
+from citations.ingest import discovery, item_details
+from citations.ingest.item_details import ItemDetails, details_of
+from citations.lectures import sessions
+from citations.models import Source, State
+from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts import storage
+from transcripts.captions import to_vtt
+from transcripts.errors import InvalidInput
+from transcripts.models import Collection, Transcript, Video
+from transcripts.scope import Scope
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    return make_video(collection, tags=["old"])
+
+
+def edit(row: Any, title: str = "", **details: str) -> list[Source]:
+    return item_details.edit(row, ItemDetails(title=title or str(row), **details))
+
+
+def test_what_a_person_wrote_survives_adding_the_recording_again(collection: Collection) -> None:
+    talk = make_video(collection)
+    edit(talk, "  My\n title ", tags="one, two,, one")
+    make_video(collection, cues=make_cues(61))
+    talk.refresh_from_db()
+    assert (talk.title, talk.tags) == ("My title", ["one", "two"])
+    assert talk.edited == ["tags", "title"]
+
+
+def test_tags_of_another_addition_join_those_of_a_person(collection: Collection) -> None:
+    talk = make_video(collection)
+    edit(talk, tags="mine")
+    data = to_vtt(make_cues()).encode()
+    storage.add_captions(collection, data, name="x.en.vtt", key=talk.key, tags=["new"])
+    talk.refresh_from_db()
+    assert talk.tags == ["mine", "new"]
+
+
+def test_an_unchanged_form_changes_nothing(talk: Video) -> None:
+    before = details_of(talk)
+    assert item_details.edit(talk, before) == []
+    talk.refresh_from_db()
+    assert talk.edited == []
+
+
+def test_a_recording_of_a_file_is_indexed_again_in_its_true_language(talk: Video) -> None:
+    source = make_source(talk)
+    assert edit(talk, language="DE-at") == [source]
+    source.refresh_from_db()
+    assert (source.language, source.state, source.digest) == ("de-at", State.PENDING, "")
+    assert Transcript.objects.get().language == "de-at"
+    discovery.adopt()
+    assert Source.objects.get().language == "de-at"
+
+
+def test_a_file_that_tells_no_language_keeps_the_corrected_one(collection: Collection) -> None:
+    talk = make_video(collection, lang="")
+    edit(talk, language="de")
+    make_video(collection, lang="", cues=make_cues(61))
+    assert Transcript.objects.get().language == "de"
+
+
+def test_the_language_of_a_video_is_what_youtube_says(collection: Collection) -> None:
+    talk = make_video(collection)
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    talk.refresh_from_db()
+    assert details_of(talk).language is None
+    edit(talk, language="de")
+    assert Transcript.objects.get().language == "en"
+
+
+def test_a_document_and_a_lecture_are_edited(collection: Collection, scope: Scope) -> None:
+    notes = make_document(collection, ["Ice."], language="en")
+    assert edit(notes, "Ice", tags="a", language="de") == [notes]
+    notes.refresh_from_db()
+    assert (notes.title, notes.tags, notes.language) == ("Ice", ["a"], "de")
+    lecture = sessions.start(scope, None, title="Old", collection=collection.slug)
+    edit(lecture, "New", language="fr", tags="ignored")
+    lecture.refresh_from_db()
+    assert (lecture.title, lecture.language) == ("New", "fr")
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"title": " \x00\n"},
+        {"title": "x" * 301},
+        {"tags": "x" * 101},
+        {"tags": ",".join(map(str, range(51)))},
+        {"language": "klingon"},
+        {"language": "xx"},
+        {"language": "en-" + "a" * 40},
+        {"language": "e\u0435"},
+    ],
+)
+def test_what_does_not_fit_is_refused(talk: Video, details: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput):
+        edit(talk, **details)
+    talk.refresh_from_db()
+    assert (talk.title, talk.edited) == ("Lecture 1", [])

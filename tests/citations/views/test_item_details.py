@@ -1,0 +1,65 @@
+"""Items are edited in place, and without scripts on a page of their own."""
+
+import pytest
+from django.test import Client
+
+from tests.html import text_of
+from tests.makers import make_source, make_video
+from transcripts.models import Collection, Video
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    video = make_video(collection)
+    make_source(video)
+    return video
+
+
+@pytest.mark.parametrize(("place", "tag"), [("cards", "<li"), ("table", "<tr")])
+def test_an_item_is_edited_where_it_stands(page: Client, talk: Video, place: str, tag: str) -> None:
+    address = f"/library/video-{talk.pk}/edit/"
+    assert f'hx-get="{address}?next=' in text_of(page.get(f"/library/?view={place}"))
+    form = text_of(page.get(f"{address}?place={place}", headers=HTMX))
+    assert 'value="Lecture 1"' in form
+    assert "<html" not in form
+    sent = {"title": "A <b>new</b> title", "tags": "a, b", "place": place, "next": "/library/?q=x"}
+    shown = text_of(page.post(address, sent, headers=HTMX))
+    assert shown.startswith(tag)
+    assert "A &lt;b&gt;new&lt;/b&gt; title" in shown
+    assert "next=/library/%3Fq%3Dx" in shown
+
+
+def test_without_scripts_it_is_edited_on_a_page(page: Client, talk: Video) -> None:
+    address = f"/library/video-{talk.pk}/edit/"
+    assert "<html" in text_of(page.get(address))
+    saved = page.post(address, {"title": "New", "next": f"/videos/{talk.pk}/"}, follow=True)
+    assert saved.redirect_chain == [(f"/videos/{talk.pk}/", 302)]
+    assert "“New” was saved." in text_of(saved)
+    elsewhere = page.post(address, {"title": "New", "next": "https://example.org/"})
+    assert elsewhere["Location"] == "/library/"
+
+
+def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> None:
+    sent = {"title": "New", "language": "klingon"}
+    for headers in ({}, HTMX):
+        refused = page.post(f"/library/video-{talk.pk}/edit/", sent, headers=headers)
+        assert refused.status_code == 422
+        shown = text_of(refused)
+        assert "There is no language “klingon”." in shown
+        assert 'value="New"' in shown
+    assert refused["HX-Retarget"] == f"#form-video-{talk.pk}"
+
+
+def test_who_may_only_read_edits_nothing(viewer: Client, talk: Video) -> None:
+    address = f"/library/video-{talk.pk}/edit/"
+    assert viewer.get(address).status_code == 403
+    assert viewer.post(address, {"title": "New"}).status_code == 403
+    assert "item-edit" not in text_of(viewer.get("/library/"))
+    assert "item-edit" not in text_of(viewer.get(f"/videos/{talk.pk}/"))
+
+
+@pytest.mark.parametrize("reference", ["video-0", "video-x", "shelf-1", "video-" + "9" * 40, "-"])
+def test_what_is_no_item_is_not_there(page: Client, talk: Video, reference: str) -> None:
+    assert page.get(f"/library/{reference}/edit/").status_code == 404
