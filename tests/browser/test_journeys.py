@@ -426,6 +426,7 @@ def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> N
     expect(dialog.locator(".place-chosen")).to_contain_text("A long lecture on neural networks")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.wait_for_load_state()  # scripts come after the text
     page.get_by_label("Find in this transcript").fill("x")
     page.keyboard.press("Control+k")
     expect(dialog).to_be_visible()

@@ -13,10 +13,13 @@ const chosen = () => choices().filter((choice) => choice.checked);
 function show() {
   const bar = find("[data-selection]");
   if (!bar) return;
-  const text = `${counted(chosen().length, "item")} selected`;
   bar.classList.toggle("selection-on", chosen().length > 0);
-  need("[data-selected]", bar).textContent = text;
-  announce(text);
+  need("[data-selected]", bar).textContent = `${counted(chosen().length, "item")} selected`;
+}
+
+function chosenNow() {
+  show();
+  announce(`${counted(chosen().length, "item")} selected`);
 }
 
 /**
@@ -35,7 +38,7 @@ function chooseRange(choice) {
 /** @param {boolean} isChosen */
 function chooseAll(isChosen) {
   for (const choice of choices()) choice.checked = isChosen;
-  show();
+  chosenNow();
 }
 
 document.addEventListener("click", (event) => {
@@ -43,7 +46,7 @@ document.addEventListener("click", (event) => {
   if (choice) {
     if (event.shiftKey) chooseRange(choice);
     last = choice;
-    show();
+    chosenNow();
   }
   if (around(event, "[data-select-none]")) chooseAll(false);
 });
