@@ -53,7 +53,7 @@ PARTS = {
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer", "Highlight", "SharedLink", "Archive", "ArchivePart"),
-    *("Guide", "Deletion"),
+    *("Guide", "Deletion", "ReadingProgress"),
 }
 SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 
