@@ -350,7 +350,7 @@ def test_sources_move_on_by_themselves(visit: Callable[..., Visit], site: Site) 
 def test_sources_are_walked_by_keyboard(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/?q=book")
     page.keyboard.press("j")
-    expect(page.get_by_role("link", name="A book on networks")).to_be_focused()
+    expect(page.get_by_role("link", name="A book on networks", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("A book on networks")
     page.wait_for_load_state()
