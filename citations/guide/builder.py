@@ -47,7 +47,7 @@ def build(source: Source, *, meanwhile: Meanwhile | None = None) -> SourceGuide:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AnsweredQuestion:
     """A question with the item that answers it."""
 
     candidate: QuestionCandidate
@@ -150,21 +150,21 @@ class _Builder:
                 return reply.quotes if reply.outcome == AnswerOutcome.ANSWERED and is_sure else ()
         return ()
 
-    def _defined(self) -> tuple[list[GuideItem], list[_Asked]]:
+    def _defined(self) -> tuple[list[GuideItem], list[_AnsweredQuestion]]:
         """Return the terms that an answer defines, and the questions that it begins with them."""
         items: list[GuideItem] = []
-        asked: list[_Asked] = []
-        for term, found in islice(self._definable(), DEFINITIONS_ASKED):
+        answered: list[_AnsweredQuestion] = []
+        for term, definitions in islice(self._definable(), DEFINITIONS_ASKED):
             if len(items) == TERMS:
                 break
             if any(terms.are_alike(term, item.label) for item in items):
                 continue
-            quotes = self._ask(found[0].question)
+            quotes = self._ask(definitions[0].question)
             chosen = next(
                 (
                     (quote, definition)
                     for quote in quotes
-                    for definition in found
+                    for definition in definitions
                     if _is_within(definition.statement.span, quote.locator.span)
                 ),
                 None,
@@ -173,10 +173,12 @@ class _Builder:
                 continue
             quote, definition = chosen
             items.append(self._item(definition.statement, label=term))
-            candidate = QuestionCandidate(text=found[0].question, within=definition.statement.span)
+            candidate = QuestionCandidate(
+                text=definitions[0].question, within=definition.statement.span
+            )
             if quote is quotes[0]:
-                asked.append(_Asked(candidate, self._quoted(candidate, quote)))
-        return items, asked
+                answered.append(_AnsweredQuestion(candidate, self._quoted(candidate, quote)))
+        return items, answered
 
     def _definable(self) -> Iterator[tuple[str, list[Definition]]]:
         for term in self._terms():
@@ -195,19 +197,19 @@ class _Builder:
                 known.append(term.text)
                 yield GuideItem(locator=self._known.locate(place), label=term.text)
 
-    def _questions(self, of_terms: Sequence[_Asked]) -> Iterator[GuideItem]:
+    def _questions(self, of_terms: Sequence[_AnsweredQuestion]) -> Iterator[GuideItem]:
         """Yield questions that this source answers where they come from, of each kind in turn."""
         own = self._sentences
-        known = {asked.candidate: asked.item for asked in of_terms}
+        known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
         spoken = questions.of_text(own.statements, own.counts, self._grammar)
-        asked = chosen = 0
+        tries = chosen = 0
         for candidate in questions.in_turns(headings, spoken, [*known]):
-            if chosen == QUESTIONS or asked == QUESTIONS_ASKED:
+            if chosen == QUESTIONS or tries == QUESTIONS_ASKED:
                 break
             item = known.get(candidate)
             if item is None:
-                asked += 1
+                tries += 1
                 item = self._answered(candidate)
             if item is not None:
                 chosen += 1

@@ -23,7 +23,7 @@ from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
 PART: Final = 1 << 20  # bytes
-TELL_EVERY: Final = 1.0  # seconds between two records of the progress
+RECORD_EVERY: Final = 1.0  # seconds between two records of the progress
 
 logger = logging.getLogger(__name__)
 
@@ -99,16 +99,16 @@ def make(archive: Archive) -> None:
 def _write(archive: Archive) -> int:
     archive.parts.all().delete()
     scope = Scope(readable=frozenset(archive.collections))
-    parts, told = _Parts(archive), 0.0
+    parts, recorded_at = _Parts(archive), 0.0
 
-    def tell(done: int, total: int) -> None:
-        nonlocal told
-        if monotonic() - told > TELL_EVERY:
-            told = monotonic()
+    def record(done: int, total: int) -> None:
+        nonlocal recorded_at
+        if monotonic() - recorded_at > RECORD_EVERY:
+            recorded_at = monotonic()
             archive.change(done=done, total=total)
 
     file = cast("IO[bytes]", parts)
-    archive_file.write(scope, archive.owner, file, collection=archive.collection, progress=tell)
+    archive_file.write(scope, archive.owner, file, collection=archive.collection, progress=record)
     parts.finish()
     return parts.size
 

@@ -63,7 +63,7 @@ def share_answer(
 
     Raises ``LinksNotAllowed`` if nothing would be left.
     """
-    if not _claims(answer, user, scope.writable):
+    if not _shows_claims(answer, user, scope.writable):
         raise _not_allowed("the collections that this answer quotes")
     return _make(user, days, answer=answer)
 
@@ -121,7 +121,7 @@ def _make(
     )
 
 
-def _claims(answer: Answer, user: User | None, writable: frozenset[int]) -> bool:
+def _shows_claims(answer: Answer, user: User | None, writable: frozenset[int]) -> bool:
     allowed = Scope(readable=_shareable(user).readable & writable)
     (record,) = answers.read(allowed, [answer])
     return bool(record.claims)

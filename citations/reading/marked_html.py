@@ -71,8 +71,8 @@ def _marked(
         if not name or not said.strip():
             yield said
             continue
-        told = [labels[position - 1] for _, _, position in run if position - 1 in labels]
-        yield f'<mark class="{name}">{label(told[0]) if told else ""}{said}</mark>'
+        announced = [labels[position - 1] for _, _, position in run if position - 1 in labels]
+        yield f'<mark class="{name}">{label(announced[0]) if announced else ""}{said}</mark>'
 
 
 def label(text: str) -> str:
