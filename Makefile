@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGES := $(shell find templates -name '*.html')
 
-.PHONY: help setup dev run test image-test lint docs format bench release lock clean
+.PHONY: help setup dev run test image-test lint docs messages format bench release lock clean
 
 help:
 	@echo "make run    set up, start Cuebase and print its address"
@@ -32,8 +32,9 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: requirements-core.lock pyproject.toml
 	@test -x $(BIN)/python || (echo "Making a virtual environment in $(VENV) …" && $(PYTHON) -m venv $(VENV))
 	@echo "Installing the pinned packages (a minute the first time) …"
-	@$(PIP) --no-deps $$(grep '^setuptools==' requirements.lock) -r requirements-core.lock
+	@$(PIP) --no-deps --no-compile $$(grep '^setuptools==' requirements.lock) -r requirements-core.lock
 	@PYTHONWARNINGS=ignore $(PIP) --no-deps --no-build-isolation --editable .
+	@sh deploy/image/trim.sh $(VENV)
 	@$(BIN)/python -m compileall -q citations kbsite transcripts
 	@touch $@
 
@@ -70,6 +71,10 @@ lint: dev
 	$(BIN)/lint-imports
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(DEPLOY) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+# The catalogues of kbsite/locale, from the code; needs xgettext and msgmerge of GNU gettext.
+messages: dev
+	$(SCRATCH) $(BIN)/python -m tests.architecture.translate
 
 # Pages that are written from the code.
 docs: dev

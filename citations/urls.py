@@ -21,6 +21,7 @@ from citations.views import (
 from citations.views import add as view_add
 from citations.views import archives as view_archives
 from citations.views import ask as view_ask
+from citations.views import collection as view_collection
 from citations.views import highlights as view_highlights
 from citations.views import library as view_library
 from citations.views import notes as view_notes
@@ -62,8 +63,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("ask/answers/<uuid:answer_id>/note/", conversations.keep, name="answer-note"),
     path("ask/citations/<uuid:citation_id>/", citation.show_citation, name="citation-details"),
     path("citations/<uuid:citation_id>/", citation.go, name="citation"),
+    path("citations/<uuid:citation_id>/share/", shared_links.share_citation, name="citation-share"),
     path("shared-links/", shared_links.show_links, name="shared-links"),
     path("shared-links/<uuid:link_id>/revoke/", shared_links.revoke, name="shared-link-revoke"),
+    path("collections/<int:pk>/", view_collection.show_collection, name="collection"),
     path("collections/<int:pk>/links/", shared_links.allow, name="collection-links"),
     path("ask/answers/<uuid:answer_id>/share/", shared_links.share_answer, name="answer-share"),
     path(
@@ -96,8 +99,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="source-page-image",
     ),
     path("sources/<uuid:source_id>/file/", pages.plain_file, name="source-file"),
+    path("sources/<uuid:source_id>/share/", shared_links.share_passage, name="source-share"),
     path("sources/<uuid:source_id>/index/", sources.index, name="source-index"),
-    path("sources/<uuid:source_id>/delete/", sources.delete, name="source-delete"),
     path("lectures/", lectures.show_lectures, name="lectures"),
     path("lectures/new/", lectures.new, name="lecture-new"),
     path("lectures/<uuid:lecture_id>/", lectures.show_lecture, name="lecture"),

@@ -126,3 +126,18 @@ WEBHOOK_PRIVATE_ADDRESSES = option(
     False,
     "Webhooks may go to private addresses, and without https: every user reaches your network.",
 )
+
+# Programs that use another machine's library
+
+CUEBASE_SERVER = option(
+    "CUEBASE_SERVER",
+    "",
+    "Address of a server whose library `kb` uses (https://kb.example.org); empty: that of this "
+    "machine.",
+)
+CUEBASE_TOKEN = option("CUEBASE_TOKEN", "", "Token of the user there.", secret=True)
+CUEBASE_PLAIN_HTTP = option(
+    "CUEBASE_PLAIN_HTTP",
+    False,
+    "Programs may send tokens without https to servers that are not this machine.",
+)

@@ -7,11 +7,12 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
 from oauth2_provider.models import AccessToken, Grant, IDToken, RefreshToken
 
 from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
@@ -33,6 +34,7 @@ for _kept in (
     RefreshToken,
     SocialToken,
     SocialApp,
+    Group,
     User,
 ):
     admin.site.unregister(_kept)
@@ -42,9 +44,21 @@ for _kept in (
 class AuditedUserAdmin(AuditedAdmin, UserAdmin):  # type: ignore[type-arg]
     """Django's admin of users, with an audit trail."""
 
+    # Django's widgets for many choices and for times have controls without a name.
+    filter_horizontal = ()
+    readonly_fields = ("last_login", "date_joined")
+
+
+@admin.register(Group)
+class AuditedGroupAdmin(AuditedAdmin, GroupAdmin):
+    """Django's admin of groups, with an audit trail."""
+
+    filter_horizontal = ()
+
 
 admin.site.site_header = admin.site.site_title = "Cuebase"
-admin.site.index_title = "Every collection: scopes do not apply here"
+admin.site.enable_nav_sidebar = False  # a script opens it, and the page jumps
+admin.site.index_title = _("All collections, whoever their members are")
 
 
 REVOKED_AT_ONCE = 500
@@ -62,7 +76,7 @@ class NewTokenForm(TokenForm):
         required=False,
         min_value=1,
         max_value=3650,
-        help_text="How long it is valid; empty: until it is revoked.",
+        help_text=_("How long it is valid; empty: until it is revoked."),
     )
 
     class Meta:
@@ -122,7 +136,7 @@ class ApiTokenAdmin(Table):
         """Let name and expiry change; what a token may do never does."""
         return () if obj is None else _FIXED_FIELDS
 
-    @admin.display(description="collections")
+    @admin.display(description=_("collections"))
     def readable(self, token: Any) -> str:
         collections = Collection.objects.filter(pk__in=token.collections.values("pk"))
         names = ", ".join(collections.values_list("name", flat=True))
@@ -144,7 +158,7 @@ class ApiTokenAdmin(Table):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": "API token",
+            "title": _("API token"),
             "token": obj,
             "text": obj.text_shown_once,
         }
@@ -157,10 +171,10 @@ class ApiTokenAdmin(Table):
         token.text_shown_once = form.text
         return token
 
-    @admin.action(description="Revoke", permissions=["work"])
+    @admin.action(description=_("Revoke"), permissions=["work"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         valid = queryset.filter(revoked_at=None).select_related("user")
-        self.work_on(request, valid, ApiToken.revoke, done="revoked", most=REVOKED_AT_ONCE)
+        self.work_on(request, valid, ApiToken.revoke, done=_("revoked"), most=REVOKED_AT_ONCE)
 
 
 @admin.register(SignInLink)

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
-from ninja import NinjaAPI, Swagger
+from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
@@ -28,7 +28,6 @@ from kbsite.content import description
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.views import router as content
 from kbsite.models.keyed_requests import MAX_KEY
-from kbsite.options import PACKAGE_DIR
 from kbsite.webhooks.api import described_messages
 from kbsite.webhooks.api import router as webhooks
 from transcripts.api import router as transcripts
@@ -90,12 +89,6 @@ def known_parameters(run: Callable[..., HttpResponse]) -> Callable[..., HttpResp
         return run(request, **values)
 
     return checked
-
-
-class DescriptionPage(Swagger):
-    """Swagger UI with ninja's own files, although ninja is not an installed app."""
-
-    template_cdn = str(PACKAGE_DIR / "templates/kbsite/api.html")
 
 
 class Api(NinjaAPI):
@@ -172,7 +165,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     def guarded(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.caller:
             return view(request, *args, **kwargs)
-        if request.path_info.endswith("/docs"):
+        if request.path_info.startswith("/api/v1/docs"):
             return redirect_to_login(request.get_full_path())
         raise NotSignedIn("This needs a session or a token.")
 
@@ -186,7 +179,7 @@ api = Api(
         "Search and ask the library, add videos and files, follow jobs, read transcripts. "
         "/api/content/ has what the library holds as resources."
     ),
-    docs=DescriptionPage(settings={"persistAuthorization": False}),
+    docs_url=None,  # kbsite.api_pages
     docs_decorator=for_members,
     auth=[Bearer(), Session()],
     renderer=ShapeRenderer(),

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.contrib.admin import autodiscover
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connections
+from django.utils.translation import gettext_lazy as _
 from psycopg_pool.base import AttemptWithBackoff
 
 
@@ -19,9 +20,24 @@ class SiteConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Try soon to reconnect to a database that restarts: requests wait, and no option says."""
+        """Try soon to reconnect to a database that restarts: requests wait, and no option says.
+
+        Let the admin call our tables and their columns in the language of its reader.
+        """
         AttemptWithBackoff.INITIAL_DELAY = 0.25  # seconds
         AttemptWithBackoff.DELAY_BACKOFF = 1.5
+        for label in ("transcripts", "citations", self.label):
+            _translate_names(apps.get_app_config(label))
+
+
+def _translate_names(config: Any) -> None:
+    config.verbose_name = _(config.verbose_name)
+    for model in config.get_models():
+        options: Any = model._meta
+        options.verbose_name = _(options.verbose_name)
+        options.verbose_name_plural = _(options.verbose_name_plural)
+        for field in options.local_fields + options.local_many_to_many:
+            field.verbose_name = _(field.verbose_name)
 
 
 class AdminConfig(SimpleAdminConfig):

@@ -1,7 +1,6 @@
 """Django's settings, and those of the whole installation."""
 
 import secrets
-from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from kbsite import postgres
 from kbsite.access_settings import *
 from kbsite.access_settings import OIDC_APPS
 from kbsite.engine_settings import *
+from kbsite.languages import *
 from kbsite.options import BASE_DIR as BASE_DIR
 from kbsite.options import OPTIONS as OPTIONS
 from kbsite.options import PACKAGE_DIR, env, option
@@ -151,6 +151,7 @@ MIDDLEWARE = [
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "kbsite.page_language.PageLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -194,7 +195,6 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "library"
 LOGOUT_REDIRECT_URL = "sign-in"
 CSRF_FAILURE_VIEW = "kbsite.views.form_expired"
-LANGUAGE_CODE = "en"
 TIME_ZONE = option("TIME_ZONE", "UTC", "Time zone in which times are shown.")
 try:
     ZoneInfo(TIME_ZONE)
@@ -202,16 +202,10 @@ except (ZoneInfoNotFoundError, ValueError, OSError) as error:
     raise ImproperlyConfigured(
         f"TIME_ZONE cannot be {TIME_ZONE!r}: a name such as Europe/Berlin is expected"
     ) from error
-USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
-# The API's description page needs files of ninja. As an installed app it would slow every command.
-_ninja = find_spec("ninja")
-STATICFILES_DIRS = [
-    PACKAGE_DIR / "templates" / "static",
-    *(Path(folder) / "static" for folder in (_ninja and _ninja.submodule_search_locations) or ()),
-]
+STATICFILES_DIRS = [PACKAGE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000

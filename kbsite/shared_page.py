@@ -1,4 +1,4 @@
-"""The page of a shared link: one highlight or answer, for people without an account."""
+"""The page of a shared link: one highlight, answer, page or clip, without an account."""
 
 from typing import Any, Final
 from uuid import UUID
@@ -10,8 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from limits import RateLimitItemPerMinute
 
+from citations.documents import page_images
 from citations.errors import SharedLinkNotFound
 from citations.notebook import shared_links
+from citations.readers.pdf.reader import PICTURE_TYPE
 from kbsite import rate_limits
 
 LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
@@ -22,12 +24,7 @@ LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
 @require_safe
 def show(request: HttpRequest, link_id: UUID) -> HttpResponse:
     """Show what a link leads to, and nothing else. Search engines are asked not to keep it."""
-    rate_limits.count(
-        "shared links",
-        rate_limits.address_of(request),
-        allowed=LOOKS,
-        message="Too many shared links were opened from this address.",
-    )
+    _count(request)
     context: dict[str, Any] = {}
     try:
         context = {"item": shared_links.follow(link_id)}
@@ -38,3 +35,29 @@ def show(request: HttpRequest, link_id: UUID) -> HttpResponse:
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"  # the address is the key
     return response
+
+
+@login_not_required
+@never_cache
+@require_safe
+def show_image(request: HttpRequest, link_id: UUID) -> HttpResponse:
+    """Return the picture of a shared page. Raises ``SharedLinkNotFound``."""
+    _count(request)
+    passage = shared_links.follow(link_id).passage
+    if passage is None or passage.image is None or passage.locator.page is None:
+        raise SharedLinkNotFound("This link has no picture.")
+    document, number = passage.source.document, passage.locator.page
+    data = page_images.render_page(document, number, width=max(page_images.WIDTHS)).read_bytes()
+    response = HttpResponse(data, content_type=PICTURE_TYPE)
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _count(request: HttpRequest) -> None:
+    rate_limits.count(
+        "shared links",
+        rate_limits.address_of(request),
+        allowed=LOOKS,
+        message="Too many shared links were opened from this address.",
+    )

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api, celery, shared_page, views
+from kbsite import api, api_pages, celery, invitations, shared_page, views
 from kbsite.content.views import router as content
 from kbsite.telemetry import page
 
@@ -12,6 +12,8 @@ celery.app.set_default()  # sends the tasks of the views
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/login/", views.admin_sign_in),
     path("admin/", admin.site.urls),
+    path("api/v1/docs", api_pages.overview, name="api-docs"),
+    path("api/v1/docs/<slug:slug>", api_pages.group, name="api-docs-group"),
     path("api/v1/", api.api.urls),
     path("api/content/", include(content.urls)),
     re_path("^api/", api.not_found),
@@ -29,9 +31,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),
     path("tokens/cuebase.mcpb", views.mcp_bundle, name="mcp-bundle"),
     path("tokens/cuebase-extension.zip", views.browser_extension, name="browser-extension"),
+    path("collections/<int:pk>/invite/", invitations.invite, name="collection-invite"),
     path("manifest.webmanifest", views.web_manifest, name="web-manifest"),
     path("", include("kbsite.webhooks.urls")),
     path("shared/<uuid:link_id>/", shared_page.show, name="shared"),
+    path("shared/<uuid:link_id>/page/", shared_page.show_image, name="shared-page"),
+    path("glossary/", views.show_glossary, name="glossary"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),

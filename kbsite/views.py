@@ -20,6 +20,7 @@ from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
@@ -29,6 +30,7 @@ from kbsite import health, sign_in
 from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
 from kbsite.extension import package
+from kbsite.glossary import TERMS
 from kbsite.mcp_clients import bundle
 from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
@@ -120,6 +122,11 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect(wanted)
 
 
+@require_safe
+def show_glossary(request: HttpRequest) -> HttpResponse:
+    return render(request, "kbsite/glossary.html", {"terms": TERMS})
+
+
 @login_not_required
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
@@ -143,7 +150,7 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
     manifest = {
         "id": "/",
         "name": "Cuebase",
-        "description": "Your library of transcripts and documents.",
+        "description": _("Your library of transcripts and documents."),
         "start_url": resolve_url("library"),
         "scope": "/",
         "display": "minimal-ui",
@@ -231,29 +238,31 @@ def revoke_token(request: Any, pk: int) -> HttpResponse:
     if token is None:
         raise NotFound("There is no such token.", hint="It may have been revoked already.")
     token.revoke()
-    messages.success(request, f"The {token.kind} “{token.name}” is revoked.")
+    messages.success(
+        request, _("The %(kind)s “%(name)s” is revoked.") % {"kind": token.kind, "name": token.name}
+    )
     return redirect("tokens")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    hint = "Go back and try again; a very large upload may have to be sent in parts."
-    return _error_page(request, 400, "This request cannot be read.", hint)
+    hint = _("Go back and try again; a very large upload may have to be sent in parts.")
+    return _error_page(request, 400, _("This request cannot be read."), hint)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _error_page(request, 403, "You may not do this.", "Ask whoever runs this server.")
+    return _error_page(request, 403, _("You may not do this."), _("Ask whoever runs this server."))
 
 
 @csrf_exempt
 def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Report that a form's CSRF token is not valid."""
-    hint = "Reload the page, and send it again. Cookies have to be allowed."
-    return _error_page(request, 403, "This form has expired.", hint)
+    hint = _("Reload the page, and send it again. Cookies have to be allowed.")
+    return _error_page(request, 403, _("This form has expired."), hint)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    hint = "It may have been deleted or mistyped. The library lists all videos."
-    return _error_page(request, 404, "There is nothing at this address.", hint)
+    hint = _("It may have been deleted or mistyped. The library lists all videos.")
+    return _error_page(request, 404, _("There is nothing at this address."), hint)
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 SUITE: Final = "bookworm"  # its Python is 3.11, for which the packages are pinned
-PACKAGES: Final = "ca-certificates,python3-venv"
+PACKAGES: Final = "ca-certificates,make,python3-venv"
 USER: Final = "cuebase"
 HOME: Final = f"/home/{USER}"
 SECONDS: Final = 600.0  # for one script

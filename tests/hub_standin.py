@@ -9,17 +9,17 @@ import hashlib
 import json
 import re
 import socket
-import struct
 import sys
 import threading
 from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from tests.loopback import RESET, StandIn
 
 LARGE = (".safetensors", ".bin")  # what the hub keeps apart from git
 TOKEN = "hf_standin0123456789"
@@ -62,12 +62,11 @@ _REFUSALS: dict[Fault | None, tuple[int, dict[str, str]]] = {
     Fault.FAILING: (500, {}),
     Fault.OVERLOADED: (503, {}),
 }
-_AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER
 _NO_FILE = (404, {"X-Error-Code": "EntryNotFound", "X-Error-Message": "Entry not found"})
 
 
 @dataclass
-class Asked:
+class HubRequest:
     """One request that came in, and how many bytes of a file it was sent."""
 
     method: str
@@ -80,11 +79,11 @@ class Asked:
 class Model:
     """A model's files by their names, and the commit that has them.
 
-    ``told``: sizes that are told instead of the true ones.
+    ``sizes``: what the hub says of files, in place of the truth.
     """
 
     files: dict[str, bytes]
-    told: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
 
     @property
     def commit(self) -> str:
@@ -96,30 +95,24 @@ class Model:
         ).hexdigest()
 
 
-class HubStandIn:
+class HubStandIn(StandIn):
     """The hub, as a context manager. ``requests`` is its log."""
 
     def __init__(self, port: int = 0) -> None:
-        self.requests: list[Asked] = []
+        self.requests: list[HubRequest] = []
         self.delay = 1.0
         self._models: dict[str, Model] = {}
         self._faults: deque[tuple[str, Fault]] = deque()
         self._lock = threading.Lock()
-        self._release = threading.Event()
-        self._server = _Server(("127.0.0.1", port), _handler(self))
-
-    @property
-    def url(self) -> str:
-        """Its address, for ``HF_ENDPOINT``."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(_handler(self), port)
 
     @property
     def store(self) -> str:
         """Where large files are: another host, which must not see the token."""
-        return f"http://localhost:{self._server.server_address[1]}"
+        return f"http://localhost:{self._server.server_port}"
 
     def publish(
-        self, name: str, files: Path | dict[str, bytes], *, told: dict[str, int] | None = None
+        self, name: str, files: Path | dict[str, bytes], *, sizes: dict[str, int] | None = None
     ) -> Model:
         """Give the files of a folder, or these ones, as a model."""
         if isinstance(files, Path):
@@ -128,7 +121,7 @@ class HubStandIn:
                 for path in files.rglob("*")
                 if path.is_file()
             }
-        self._models[name] = Model(files, told or {})
+        self._models[name] = Model(files, sizes or {})
         return self._models[name]
 
     def fail(self, *faults: Fault, at: str = "") -> None:
@@ -137,49 +130,21 @@ class HubStandIn:
 
     def sent(self, path: str = "") -> int:
         """Count the bytes of files that were sent for paths that contain ``path``."""
-        return sum(asked.sent for asked in self.requests if path in asked.path)
-
-    def start(self) -> Self:
-        """Serve in a thread."""
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        """Stop serving, also slow answers."""
-        self._release.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def serve_forever(self) -> None:
-        """Serve until interrupted."""
-        self._server.serve_forever()
-
-    def __enter__(self) -> Self:
-        """Start."""
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
+        return sum(request.sent for request in self.requests if path in request.path)
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
-        asked = Asked(
+        request = HubRequest(
             handler.command,
             unquote(urlsplit(handler.path).path),
             {name.lower(): value for name, value in handler.headers.items()},
         )
         with self._lock:
-            self.requests.append(asked)
-            fault = self._fault(asked.path)
+            self.requests.append(request)
+            fault = self._fault(request.path)
         if fault is Fault.SLOW:
-            self._release.wait(self.delay)
-        answer = _Answer(handler, asked, fault)
+            self.hold(self.delay)
+        answer = _Answer(handler, request, fault)
         if fault in _REFUSALS:
             answer.refuse(*_REFUSALS[fault])
         elif fault is Fault.OTHER:
@@ -190,14 +155,14 @@ class HubStandIn:
             self._route(answer)
 
     def _fault(self, path: str) -> Fault | None:
-        found = next((one for one in self._faults if one[0] in path), None)
-        if found is None:
+        entry = next((entry for entry in self._faults if entry[0] in path), None)
+        if entry is None:
             return None
-        self._faults.remove(found)
-        return found[1]
+        self._faults.remove(entry)
+        return entry[1]
 
     def _route(self, answer: "_Answer") -> None:
-        path = answer.asked.path
+        path = answer.request.path
         if about := re.fullmatch(r"/api/models/(.+)", path):
             self._describe(answer, about[1])
         elif file := re.fullmatch(r"/(.+)/resolve/[^/]+/(.+)", path):
@@ -219,7 +184,7 @@ class HubStandIn:
             return
         model = self._models[name]
         siblings = [
-            _sibling(file, content, model.told.get(file, len(content)))
+            _sibling(file, content, model.sizes.get(file, len(content)))
             for file, content in model.files.items()
         ]
         answer.send(
@@ -250,8 +215,10 @@ class HubStandIn:
 class _Answer:
     """One request and the connection it came over."""
 
-    def __init__(self, handler: BaseHTTPRequestHandler, asked: Asked, fault: Fault | None) -> None:
-        self.asked = asked
+    def __init__(
+        self, handler: BaseHTTPRequestHandler, request: HubRequest, fault: Fault | None
+    ) -> None:
+        self.request = request
         self._handler = handler
         self._fault = fault
 
@@ -271,13 +238,13 @@ class _Answer:
                 206,
             )
         self._begin(status, {"Content-Length": str(len(body) - start), **headers})
-        if self.asked.method != "HEAD":
+        if self.request.method != "HEAD":
             self._write(
                 body[start:] if self._fault is not Fault.DAMAGED else bytes(len(body) - start)
             )
 
     def _start(self, size: int) -> int | None:
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.asked.headers.get("range", ""))
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.request.headers.get("range", ""))
         if wanted is None or self._fault is Fault.WHOLE:
             return 0
         return int(wanted[1]) if int(wanted[1]) < size else None
@@ -291,8 +258,8 @@ class _Answer:
     def _write(self, body: bytes) -> None:
         breaks = self._fault in (Fault.CUT, Fault.RESET)
         given = body[: len(body) // 2] if breaks else body
-        self.asked.sent += (
-            len(given) if "/api/" not in self.asked.path else 0
+        self.request.sent += (
+            len(given) if "/api/" not in self.request.path else 0
         )  # before it is sent: who has all of it may ask at once
         self._handler.wfile.write(given)
         if breaks:
@@ -303,32 +270,15 @@ class _Answer:
         self._handler.close_connection = True
         if self._fault is Fault.RESET:
             threading.Event().wait(0.2)  # or what was sent would be lost with the connection
-            self._handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def shutdown_request(self, request: Any) -> None:
-        """End a connection, politely unless it is to be reset."""
-        if request.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, len(_AT_ONCE)) == _AT_ONCE:
-            self.close_request(request)
-        else:
-            super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that hang up."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
+            self._handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
 
 
 def _sibling(file: str, content: bytes, size: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"rfilename": file, "size": size, "blobId": _git(content)}
+    entry: dict[str, Any] = {"rfilename": file, "size": size, "blobId": _git(content)}
     return (
-        {**told, "lfs": {"sha256": _sha256(content), "size": size, "pointerSize": 130}}
+        {**entry, "lfs": {"sha256": _sha256(content), "size": size, "pointerSize": 130}}
         if file.endswith(LARGE)
-        else told
+        else entry
     )
 
 

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from citations.providers.embedding import HashEmbedder
+from tests.loopback import StandIn
 
 KEY = "standin-key-0123456789"
 DIMENSIONS = {
@@ -83,7 +83,7 @@ _STATUS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelRequest:
     """One request that came in."""
 
     path: str
@@ -101,7 +101,7 @@ class _Turn:
     fault: Fault | None
 
 
-class ModelStandIn:
+class ModelStandIn(StandIn):
     """The servers, as a context manager.
 
     ``requests`` is their log, ``busiest`` the most requests there were at once.
@@ -109,7 +109,7 @@ class ModelStandIn:
 
     def __init__(self, port: int = 0) -> None:
         self.key = KEY  # what Voyage AI, OpenAI and Anthropic want; "": anything
-        self.requests: list[Asked] = []
+        self.requests: list[ModelRequest] = []
         self.busiest = 0
         self.pulled = {
             "mxbai-embed-large": 669_615_493,
@@ -125,13 +125,7 @@ class ModelStandIn:
         self._seen: set[str] = set()  # documents that are in the service's cache
         self._working = 0
         self._lock = threading.Lock()
-        self._release = threading.Event()
-        self._server = _Server(("127.0.0.1", port), _handler(self))
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        super().__init__(_handler(self), port)
 
     def settings(self) -> dict[str, str]:
         """Give the settings, or variables of an environment, with which all providers are here;
@@ -156,35 +150,7 @@ class ModelStandIn:
 
     def paths(self) -> list[str]:
         """The paths that were asked for."""
-        return [asked.path for asked in self.requests]
-
-    def start(self) -> Self:
-        """Serve in a thread."""
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        """Stop serving, also slow answers."""
-        self._release.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def serve_forever(self) -> None:
-        """Serve until interrupted."""
-        self._server.serve_forever()
-
-    def __enter__(self) -> Self:
-        """Start."""
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
+        return [request.path for request in self.requests]
 
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer one request."""
@@ -192,7 +158,7 @@ class ModelStandIn:
             handler.rfile.read(int(handler.headers.get("Content-Length") or 0)) or b"{}"
         )
         with self._lock:
-            self.requests.append(Asked(handler.path, dict(handler.headers.items()), body))
+            self.requests.append(ModelRequest(handler.path, dict(handler.headers.items()), body))
             self._working += 1
             self.busiest = max(self.busiest, self._working)
             fault = self._fault(str(body.get("model", "")))
@@ -209,7 +175,7 @@ class ModelStandIn:
 
     def _answer(self, turn: _Turn) -> None:
         if turn.fault is Fault.SLOW:
-            self._release.wait(self.delay)
+            self.hold(self.delay)
         fault = turn.fault or self._trouble(turn)
         if fault in _STATUS:
             _send(
@@ -310,9 +276,9 @@ class ModelStandIn:
         """Answer as OpenAI does."""
         content = turn.body["messages"][-1]["content"]
         parts = [content] if isinstance(content, str) else [part["text"] for part in content]
-        words, (asked, cached) = self._words(turn, parts[-1]), self._cached(parts)
+        words, (prompt, cached) = self._words(turn, parts[-1]), self._cached(parts)
         usage = {
-            "prompt_tokens": asked,
+            "prompt_tokens": prompt,
             "completion_tokens": len(words),
             "prompt_tokens_details": {"cached_tokens": cached},
         }
@@ -336,13 +302,13 @@ class ModelStandIn:
     def message(self, turn: _Turn) -> Iterator[Any]:
         """Answer as Anthropic does."""
         blocks = turn.body["messages"][-1]["content"]
-        words, (asked, cached) = (
+        words, (prompt, cached) = (
             self._words(turn, blocks[-1]["text"]),
             self._cached([block["text"] for block in blocks]),
         )
         stored = len(blocks[0]["text"]) // 4 if len(blocks) > 1 and not cached else 0
         usage = {
-            "input_tokens": asked - cached - stored,
+            "input_tokens": prompt - cached - stored,
             "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": stored,
             "output_tokens": len(words),
@@ -392,11 +358,11 @@ class ModelStandIn:
 
     def _cached(self, parts: list[str]) -> tuple[int, int]:
         """Count the tokens of a question, and of those the ones that were seen before."""
-        asked = sum(len(part) for part in parts) // 4
+        prompt = sum(len(part) for part in parts) // 4
         with self._lock:
             known = len(parts) > 1 and parts[0] in self._seen
             self._seen.update(parts[:-1])
-        return asked, len(parts[0]) // 4 if known else 0
+        return prompt, len(parts[0]) // 4 if known else 0
 
     # Answers that are none
 
@@ -415,12 +381,12 @@ class ModelStandIn:
     def _huge(self, turn: _Turn) -> None:
         _begin(turn, {"Connection": "close"})
         block = b" " * 1_000_000
-        while not self._release.is_set():
+        while not self.released.is_set():
             turn.handler.wfile.write(block)
 
     def _dripping(self, turn: _Turn) -> None:
         _begin(turn, {"Connection": "close"})
-        while not self._release.wait(0.02):
+        while not self.hold(0.02):
             turn.handler.wfile.write(b" ")
 
     def _cut(self, turn: _Turn) -> None:
@@ -535,16 +501,6 @@ def _event(turn: _Turn, item: Any) -> bytes:
         return json.dumps(item).encode() + b"\n"
     name = f"event: {item['type']}\n" if "type" in item else ": a comment\n"
     return f"{name}data: {json.dumps(item)}\n\n".encode()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that hang up: they are meant to."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
 
 
 def _handler(standin: ModelStandIn) -> type[BaseHTTPRequestHandler]:

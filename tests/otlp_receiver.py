@@ -1,14 +1,14 @@
 """A receiver of OpenTelemetry traces on loopback, which decodes them as a collector does."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.loopback import StandIn
 
-class OtlpReceiver:
+
+class OtlpReceiver(StandIn):
     """Keeps all spans that it gets, with the service that they come from."""
 
     def __init__(self) -> None:
@@ -27,21 +27,7 @@ class OtlpReceiver:
             def log_message(self, *_: Any) -> None:
                 return
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
     def take(self, body: bytes) -> None:
         """Decode what an exporter sent."""

@@ -1,15 +1,15 @@
 """A receiver of webhooks on loopback, which answers as it is told."""
 
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from standardwebhooks import Webhook
 
+from tests.loopback import StandIn
 
-class WebhookReceiver:
+
+class WebhookReceiver(StandIn):
     """Keeps the bodies and headers that it gets; ``answer`` is the status, or what to do."""
 
     def __init__(self) -> None:
@@ -41,32 +41,8 @@ class WebhookReceiver:
             def log_message(self, *_: Any) -> None:
                 return
 
-        self._server = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
     def messages(self, secret: str) -> list[dict[str, Any]]:
         """Return what came, as a receiver that checks signatures reads it."""
         return [Webhook(secret).verify(body, headers) for body, headers in self.got]
-
-
-class Quiet(ThreadingHTTPServer):
-    """A server that says nothing of senders who hang up."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        return

@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, unquote, urlsplit
 
+from tests.loopback import StandIn
 from transcripts.youtube.guard import LOOPBACK_VARIABLE, Loopback
 
 CHANNEL = "UCstandin-channel-000001"
@@ -85,7 +85,7 @@ class Video:
 
 
 @dataclass(frozen=True)
-class Asked:
+class YouTubeRequest:
     """One request that came in, with the host that it was meant for."""
 
     host: str
@@ -106,14 +106,14 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class YouTubeStandIn:
+class YouTubeStandIn(StandIn):
     """The server, as a context manager.
 
     ``requests`` is its log; ``blocked = True`` makes every answer a 429.
     """
 
     def __init__(self, port: int = 0) -> None:
-        self.requests: list[Asked] = []
+        self.requests: list[YouTubeRequest] = []
         self.blocked = False
         self.delay = 0.0  # seconds before each answer
         self.videos: dict[str, Video] = {}
@@ -121,17 +121,11 @@ class YouTubeStandIn:
         self.channels: dict[str, tuple[str, str]] = {
             HANDLE: (CHANNEL, "Stand-in Channel")
         }  # handle -> id, title
-        self._server = _Server(("127.0.0.1", port), _handler(self))
-        self._release = threading.Event()
+        super().__init__(_handler(self), port)
         for video in _FIRST:
             self.videos[video.id] = video
         self.playlists[PLAYLIST] = ("Stand-in Playlist", (MANUAL, AUTO, BRITISH))
         self.playlists[EMPTY_PLAYLIST] = ("Nothing here", ())
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def adapter(self) -> Loopback:
         """Give the adapter that sends everything here."""
@@ -167,26 +161,9 @@ class YouTubeStandIn:
         self.channels[handle] = (channel_id, title)
         self.add_playlist(f"UU{channel_id[2:]}", video_ids, title=f"Uploads from {title}")
 
-    def asked_for(self, path: str) -> list[Asked]:
+    def requests_for(self, path: str) -> list[YouTubeRequest]:
         """List the requests whose path begins so."""
-        return [asked for asked in self.requests if asked.path.startswith(path)]
-
-    def start(self) -> Self:
-        """Start answering."""
-        threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        ).start()
-        return self
-
-    def stop(self) -> None:
-        """Stop, and let go of answers that are being held back."""
-        self._release.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def hold(self, seconds: float) -> None:
-        """Keep an answer back, but no longer than the server lives."""
-        self._release.wait(seconds)
+        return [request for request in self.requests if request.path.startswith(path)]
 
     def uploads(self, channel_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Find the list of a channel's uploads: what was registered, or its videos with the last
@@ -199,25 +176,6 @@ class YouTubeStandIn:
             if video.channel_id == channel_id and not video.behaviour
         )
         return known or (("Uploads from Stand-in Channel", own) if channel_id == CHANNEL else None)
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def handle_error(self, *_: object) -> None:
-        """Say nothing: clients that hang up on a misbehaving answer are what is tested."""
 
 
 def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
@@ -242,7 +200,7 @@ def _handler(standin: YouTubeStandIn) -> type[BaseHTTPRequestHandler]:
             sent = _object(body)
             video_id = str(query.get("v") or sent.get("videoId") or "") or _id_in(parts.path)
             standin.requests.append(
-                Asked(
+                YouTubeRequest(
                     self.headers.get("Host", ""),
                     self.command,
                     parts.path,
@@ -683,19 +641,19 @@ _Fault = Callable[[YouTubeStandIn, Any, str], bool]
 
 
 def _status(code: int, path: str) -> _Fault:
-    def fault(_: YouTubeStandIn, handler: Any, asked: str) -> bool:
-        if asked.startswith(path):
+    def fault(_: YouTubeStandIn, handler: Any, requested: str) -> bool:
+        if requested.startswith(path):
             handler.send(Answer(b"refused", code))
-        return asked.startswith(path)
+        return requested.startswith(path)
 
     return fault
 
 
 def _instead(path: str, answer: Answer) -> _Fault:
-    def fault(_: YouTubeStandIn, handler: Any, asked: str) -> bool:
-        if asked.startswith(path):
+    def fault(_: YouTubeStandIn, handler: Any, requested: str) -> bool:
+        if requested.startswith(path):
             handler.send(answer)
-        return asked.startswith(path)
+        return requested.startswith(path)
 
     return fault
 
@@ -712,8 +670,8 @@ def _reset(_: YouTubeStandIn, handler: Any, __: str) -> bool:
     return True
 
 
-def _endless(_: YouTubeStandIn, handler: Any, asked: str) -> bool:
-    if asked != "/api/timedtext":
+def _endless(_: YouTubeStandIn, handler: Any, path: str) -> bool:
+    if path != "/api/timedtext":
         return False
     handler.send_response(200)
     handler.send_header("Connection", "close")
@@ -727,8 +685,8 @@ def _endless(_: YouTubeStandIn, handler: Any, asked: str) -> bool:
     return True
 
 
-def _drip(standin: YouTubeStandIn, handler: Any, asked: str) -> bool:
-    if asked != "/api/timedtext":
+def _drip(standin: YouTubeStandIn, handler: Any, path: str) -> bool:
+    if path != "/api/timedtext":
         return False
     handler.send_response(200)
     handler.send_header("Content-Length", "1000000")
@@ -736,7 +694,7 @@ def _drip(standin: YouTubeStandIn, handler: Any, asked: str) -> bool:
     handler.close_connection = True
     started = time.monotonic()
     try:
-        while time.monotonic() - started < 20 and not standin._release.is_set():
+        while time.monotonic() - started < 20 and not standin.released.is_set():
             handler.wfile.write(b" ")
             handler.wfile.flush()
             standin.hold(0.02)

@@ -7,7 +7,17 @@ from typing import Any
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
-from transcripts import audit, clock, conf, errors, file_import, files, storage, youtube
+from transcripts import (
+    audit,
+    clock,
+    conf,
+    errors,
+    feed_entries,
+    file_import,
+    files,
+    storage,
+    youtube,
+)
 from transcripts.audit import Action
 from transcripts.models import (
     Collection,
@@ -264,13 +274,14 @@ def _run_feed(job: Job) -> None:
     job.report(step="reading the list")
     listing = youtube.YouTube(conf.youtube_options()).list_videos(feed.target, newest=feed.newest)
     YouTubeGate.succeeded(pace=conf.pacing_seconds())
-    new_ids = _unseen(feed, listing.video_ids)
+    new_ids = feed_entries.unseen(feed, listing.video_ids)
     with transaction.atomic():
         # Reading the list takes a while; the feed may have changed, or be gone.
         current = Feed.objects.select_for_update().filter(pk=feed.pk).first()
         if current is None:
             return
-        current.synced(title=listing.title)
+        feed_entries.store(current, listing)
+        current.synced(title=listing.title, new_count=len(new_ids))
         rows = [
             Job(
                 collection=feed.collection,
@@ -312,7 +323,7 @@ def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
 def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
     """Return when YouTube's gate opens, if the gate and not the video stops the job."""
     if isinstance(error, errors.GateClosed):
-        return _moment(error.retry_at)
+        return datetime.fromtimestamp(error.retry_at, tz=UTC)
     if error.retry is errors.Retry.COOL_DOWN:
         if YouTubeGate.answered_since(job.refused_at):
             return None  # YouTube refuses this video alone
@@ -326,14 +337,10 @@ def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | Non
 
 def _next_try(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
     if isinstance(error, errors.Premiere) and error.retry_at:
-        now, start = clock.now(), _moment(error.retry_at)
+        now, start = clock.now(), datetime.fromtimestamp(error.retry_at, tz=UTC)
         # A late premiere may never come, so the pauses grow with the delay.
         return max(start, now) + max(timedelta(minutes=5), (now - start) / 4)
     return retry_table.next_try(error, job.attempts)
-
-
-def _moment(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, tz=UTC)
 
 
 def _request_video(
@@ -361,14 +368,6 @@ def _request_video(
         if not is_new:  # it may wait behind the ten thousand videos of a channel
             job.hasten(priority=new.priority, tags=new.tags)
     return job
-
-
-def _unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
-    # A video with a job is not new, even if it has no captions or was deleted by hand.
-    videos = Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids)
-    jobs = Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids)
-    seen = {*videos.values_list("youtube_id", flat=True), *jobs.values_list("target", flat=True)}
-    return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in seen]
 
 
 def _fetch_again_later(job: Job) -> None:

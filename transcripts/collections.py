@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.utils.text import slugify
 
 from transcripts import audit
@@ -71,6 +72,14 @@ def roles_of(user: Any) -> Callable[[Collection], str]:
     return lambda collection: roles.get(collection.pk, "")
 
 
+def members(collection: Collection) -> QuerySet[Membership]:
+    """Return who may read a collection, owners first."""
+    order = {role: number for number, role in enumerate(reversed(Role.values))}
+    ranks = (When(role=role, then=Value(number)) for role, number in order.items())
+    rows = collection.memberships.select_related("user")
+    return rows.order_by(Case(*ranks, output_field=IntegerField()), "user__username")
+
+
 def require_owner(collection: Collection, user: Any) -> None:
     """Raise ``Forbidden`` unless the user is an owner."""
     if role_in(collection, user) != Role.OWNER:
@@ -90,12 +99,22 @@ def create(name: str, *, owner: Any) -> Collection:
     return collection
 
 
-def rename(collection: Collection, name: str) -> None:
-    """Rename a collection; its slug stays. Raises ``Conflict`` if the name is taken."""
+def describe(collection: Collection, *, name: str, description: str | None = None) -> None:
+    """Rename a collection, and say what it is about (None: as before); its slug stays.
+
+    Raises ``Conflict`` if the name is taken.
+    """
     collection.name = _clean(name)
+    if description is not None:
+        collection.description = " ".join(description.split())
     with transaction.atomic():
         _saved(collection)
         audit.record(Action.CHANGE, "collection", collection.slug, collection=collection)
+
+
+def find_user(username: str) -> Any | None:
+    """Return a user by the exact name; None if there is none."""
+    return get_user_model().objects.filter(username=username.strip()).first()
 
 
 def set_member(collection: Collection, username: str, *, role: str) -> None:
@@ -103,10 +122,13 @@ def set_member(collection: Collection, username: str, *, role: str) -> None:
 
     Raises ``InvalidInput`` for an unknown user, and ``Conflict`` if no owner would be left.
     """
-    user = get_user_model().objects.filter(username=username.strip()).first()
+    user = find_user(username)
     if user is None:
+        name = username.strip()[:80]
         raise InvalidInput(
-            f"There is no user “{username.strip()[:80]}”.", hint="`kb user add` creates one."
+            f"There is no user “{name}”.",
+            hint=f"On the server, `kb user add {quote(name)} --role {role} -c {collection.slug}` "
+            "makes the account.",
         )
     with _keeping_an_owner(collection):
         Membership.objects.update_or_create(

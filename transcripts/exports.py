@@ -5,6 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.conf import settings
+from django.utils import translation
+
 from transcripts import audit, captions, conf
 from transcripts.audit import Action
 from transcripts.cues import Cue, group_by_time
@@ -49,7 +52,8 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
 
 def to_markdown(video: Video, transcript: Transcript) -> str:
     """Return a transcript as sections, each under a link to its second."""
-    origin = transcript.get_origin_display()
+    with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
+        origin = transcript.get_origin_display()
     about = (video.channel, clock(video.duration), transcript.language, origin)
     parts = [f"# {video}", " · ".join(filter(None, about))]
     for start, title, cues in _sections(video, cues_of(transcript)):

@@ -140,6 +140,10 @@ class NameForm(forms.Form):
     name = forms.CharField(max_length=120)
 
 
+class DescriptionForm(NameForm):
+    description = forms.CharField(required=False, max_length=1_000)
+
+
 class MemberForm(forms.Form):
     username = forms.CharField(max_length=150)
     role = forms.ChoiceField(choices=Role.choices)

@@ -2,25 +2,27 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from transcripts.views import activity, collections, videos
+from transcripts.views import activity, collections, feeds, videos
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/find/", videos.find, name="find-video"),
     path("videos/<int:pk>/download/<str:form>/", videos.download, name="video-download"),
     path("videos/<int:pk>/thumbnail", videos.thumbnail, name="video-thumbnail"),
+    path("videos/<int:pk>/thumbnail/", videos.change_thumbnail, name="video-thumbnail-change"),
     path("videos/<int:pk>/fetch/", videos.fetch, name="video-fetch"),
-    path("videos/<int:pk>/delete/", videos.delete, name="video-delete"),
     path("jobs/<int:pk>/", activity.show_job, name="job"),
     path("jobs/<int:pk>/events/", activity.job_events, name="job-events"),
     path("jobs/<int:pk>/retry/", activity.retry, name="job-retry"),
     path("gate/reopen/", activity.reopen_gate, name="gate-reopen"),
-    path("feeds/<int:pk>/sync/", activity.sync_feed, name="feed-sync"),
-    path("feeds/<int:pk>/schedule/", activity.schedule_feed, name="feed-schedule"),
-    path("feeds/<int:pk>/remove/", activity.remove_feed, name="feed-remove"),
+    path("feeds/<int:pk>/", feeds.show_feed, name="feed"),
+    path("feeds/<int:pk>/sync/", feeds.sync, name="feed-sync"),
+    path("feeds/<int:pk>/fetch/", feeds.fetch_entry, name="feed-fetch"),
+    path("feeds/<int:pk>/schedule/", feeds.schedule, name="feed-schedule"),
+    path("feeds/<int:pk>/remove/", feeds.remove, name="feed-remove"),
     path("collections/", collections.list_collections, name="collections"),
     path("collections/create/", collections.create, name="collection-create"),
-    path("collections/<int:pk>/", collections.show_collection, name="collection"),
-    path("collections/<int:pk>/rename/", collections.rename, name="collection-rename"),
+    path("collections/<int:pk>/settings/", collections.show_settings, name="collection-settings"),
+    path("collections/<int:pk>/rename/", collections.describe, name="collection-rename"),
     path("collections/<int:pk>/members/", collections.set_member, name="collection-members"),
     path(
         "collections/<int:pk>/members/<int:user>/remove/",

@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from citations.models import Answer, Conversation, Highlight, Note
 from transcripts.admin import RecordAdmin
+from transcripts.admin.tables import FilledFilter
 
 
 @admin.register(Conversation)
@@ -20,7 +21,10 @@ class AnswerAdmin(RecordAdmin):
         *("question", "conversation", "state", "confidence", "feedback", "model"),
         *("milliseconds", "created_at"),
     )
-    list_filter = ("state", "feedback", "model", "conversation__collection", "created_at")
+    list_filter = (
+        *("state", "feedback", ("model", FilledFilter)),
+        *("conversation__collection", "created_at"),
+    )
     list_select_related = ("conversation",)
     search_fields = ("question", "conversation__title")
 

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext_lazy as _
 
 from citations.admin.positions import PositionAdmin
 from citations.lectures import report as lecture_report
@@ -73,7 +74,7 @@ class LectureSessionAdmin(RecordAdmin):
         )
         return super().changelist_view(request, {**(extra_context or {}), "subtitle": subtitle})
 
-    @admin.display(description="windows", ordering="n_windows")
+    @admin.display(description=_("windows"), ordering="n_windows")
     def windows_(self, session: Any) -> int:
         return int(session.n_windows)
 
@@ -81,7 +82,7 @@ class LectureSessionAdmin(RecordAdmin):
     def waiting(self, session: Any) -> int:
         return int(session.n_waiting)
 
-    @admin.display(description="citations", ordering="n_citations")
+    @admin.display(description=_("citations"), ordering="n_citations")
     def citations_(self, session: Any) -> int:
         return int(session.n_citations)
 
@@ -91,13 +92,13 @@ class LectureSessionAdmin(RecordAdmin):
     threshold = _share_column(WindowOutcome.TOO_WEAK, "skipped: threshold")
     failed = _share_column(WindowOutcome.FAILED, "failed")
 
-    @admin.display(description="outcomes of its windows")
+    @admin.display(description=_("outcomes of its windows"))
     def outcomes(self, session: Any) -> str:
         counts = lecture_report.statistics(session).outcomes
         known = ((label, counts.get(value)) for value, label in WindowOutcome.choices)
         return ", ".join(f"{label}: {count:,}" for label, count in known if count) or "–"
 
-    @admin.display(description="stages (ms)")
+    @admin.display(description=_("stages (ms)"))
     def stage_times(self, session: Any) -> str:
         figures = lecture_report.statistics(session)
         rows = [
@@ -108,7 +109,7 @@ class LectureSessionAdmin(RecordAdmin):
         head = "<tr><th>stage</th><th>p50</th><th>p95</th><th>windows</th></tr>"
         return format_html(f"<table>{head}{{}}</table>", body) if rows else "–"
 
-    @admin.display(description="notes of its windows")
+    @admin.display(description=_("notes of its windows"))
     def notes(self, session: Any) -> str:
         notes = lecture_report.statistics(session).notes
         rows = [(count, note) for note, count in notes.items()]
@@ -145,7 +146,7 @@ class CitationAdmin(PositionAdmin):
     search_fields = ("quote", "source__title", "session__title", "answer__question")
     exclude: ClassVar[Any] = ("chunk",)
 
-    @admin.display(description="quote", ordering="quote")
+    @admin.display(description=_("quote"), ordering="quote")
     def quoted(self, citation: Citation) -> str:
         return citation.snippet or citation.quote
 

@@ -6,6 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from citations.admin.positions import PositionAdmin
 from citations.lexical import index as lexical_index
@@ -14,7 +15,7 @@ from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, Mark, Source
 from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
-from transcripts.admin.tables import QUEUED_AT_ONCE
+from transcripts.admin.tables import QUEUED_AT_ONCE, FilledFilter
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
@@ -29,7 +30,14 @@ class SourceAdmin(RecordAdmin):
         *("title", "kind", "collection", "language", "state", "progress", "chunk_count"),
         *("error_code", "updated_at"),
     )
-    list_filter = ("state", "kind", "error_code", "chunking", "collection", "created_at")
+    list_filter = (
+        "state",
+        "kind",
+        ("error_code", FilledFilter),
+        "chunking",
+        "collection",
+        "created_at",
+    )
     search_fields = ("title", "author", "video__key")
     search_help_text = "Title, author or id"
     exclude: ClassVar[Any] = ("video", "transcript", "fingerprint")
@@ -51,16 +59,17 @@ class SourceAdmin(RecordAdmin):
         bar = '<progress max="100" value="{0}">{0}%</progress> {1}'
         return format_html(bar, source.percent, source.step) if source.step else "–"
 
-    @admin.action(description="Index again, from the text on", permissions=["work"])
+    @admin.action(description=_("Index again, from the text on"), permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         anew = Source.start_anew
-        self.work_on(request, queryset, anew, done="will be indexed again", most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, anew, done=_("will be indexed again"), most=QUEUED_AT_ONCE)
         dispatch()
 
-    @admin.action(description="Try again now", permissions=["work"])
+    @admin.action(description=_("Try again now"), permissions=["work"])
     def try_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         count = queryset.update(run_after=None, sent_at=None)
-        self.message_user(request, f"{count} will be tried at once.", messages.SUCCESS)
+        message = _("%(count)s will be tried at once.") % {"count": count}
+        self.message_user(request, message, messages.SUCCESS)
         dispatch()
 
 

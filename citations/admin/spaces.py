@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from citations.conf import EmbeddingChoice
 from citations.maintenance import migration
@@ -25,16 +26,16 @@ PROVIDERS = ("local", "voyage", "openai", "e5-small", "bge", "bge-base", "ollama
 class MigrateForm(forms.Form):
     provider = forms.ChoiceField(choices=[(name, name) for name in PROVIDERS])
     model = forms.CharField(
-        required=False, max_length=200, help_text="Empty: the provider's default model."
+        required=False, max_length=200, help_text=_("Empty: the provider's default model.")
     )
     dimensions = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=4_000,
-        help_text="The length of its vectors, if the model is not a known one.",
+        help_text=_("The length of its vectors, if the model is not a known one."),
     )
     guarded = forms.BooleanField(
-        required=False, help_text="Do not switch if hits marked as right would rank lower."
+        required=False, help_text=_("Do not switch if hits marked as right would rank lower.")
     )
 
     @property
@@ -72,14 +73,14 @@ class EmbeddingSpaceAdmin(RecordAdmin):
         bar = '<progress max="100" value="{0}">{0}%</progress> {1} of {2}'
         return format_html(bar, percent, f"{space.done:,}", f"{space.total:,}")
 
-    @admin.action(description="Move the library to this model", permissions=["work"])
+    @admin.action(description=_("Move the library to this model"), permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, _begin, done="migration is under way", most=1)
+        self.work_on(request, queryset, _begin, done=_("migration is under way"), most=1)
         dispatch()
 
-    @admin.action(description="Give up the migration to this model", permissions=["work"])
+    @admin.action(description=_("Give up the migration to this model"), permissions=["work"])
     def give_up(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, migration.cancel, done="given up", most=1)
+        self.work_on(request, queryset, migration.cancel, done=_("given up"), most=1)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None
@@ -91,7 +92,7 @@ class EmbeddingSpaceAdmin(RecordAdmin):
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": "Move to another model",
+            "title": _("Move to another model"),
             "media": self.media,
         }
         if form.is_valid():

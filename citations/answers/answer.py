@@ -108,7 +108,8 @@ class Quote:
 class Claim:
     """A sentence or two of an answer, its quotes' numbers, and its heading in an overview.
 
-    ``is_more``: another place of the sources, beside the one that answers first.
+    ``is_more``: another place of the sources, beside the one that answers first. ``part`` is the
+    one of several questions that it answers; empty: there is one, or it is not known.
     """
 
     text: str
@@ -116,6 +117,7 @@ class Claim:
     citations: tuple[int, ...] = ()
     is_supported: bool = True
     is_more: bool = False
+    part: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return what is stored, and what every door returns."""

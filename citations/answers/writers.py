@@ -30,7 +30,7 @@ ECHOED: Final = 0.5  # share of its words that a "not found" must have from the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingTask:
-    """What is asked, and from which passages it is answered. ``told`` is not repeated."""
+    """What is asked, and the passages to answer from. ``earlier_quotes`` are not repeated."""
 
     full_question: str
     parts: tuple[QuestionPart, ...]
@@ -149,13 +149,14 @@ def _extractive(
             is_rated = not is_whole and not extract.repeats
             if draft.confidence is None and is_rated:
                 draft = replace(draft, confidence=confidence.estimate(signs))
-            draft = yield from _cite(draft, extract, proof, has_lead=has_lead)
+            part = extract.part.text if len(extracts) > 1 else ""
+            draft = yield from _cite(draft, extract, proof, has_lead=has_lead, part=part)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
     return draft
 
 
-def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool) -> Writing:
+def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, part: str) -> Writing:
     is_overview = extract.part.breadth == Breadth.BROAD
     for pick in extract.picks:
         known = len(proof.quotes)
@@ -168,6 +169,7 @@ def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool) -> Wr
                 label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
                 is_more=has_lead and bool(draft.claims),
+                part=part,
             )
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))
@@ -266,8 +268,24 @@ class _ModelWriter:
             claim = self._attributed(draft) or claim
         if claim is None and conf.marks_unsupported():
             claim = Claim(text=draft.text, is_supported=False)
+        claim = replace(claim, part=self._part(claim)) if claim else None
         is_shown = claim is not None and (claim.is_supported or conf.marks_unsupported())
         return [claim] if claim and is_shown and claim not in self._claims else []
+
+    def _part(self, claim: Claim) -> str:
+        """Return which of several questions a claim answers: that of its first cited passage, or
+        else that of the claim before it.
+        """
+        parts, evidence = self._task.parts, self._task.evidence.evidence
+        passages = (
+            check.evidence
+            for check in reversed(self._proof.checks)
+            if check.evidence and check.number in claim.citations[:1]
+        )
+        number = next(passages, 0)
+        if not number or len(parts) == 1:
+            return self._claims[-1].part if self._claims else ""
+        return parts[evidence[number - 1].part].text
 
     def _attributed(self, draft: ClaimDraft) -> Claim | None:
         """Return a claim that its passages prove: in its words if they say them, else in theirs."""
@@ -346,9 +364,9 @@ class _ModelWriter:
     def _count(self, usage: Usage, prompt: Prompt) -> None:
         """Add up the tokens; estimate what the server does not report."""
         counted = {
-            "asked": usage.asked or prompt_tokens(prompt),
+            "input": usage.input or prompt_tokens(prompt),
             "cached": usage.cached,
             "stored": usage.stored,
-            "answered": usage.answered,
+            "output": usage.output,
         }
         self._tokens = {name: self._tokens.get(name, 0) + counted[name] for name in counted}

@@ -67,6 +67,7 @@ class ConversationsIn(Schema):
     collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
         "", description="Only those of this collection: slug or name."
     )
+    own: bool = Field(False, description="Only yours, latest first, pinned or not.")
     offset: int = Field(0, ge=0, le=BIGGEST_ID)
     limit: int = Field(25, ge=1, le=100)
 

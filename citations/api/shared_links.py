@@ -1,37 +1,39 @@
 """The operations on links for people without an account."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Path, Router, Schema, Status
-from pydantic import AliasPath, ConfigDict, model_validator
+from pydantic import AliasPath, ConfigDict
 
 from citations.models import SharedLink
-from citations.notebook import answers, highlights, shared_links
-from citations.notebook.shared_links import LIFETIME
+from citations.notebook import shared_links
+from citations.notebook.shared_links import LIFETIME, ShareTarget
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
-from transcripts.schemas import Shape
+from transcripts.schemas import Seconds, Shape
+from transcripts.timecodes import LONGEST_SECONDS, milliseconds
 
 LinkId = Annotated[UUID, Path(description="The link's id.")]
 router = Router(tags=["conversations"])
 
 
 class SharedLinkIn(Schema):
-    """What a link shows: a highlight or an answer; and for how long."""
+    """What a link shows, and for how long.
+
+    One of: a highlight, an answer, a page of a document, a clip of a recording.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     highlight_id: UUID | None = None
     answer_id: UUID | None = None
+    source_id: UUID | None = Field(None, description="With a page, or with start and end.")
+    page: int | None = Field(None, ge=1, le=1_000_000, description="Of a document, from 1.")
+    start: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
+    end: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
     days: Literal[1, 7, 30, 90] = Field(LIFETIME, description="Until it leads nowhere.")
-
-    @model_validator(mode="after")
-    def shows_one_thing(self) -> Self:
-        if (self.highlight_id is None) == (self.answer_id is None):
-            raise ValueError("either a highlight or an answer is shared")
-        return self
 
 
 class SharedLinkOut(Shape):
@@ -40,6 +42,10 @@ class SharedLinkOut(Shape):
     id: UUID = Field(validation_alias="uuid")
     highlight_id: UUID | None = Field(None, validation_alias=AliasPath("highlight", "uuid"))
     answer_id: UUID | None = Field(None, validation_alias=AliasPath("answer", "uuid"))
+    source_id: UUID | None = Field(None, validation_alias=AliasPath("source", "uuid"))
+    page: int | None = None
+    start: Seconds | None = None
+    end: Seconds | None = None
     path: str = Field(description="On this server.")
     created_at: datetime
     expires_at: datetime
@@ -61,15 +67,17 @@ def list_shared_links(request: Request) -> dict[str, Any]:
     "shared-links", response=responses({201: SharedLinkOut}, 404, 409), summary="Share by a link"
 )
 def add_shared_link(request: Request, sent: SharedLinkIn) -> Status[SharedLink]:
-    """Make a link to a highlight or an answer, in collections whose owners allow links."""
+    """Make a link to a highlight, an answer, a page or a clip, where owners allow links."""
     request.caller.require_write()
-    scope, user = request.access, request.caller.user
-    if sent.highlight_id is not None:
-        placed = highlights.find(scope, user, sent.highlight_id)
-        link = shared_links.share_highlight(scope, user, placed, days=sent.days)
-    else:
-        answer = answers.find_answer(scope, user, str(sent.answer_id))
-        link = shared_links.share_answer(scope, user, answer, days=sent.days)
+    target = ShareTarget(
+        highlight=sent.highlight_id or "",
+        answer=sent.answer_id or "",
+        source=sent.source_id or "",
+        page=sent.page,
+        start=milliseconds(sent.start),
+        end=milliseconds(sent.end),
+    )
+    link = shared_links.share(request.access, request.caller.user, target, days=sent.days)
     request.answer["Location"] = "/api/v1/shared-links"
     return Status(201, link)
 

@@ -18,14 +18,14 @@ from citations.library import sources
 from citations.library.filters import MAX_VALUES, Filter, find_source
 from citations.library.sources import SourcePage
 from citations.schemas.guides import GuideOut
-from citations.schemas.search import SourceOut, SourcesOut
+from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, activity, library
 from transcripts.api.endpoints import Request, add_one, contents
 from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
-from transcripts.schemas import JobOut, JobProblem, Shape, StoredOut
+from transcripts.schemas import JobOut, JobProblem, StoredOut
 from transcripts.tasks import send as send_job
 
 router = Router()
@@ -39,21 +39,6 @@ class UploadIn(FilesIn):
     title: Annotated[Text, StringConstraints(max_length=300)] = Field(
         "", description="The title of a single document; empty: the file's own."
     )
-
-
-class DocumentOut(Shape):
-    """A document that was added or existed already; it is read and indexed next."""
-
-    source: SourceOut
-    is_new: bool
-
-
-class FilesOut(Shape):
-    """Documents, a job for the caption files, and the files that were refused."""
-
-    documents: list[DocumentOut]
-    job: JobOut | None
-    problems: list[JobProblem]
 
 
 class SourcesIn(Schema):

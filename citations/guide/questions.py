@@ -28,6 +28,8 @@ _EARLIER: Final = r".*\b(?:did|have|were)\s+(?:we|you)\b"  # “What did we lear
 _NOT: Final = rf"(?!{_PERSONS}|{_EARLIER}|{any_of('joints')}(?!\w))"
 _QUESTION: Final = re.compile(rf"{_NOT}{any_of('question_words')}(?!\w)", re.IGNORECASE)
 
+_QUOTES: Final = ' "“”„«»'  # around a question that somebody is said to ask
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionCandidate:
@@ -67,7 +69,9 @@ def of_text(
     rated.sort(key=lambda pair: -pair[0])
     return [
         QuestionCandidate(
-            text=statement.flat, within=(statement.first, statement.last + NEAR), own=statement.span
+            text=statement.flat.strip(_QUOTES),
+            within=(statement.first, statement.last + NEAR),
+            own=statement.span,
         )
         for _, statement in rated
     ]

@@ -69,21 +69,21 @@ class ContextResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Estimated tokens of contexts: ``asked``, of which ``cached`` are cheaper with services that
-    cache documents, and ``answered``. Rounded up.
+    """Estimated tokens of contexts: ``input``, of which ``cached`` are cheaper with services that
+    cache documents, and ``output``. Rounded up.
     """
 
     calls: int = 0
-    asked: int = 0
+    input: int = 0
     cached: int = 0
-    answered: int = 0
+    output: int = 0
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(
             calls=self.calls + other.calls,
-            asked=self.asked + other.asked,
+            input=self.input + other.input,
             cached=self.cached + other.cached,
-            answered=self.answered + other.answered,
+            output=self.output + other.output,
         )
 
 
@@ -146,9 +146,9 @@ def estimate(*, title: str, text: str, pieces: Sequence[ContextRequest], budget:
         shared = tokens(excerpt) + tokens(title[:_MOST_TITLE])
         cost += Cost(
             calls=len(ours),
-            asked=sum(bare + shared + tokens(piece.text[:_MOST_PIECE]) for piece in ours),
+            input=sum(bare + shared + tokens(piece.text[:_MOST_PIECE]) for piece in ours),
             cached=shared * (len(ours) - 1) if shared >= _KEPT_FROM else 0,
-            answered=_USUAL_ANSWER * len(ours),
+            output=_USUAL_ANSWER * len(ours),
         )
     return cost
 

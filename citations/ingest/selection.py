@@ -1,4 +1,7 @@
-"""What is done with several items of the library at once: tag, move, index, fetch, delete."""
+"""What is done with several items of the library at once: tag, move, index, fetch, delete.
+
+Highlights and notes are deleted in the same way: hidden first, so that it can be taken back.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,18 +14,19 @@ from django.db.models import QuerySet
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import sessions
 from citations.library.item import TABLES
-from citations.models import Deletion, LectureSession, Source
+from citations.models import Deletion, Highlight, LectureSession, Note, Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts import acquisition, actors, audit, clock, collections
 from transcripts.actors import Actor
 from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput, NotFound
-from transcripts.models import Collection, Job, Video
+from transcripts.models import Collection, Deletable, Job, Video
 from transcripts.scope import Scope
 from transcripts.storage import clean_tags
 
 MOST: Final = 1_000  # items at once
 KEY_DIGITS: Final = 18
+HIDDEN: Final[tuple[type[Deletable], ...]] = (Video, Source, LectureSession, Highlight, Note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,14 +148,16 @@ def fetch_again(selection: ChosenItems, *, by: Any) -> list[Job]:
 
 def delete(selection: ChosenItems, *, by: Any) -> Deletion:
     """Hide items at once, and delete them unless that is taken back in time."""
-    return Deletion.objects.create(
-        created_by=by,
-        door=actors.current().door,
-        videos=[video.pk for video in selection.videos],
-        documents=[source.pk for source in selection.documents],
-        lectures=[lecture.pk for lecture in selection.lectures],
-        run_after=clock.now() + TAKEN_BACK_WITHIN,
-    )
+    rows = (*selection.videos, *selection.sources, *selection.lectures)
+    return _begin(rows, total=selection.count, by=by)
+
+
+def discard(
+    *, by: Any, highlights: Sequence[Highlight] = (), notes: Sequence[Note] = ()
+) -> Deletion:
+    """Hide what a reader kept, and delete it unless that is taken back in time."""
+    rows = (*highlights, *notes)
+    return _begin(rows, total=len(rows), by=by)
 
 
 def take_back(reference: UUID, *, by: Any) -> int:
@@ -164,8 +170,10 @@ def take_back(reference: UUID, *, by: Any) -> int:
                 "There is nothing to take back: deleted items are kept for ten seconds.",
                 hint="Add them again; a backup has their notes and answers.",
             )
+        for table in HIDDEN:
+            table._default_manager.filter(deletion=deletion.uuid).update(deletion=None)
         deletion.delete()
-        return deletion.count
+        return deletion.total
 
 
 def carry_out(deletion: Deletion) -> None:
@@ -173,15 +181,39 @@ def carry_out(deletion: Deletion) -> None:
     with deletion.hold() as held:
         if not held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
             return
-        actor = Actor(door=deletion.door, name=deletion.created_by.get_username())
-        with actors.acting(actor):
-            for video in Video.objects.filter(pk__in=deletion.videos):
+        with actors.acting(_actor(deletion)):
+            for video in Video.objects.filter(deletion=deletion.uuid):
                 collections.delete_video(video)
-            for source in Source.objects.filter(pk__in=deletion.documents, video=None):
+            for source in Source.objects.filter(deletion=deletion.uuid, video=None):
                 ingest_pipeline.remove(source)
-            for lecture in LectureSession.objects.filter(pk__in=deletion.lectures):
+            for lecture in LectureSession.objects.filter(deletion=deletion.uuid):
                 sessions.delete(lecture)
+            for table in (Highlight, Note):
+                table._default_manager.filter(deletion=deletion.uuid).delete()
         deletion.delete()
+
+
+def _actor(deletion: Deletion) -> Actor:
+    name = deletion.created_by.get_username() if deletion.created_by else ""
+    return Actor(door=deletion.door, name=name, token=deletion.token, address=deletion.address)
+
+
+def _begin(rows: Sequence[Deletable], *, total: int, by: Any) -> Deletion:
+    actor = actors.current()
+    with transaction.atomic():
+        deletion = Deletion.objects.create(
+            created_by=by,
+            door=actor.door,
+            token=actor.token,
+            address=actor.address,
+            total=total,
+            run_after=clock.now() + TAKEN_BACK_WITHIN,
+        )
+        for table in HIDDEN:
+            keys = [row.pk for row in rows if isinstance(row, table)]
+            hidden = table._default_manager.filter(pk__in=keys, deletion=None)
+            hidden.update(deletion=deletion.uuid)
+    return deletion
 
 
 def _recordings_and_documents(selection: ChosenItems) -> "list[Any]":

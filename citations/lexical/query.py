@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from transcripts.sanitize import clean
 from transcripts.tokenizer import (
@@ -13,6 +14,8 @@ from transcripts.tokenizer import (
     tokenize,
     units,
 )
+
+LEAST_VERBATIM: Final = 4  # words; fewer are in a passage by chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,19 @@ class Query:
         if not all(_occurs(phrase, tokens, joined) for phrase in self.phrases):
             return False
         return not any(_occurs(phrase, tokens, joined) for phrase in self.excluded)
+
+    def is_verbatim_in(self, text: str) -> bool:
+        """Tell whether an admitted text holds the query itself: its phrases, or all its words in
+        their order, at least ``LEAST_VERBATIM``.
+        """
+        needle = _needle(self.words)
+        if self.phrases or len(needle) < LEAST_VERBATIM:
+            return bool(self.phrases)
+        lowered = text.casefold()
+        if text.isascii() and not all(word in lowered for word in needle):
+            return False  # without looking at its words, which most passages need not
+        tokens = tokenize(text, shortest=1)
+        return _occurs(self.words, tokens, _joined(tokens))
 
 
 def parse(text: str) -> Query:

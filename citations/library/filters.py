@@ -21,9 +21,13 @@ MAX_VALUES = 100  # of one part of a filter
 MOST_FACETS = 200  # values of one kind
 # Raw SQL, because every search runs it and the ORM would take longer than the database.
 _COUNT = """
-    SELECT coalesce(sum(chunk_count) FILTER (WHERE collection_id = ANY(%(readable)s)), 0),
-        coalesce(bool_or(NOT collection_id = ANY(%(readable)s)), false)
-    FROM citations_source
+    SELECT coalesce(sum(chunk_count) FILTER (WHERE is_visible), 0),
+        coalesce(bool_or(NOT is_visible), false)
+    FROM (
+        SELECT chunk_count,
+            collection_id = ANY(%(readable)s) AND deletion IS NULL AS is_visible
+        FROM citations_source
+    ) AS every
 """
 
 

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from django.contrib.auth.models import User
 from django.db.models import Model, Prefetch
+from django.utils.translation import gettext_lazy as _
 
 from citations.library import reading_progress
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from transcripts.models import Transcript, Video
 
 LECTURE: Final = "lecture"
-KINDS: Final = (*SourceKind.choices, (LECTURE, "lecture"))
+KINDS: Final = (*SourceKind.choices, (LECTURE, _("lecture")))
 TABLES: Final[dict[type[Model], str]] = {
     Video: "video",
     Source: "document",
@@ -103,7 +104,7 @@ def load_items(
 ) -> Iterator[Item]:
     """Yield the items of the rows from ``after`` on, and the heading where a group begins."""
     keys: dict[str, list[int]] = {name: [] for name in TABLES.values()}
-    for table, key, *_ in chosen[after:]:
+    for table, key, *_rest in chosen[after:]:
         keys[table].append(key)
     rows: dict[str, dict[int, Any]] = {
         "video": _video_rows(keys["video"]),
@@ -115,7 +116,7 @@ def load_items(
         if reader
         else {}
     )
-    for place, (table, key, group, _) in enumerate(chosen[after:], start=after):
+    for place, (table, key, group, *_rest) in enumerate(chosen[after:], start=after):
         if row := rows[table].get(key):  # else it was deleted meanwhile
             is_first = is_grouped and (place == 0 or chosen[place - 1][2] != group)
             sources = tuple(row.sources.all()) if isinstance(row, Video) else _own(row)

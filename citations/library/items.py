@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import (
     Case,
     Count,
@@ -26,19 +28,25 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Lower, NullIf
+from django.db.models.functions import Cast, Coalesce, Lower, NullIf
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from citations.errors import InvalidFilter
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
-from citations.models import Deletion, LectureSession, ReadingProgress, Source, SourceKind, State
-from transcripts.models import Collection, Transcript, Video
+from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
+from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 SORTS: Final = ("added", "published", "title", "length", "read")
-READING: Final = (("unread", "unread"), ("begun", "begun"), ("read", "read"))
-GROUPS: Final = ("collection", "channel", "tag", "kind")
+READING: Final = (
+    ("unread", _("unread")),
+    ("begun", _("begun")),
+    ("read", pgettext_lazy("state", "read")),
+)
+GROUPS: Final = ("collection", "channel", "playlist", "tag", "kind")
 MAX_WORDS: Final = 10  # that count; each is a condition
 MS_A_CHARACTER: Final = 60  # a page of 3,000 characters is read in three minutes
 
@@ -55,6 +63,7 @@ class LibraryQuery:
     words: str = ""
     collection: str = ""
     channel: str = ""
+    playlist: str = ""  # its title or its id at YouTube; channels that are followed, too
     tag: str = ""
     kind: str = ""
     language: str = ""
@@ -65,7 +74,7 @@ class LibraryQuery:
 
     @property
     def is_filtered(self) -> bool:
-        parts = (self.words, self.collection, self.channel, self.tag, self.kind)
+        parts = (self.words, self.collection, self.channel, self.playlist, self.tag, self.kind)
         return any((*parts, self.language, self.state, self.reading))
 
 
@@ -138,18 +147,17 @@ def _branches(
     tables: dict[type[Model], QuerySet[Any]] = {}
     if listing.kind in ("", SourceKind.VIDEO):
         tables[Video] = _videos(scope, listing)
-    if listing.kind != SourceKind.VIDEO and listing.kind != LECTURE:
+    if listing.kind not in (SourceKind.VIDEO, LECTURE) and not listing.playlist:
         tables[Source] = _documents(scope, listing)
     if listing.reading:
         tables = {table: _read(table, rows, listing, reader) for table, rows in tables.items()}
-    has_none = listing.channel or listing.tag or listing.state or listing.reading
-    if listing.kind in ("", LECTURE) and not has_none:
+    has_none = (listing.channel, listing.playlist, listing.tag, listing.state, listing.reading)
+    if listing.kind in ("", LECTURE) and not any(has_none):
         tables[LectureSession] = _lectures(scope, listing)
     if listing.collection:
         shelf = Collection.objects.visible(scope).named(listing.collection)
         tables = {table: rows.filter(collection=shelf) for table, rows in tables.items()}
-    hidden = Deletion.objects.hidden()
-    return {table: rows.exclude(pk__in=hidden[TABLES[table]]) for table, rows in tables.items()}
+    return tables
 
 
 def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
@@ -160,6 +168,9 @@ def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
         rows = rows.filter(Exists(spoken.filter(_language(listing.language))))
     if listing.state:
         rows = rows.filter(Exists(Source.objects.filter(video=OuterRef("pk"), state=listing.state)))
+    if name := clean(listing.playlist, 300):
+        named = Q(feed__title__iexact=name) | Q(feed__youtube_id=name)
+        rows = rows.filter(Exists(_entries().filter(named)))
     return _about(rows, listing, channel="channel")
 
 
@@ -178,6 +189,13 @@ def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
 def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
     rows = _with_words(LectureSession.objects.visible(scope), listing.words, "title")
     return rows.filter(_language(listing.language)) if listing.language else rows
+
+
+def _entries() -> QuerySet[FeedEntry]:
+    """Return the entries, in playlists of its collection, of the video of an outer query."""
+    return FeedEntry.objects.filter(
+        youtube_id=OuterRef("youtube_id"), feed__collection=OuterRef("collection")
+    )
 
 
 def _read(
@@ -254,7 +272,9 @@ def _group(table: type[Model], group: str) -> Any:
         return _text(None)
     if group == "channel":
         return NullIf(Cast(_AUTHOR[table], TextField()), _text(""))
-    # A row without tags has one place, too; one with several stands under each.
+    # A row without tags or playlists has one place, too; one with several stands under each.
+    if group == "playlist":
+        return _playlists() if table is Video else _text(None)
     some = Case(
         When(tags=[], then=Value([None], output_field=JSONField())),
         default=F("tags"),
@@ -265,6 +285,18 @@ def _group(table: type[Model], group: str) -> Any:
     )
 
 
+def _playlists() -> Func:
+    names = Coalesce(NullIf("feed__title", _text("")), "feed__youtube_id")
+    titles = ArraySubquery(_entries().order_by().values_list(Cast(names, TextField())).distinct())
+    texts = ArrayField(TextField())
+    some = Case(
+        When(Exists(_entries()), then=titles),
+        default=Value([None], output_field=texts),
+        output_field=texts,
+    )
+    return Func(some, function="unnest", output_field=TextField(), set_returning=True)
+
+
 def _text(value: str | None) -> Value:
     return Value(value, output_field=TextField())
 
@@ -273,7 +305,7 @@ def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if sort == "added":
         return F("created_at")
     if sort == "title":
-        return Lower(Cast("title", TextField()))
+        return _natural(Lower(Cast("title", TextField())))
     absent = Value(None, output_field=DateTimeField())
     if sort == "read":
         is_lecture = table is LectureSession
@@ -283,6 +315,17 @@ def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if table is Source:
         return Cast(F("characters") * MS_A_CHARACTER, IntegerField())
     return Cast("position" if table is LectureSession else "duration", IntegerField())
+
+
+def _natural(text: Any) -> Func:
+    """Write each number with ten digits, so that “Lecture 9” comes before “Lecture 13”."""
+    padded = _replaced(text, r"(\d+)", r"000000000\1")
+    return _replaced(padded, r"\d*(\d{10})", r"\1")
+
+
+def _replaced(text: Any, pattern: str, replacement: str) -> Func:
+    arguments = (text, _text(pattern), _text(replacement), _text("g"))
+    return Func(*arguments, function="regexp_replace", output_field=TextField())
 
 
 def _group_sizes(
@@ -296,5 +339,5 @@ def _group_sizes(
     return dict(sizes)
 
 
-_KIND_OF: Final = {Video: SourceKind.VIDEO.value, LectureSession: LECTURE}
-_AUTHOR: Final = {Video: "channel", Source: "author"}
+_KIND_OF: Final[dict[type[Model], str]] = {Video: SourceKind.VIDEO.value, LectureSession: LECTURE}
+_AUTHOR: Final[dict[type[Model], str]] = {Video: "channel", Source: "author"}

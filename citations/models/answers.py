@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -10,19 +10,20 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
-from transcripts.models import Collection, VisibleQuerySet
+from transcripts.models import Collection, Deletable, VisibleQuerySet
 from transcripts.scope import Scope
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class AnswerState(models.TextChoices):
-    RUNNING = "running", "being answered"
-    ANSWERED = "answered", "answered"
-    PARTIAL = "partial", "answered in part"
-    REFUSED = "refused", "not in the sources"
-    HELP = "help", "help"
-    FAILED = "failed", "failed"
+    RUNNING = "running", _("being answered")
+    ANSWERED = "answered", _("answered")
+    PARTIAL = "partial", _("answered in part")
+    REFUSED = "refused", _("not in the sources")
+    HELP = "help", _("help")
+    FAILED = "failed", _("failed")
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):
@@ -140,10 +141,12 @@ class Answer(LeasedWork):
 
 
 class NoteQuerySet(VisibleQuerySet["Note"]):
-    pass
+    def visible(self, scope: Scope) -> Self:
+        """Keep the notes that the scope may read and that nobody is deleting."""
+        return super().visible(scope).filter(deletion=None)
 
 
-class Note(models.Model):
+class Note(Deletable):
     """A note in a collection: a user's own words, or a saved answer.
 
     Readers of the collection see it. When an answer changes, its notes keep the old text and

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Q, UniqueConstraint
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
@@ -16,10 +17,10 @@ from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, er
 
 
 class ArchiveState(models.TextChoices):
-    QUEUED = "queued", "waiting"
-    RUNNING = "running", "being made"
-    DONE = "done", "ready"
-    FAILED = "failed", "failed"
+    QUEUED = "queued", _("waiting")
+    RUNNING = "running", _("being made")
+    DONE = "done", _("ready")
+    FAILED = "failed", _("failed")
 
 
 class ArchiveQuerySet(QueuedWorkQuerySet["Archive"]):
@@ -29,7 +30,9 @@ class ArchiveQuerySet(QueuedWorkQuerySet["Archive"]):
 
 
 class Archive(QueuedWork):
-    """A ZIP of what its owner could read when it was asked for, in ``collections`` (ids)."""
+    """A ZIP of what its owner could read when it was asked for, in ``collections`` (ids): all of
+    it, or what belongs to ``sources``.
+    """
 
     LOCK = Lock.ARCHIVE
     KEPT: Final = timedelta(days=1)
@@ -40,6 +43,9 @@ class Archive(QueuedWork):
         Collection, models.CASCADE, null=True, blank=True, related_name="archives"
     )
     collections = models.JSONField(default=list)
+    sources = models.JSONField(
+        default=list, blank=True, help_text="Primary keys of the only sources; empty: all."
+    )
     state = models.CharField(
         max_length=10, choices=ArchiveState.choices, default=ArchiveState.QUEUED
     )

@@ -15,7 +15,7 @@ class CitationQuerySet(models.QuerySet["Citation"]):
     def visible(self, scope: Scope) -> "CitationQuerySet":
         """Keep those whose source, and lecture if they belong to one, the scope may read."""
         return self.filter(
-            Q(session=None) | Q(session__collection__in=scope.readable),
+            Q(session=None) | Q(session__collection__in=scope.readable, session__deletion=None),
             source__in=Source.objects.visible(scope),
         )
 
@@ -54,7 +54,7 @@ class Citation(LocatedRow):
     prefix = models.CharField(max_length=100, blank=True)
     suffix = models.CharField(max_length=100, blank=True)
     digest = models.CharField(max_length=64, help_text="Of the text that the span refers to.")
-    snippet = models.TextField(blank=True, help_text="In a lecture.")
+    snippet = models.TextField("passage", blank=True, help_text="In a lecture.")
     relevance_score = models.FloatField(null=True, blank=True, help_text="In a lecture: 0 to 1.")
     created_at = models.DateTimeField(auto_now_add=True)
 

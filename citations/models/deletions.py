@@ -14,27 +14,23 @@ TAKEN_BACK_WITHIN: Final = timedelta(seconds=10)
 
 
 class DeletionQuerySet(QueuedWorkQuerySet["Deletion"]):
-    def hidden(self) -> dict[str, set[int]]:
-        """Return the primary keys of what is about to be deleted, by table."""
-        rows = list(self)
-        return {
-            "video": {key for row in rows for key in row.videos},
-            "document": {key for row in rows for key in row.documents},
-            "lecture": {key for row in rows for key in row.lectures},
-        }
+    pass
 
 
 class Deletion(QueuedWork):
-    """Items that a person deletes. Until it is carried out, the library hides them."""
+    """The deletion of ``total`` items by a person. Rows that have its ``uuid`` (``Deletable``) are
+    hidden from everybody until it is carried out or taken back.
+    """
 
     LOCK = Lock.DELETION
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     door = models.CharField(max_length=10)
-    videos = models.JSONField(default=list, help_text="Primary keys.")
-    documents = models.JSONField(default=list, help_text="Primary keys of sources.")
-    lectures = models.JSONField(default=list, help_text="Primary keys.")
+    token = models.CharField(max_length=12, blank=True, help_text="How it begins.")
+    address = models.GenericIPAddressField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = DeletionQuerySet.as_manager()
@@ -43,8 +39,4 @@ class Deletion(QueuedWork):
         ordering = ("pk",)
 
     def __str__(self) -> str:
-        return f"{self.count} items"
-
-    @property
-    def count(self) -> int:
-        return len(self.videos) + len(self.documents) + len(self.lectures)
+        return f"{self.total} items"

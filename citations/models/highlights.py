@@ -5,26 +5,32 @@ import uuid
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q
+from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import LocatedRow, Source
+from transcripts.models import Deletable
 from transcripts.scope import Scope
 
 
 class HighlightColor(models.TextChoices):
-    YELLOW = "yellow", "yellow"
-    GREEN = "green", "green"
-    BLUE = "blue", "blue"
-    PINK = "pink", "pink"
+    YELLOW = "yellow", _("yellow")
+    GREEN = "green", _("green")
+    BLUE = "blue", _("blue")
+    PINK = "pink", _("pink")
 
 
 class HighlightQuerySet(models.QuerySet["Highlight"]):
     def readable(self, scope: Scope, user: User | None) -> "HighlightQuerySet":
         """Keep a user's own (None: the local user), and shared ones, in sources of the scope."""
-        readable = self.filter(source__in=Source.objects.visible(scope))
+        readable = self.kept().filter(source__in=Source.objects.visible(scope))
         return readable.filter(Q(author=user) | Q(is_shared=True))
 
+    def kept(self) -> "HighlightQuerySet":
+        """Leave out what is about to be deleted."""
+        return self.filter(deletion=None)
 
-class Highlight(LocatedRow):
+
+class Highlight(Deletable, LocatedRow):
     """A passage of a source, anchored as a citation is: ``quote`` is the text with that ``digest``
     in the span, between ``prefix`` and ``suffix``.
 

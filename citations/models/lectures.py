@@ -2,34 +2,38 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
+from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import Source
-from transcripts.models import Collection, Transcript, VisibleQuerySet
+from transcripts.models import Collection, Deletable, Transcript, VisibleQuerySet
+from transcripts.scope import Scope
 from transcripts.work.models import LeasedWork, LeasedWorkQuerySet
 
 
 class WindowOutcome(models.TextChoices):
-    WAITING = "waiting", "waiting"
-    CITED = "cited", "cited"
-    OFF_TOPIC = "off_topic", "off-topic"
-    TOO_FAR = "too_far", "nothing is near enough"
-    TOO_WEAK = "too_weak", "nothing is relevant enough"
-    NO_DOCUMENTS = "no_documents", "there are no documents"
-    FAILED = "failed", "failed"
+    WAITING = "waiting", _("waiting")
+    CITED = "cited", _("cited")
+    OFF_TOPIC = "off_topic", _("off-topic")
+    TOO_FAR = "too_far", _("nothing is near enough")
+    TOO_WEAK = "too_weak", _("nothing is relevant enough")
+    NO_DOCUMENTS = "no_documents", _("there are no documents")
+    FAILED = "failed", _("failed")
 
 
 class LectureQuerySet(VisibleQuerySet["LectureSession"]):
-    pass
+    def visible(self, scope: Scope) -> Self:
+        """Keep the lectures that the scope may read and that nobody is deleting."""
+        return super().visible(scope).filter(deletion=None)
 
 
-class LectureSession(models.Model):
+class LectureSession(Deletable):
     """A lecture. It cites the sources it names; if it never named any, its collection's."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -53,7 +57,13 @@ class LectureSession(models.Model):
 
     class Meta:
         ordering = ("-created_at", "-pk")
-        indexes = (Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),)
+        verbose_name = "lecture"
+        indexes = (
+            Index(fields=("collection", "-created_at", "-id"), name="lecture_newest"),
+            Index(
+                fields=("deletion",), condition=Q(deletion__isnull=False), name="lecture_deletion"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title

@@ -4,6 +4,7 @@ import uuid
 
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from citations.models.sources import LocatedRow, Source
@@ -15,9 +16,9 @@ from transcripts.models import Collection
 class Level(models.IntegerChoices):
     """Levels of the summary tree. Level 0 is the chunks."""
 
-    GROUP = 1, "paragraphs"
-    SECTION = 2, "section"
-    DOCUMENT = 3, "document"
+    GROUP = 1, _("paragraphs")
+    SECTION = 2, _("section")
+    DOCUMENT = 3, _("document")
 
 
 class Node(LocatedRow):

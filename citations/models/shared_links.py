@@ -1,10 +1,10 @@
-"""Links that show one highlight or answer to people without an account."""
+"""Links that show one highlight, answer, page or clip to people without an account."""
 
 import uuid
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import CheckConstraint, Q
+from django.db.models import CheckConstraint, F, Q
 from django.db.models.functions import Now
 
 from citations.models.answers import Answer, Conversation
@@ -19,7 +19,8 @@ class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
         conversations = Conversation.objects.of(scope, user)
         return self.filter(
             Q(highlight__source__in=Source.objects.visible(scope))
-            | Q(answer__conversation__in=conversations),
+            | Q(answer__conversation__in=conversations)
+            | Q(source__in=Source.objects.visible(scope)),
             author=user,
         )
 
@@ -28,7 +29,10 @@ class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
 
 
 class SharedLink(models.Model):
-    """A link to one highlight or one answer. Who has the ``uuid`` reads it until it expires."""
+    """A link to a highlight, an answer, or a page or clip (ms) of a source.
+
+    Who has the ``uuid`` reads it until it expires.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     author = models.ForeignKey(
@@ -40,6 +44,12 @@ class SharedLink(models.Model):
     answer = models.ForeignKey(
         Answer, models.CASCADE, null=True, blank=True, related_name="shared_links"
     )
+    source = models.ForeignKey(
+        Source, models.CASCADE, null=True, blank=True, related_name="shared_links"
+    )
+    page = models.PositiveIntegerField(null=True, blank=True)
+    start = models.PositiveBigIntegerField("start (ms)", null=True, blank=True)
+    end = models.PositiveBigIntegerField("end (ms)", null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
 
@@ -49,9 +59,16 @@ class SharedLink(models.Model):
         ordering = ("-created_at", "-pk")
         constraints = (
             CheckConstraint(
-                condition=Q(highlight=None, answer__isnull=False)
-                | Q(highlight__isnull=False, answer=None),
+                condition=Q(highlight=None, answer__isnull=False, source=None)
+                | Q(highlight__isnull=False, answer=None, source=None)
+                | Q(highlight=None, answer=None, source__isnull=False),
                 name="shared_link_of_one",
+            ),
+            CheckConstraint(
+                condition=Q(source=None, page=None, start=None, end=None)
+                | Q(source__isnull=False, page__isnull=False, start=None, end=None)
+                | Q(source__isnull=False, page=None, start__isnull=False, end__gt=F("start")),
+                name="shared_link_of_page_or_clip",
             ),
         )
 
@@ -60,4 +77,4 @@ class SharedLink(models.Model):
         return f"/shared/{self.uuid}/"
 
     def __str__(self) -> str:
-        return str(self.highlight or (self.answer and self.answer.question))
+        return str(self.highlight or (self.answer and self.answer.question) or self.source)

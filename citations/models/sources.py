@@ -11,11 +11,12 @@ from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from citations.passages import Locator, PassageSource
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
-from transcripts.models import Collection, Transcript, Video
+from transcripts.models import Collection, Deletable, Transcript, Video
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
@@ -23,41 +24,43 @@ from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, er
 class SourceKind(models.TextChoices):
     """What a source is."""
 
-    VIDEO = "video", "video"
-    PDF = "pdf", "PDF"
-    MARKDOWN = "markdown", "Markdown"
-    TEXT = "text", "text"
-    HTML = "html", "web page"
+    VIDEO = "video", _("video")
+    PDF = "pdf", _("PDF")
+    MARKDOWN = "markdown", _("Markdown")
+    TEXT = "text", _("text")
+    HTML = "html", _("web page")
 
 
 class State(models.TextChoices):
     """How far a source has come: each state can do all that the one before it can."""
 
-    PENDING = "pending", "waiting"
-    WORDS = "words", "found by words"
-    READY = "ready", "found by words and meaning"
-    FAILED = "failed", "failed"
+    PENDING = "pending", _("waiting")
+    WORDS = "words", _("found by words")
+    READY = "ready", _("found by words and meaning")
+    FAILED = "failed", _("failed")
 
 
 class Chunking(models.TextChoices):
     """How a source was chunked: at sentences, or, with a model, where the subject changes."""
 
-    SENTENCES = "sentences", "at sentences"
-    MEANING = "meaning", "where the subject changes"
+    SENTENCES = "sentences", _("at sentences")
+    MEANING = "meaning", _("where the subject changes")
 
 
 class SourceQuerySet(QueuedWorkQuerySet["Source"]):
     def visible(self, scope: Scope) -> Self:
-        """Keep the rows that the scope may read. A video that moved a moment ago counts, too."""
-        own = Q(video=None) | Q(video__collection__in=scope.readable)
-        return self.filter(own, collection__in=scope.readable)
+        """Keep the rows that the scope may read and that nobody is deleting. A video that moved a
+        moment ago counts, too.
+        """
+        own = Q(video=None) | Q(video__collection__in=scope.readable, video__deletion=None)
+        return self.filter(own, collection__in=scope.readable, deletion=None)
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those with due work that no search, or only a search by words, finds yet."""
         return self.due().filter(state__in=(State.PENDING, State.WORDS))
 
 
-class Source(QueuedWork):
+class Source(Deletable, QueuedWork):
     """A recording in one language, or a document. Its row records the state of its ingest."""
 
     LOCK = Lock.SOURCE
@@ -132,6 +135,9 @@ class Source(QueuedWork):
             ),
             Index(fields=("collection", "-created_at", "-id"), name="source_newest"),
             Index(fields=("collection", "added_by", "begun_at"), name="source_lane"),
+            Index(
+                fields=("deletion",), condition=Q(deletion__isnull=False), name="source_deletion"
+            ),
         )
 
     def __str__(self) -> str:

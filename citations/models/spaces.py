@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from citations.models.sources import Chunk, Source
@@ -11,9 +12,9 @@ from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
 
 
 class SpaceState(models.TextChoices):
-    BUILDING = "building", "being built"
-    ACTIVE = "active", "searched"
-    RETIRED = "retired", "replaced"
+    BUILDING = "building", _("being built")
+    ACTIVE = "active", _("searched")
+    RETIRED = "retired", _("replaced")
 
 
 class EmbeddingSpaceQuerySet(QueuedWorkQuerySet["EmbeddingSpace"]):

@@ -209,6 +209,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
             citations=tuple(claim_["citations"]),
             is_supported=claim_["is_supported"],
             is_more=claim_.get("is_more", False),
+            part=claim_.get("part", ""),
         )
         for claim_ in claims
     )

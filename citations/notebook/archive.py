@@ -4,7 +4,7 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import IO, Any, Final
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.html import format_html
 
-from citations.models import Conversation, Note, Page, Source
+from citations.models import Citation, Conversation, Note, Page, Source
 from citations.notebook import export, highlights, obsidian, web_annotations
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
@@ -45,13 +45,18 @@ def write(
     file: IO[bytes],
     *,
     collection: Collection | None = None,
+    only: Sequence[int] = (),
     progress: Progress = lambda done, total: None,
 ) -> None:
-    """Write the ZIP to a file that need not be seekable; one source at a time is in memory."""
+    """Write the ZIP to a file that need not be seekable; one source at a time is in memory.
+
+    Of the sources whose keys are ``only`` (empty: all), it has the texts, the highlights and the
+    notes that quote them.
+    """
     if collection is not None:
         scope = Scope(readable=scope.readable & {collection.pk})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        _Contents(scope, user, collection, archive, progress).write()
+        _Contents(scope, user, collection, archive, progress, only).write()
 
 
 class _Contents:
@@ -64,6 +69,7 @@ class _Contents:
         collection: Collection | None,
         archive: zipfile.ZipFile,
         progress: Progress,
+        only: Sequence[int],
     ) -> None:
         self.scope, self.user, self.collection = scope, user, collection
         self.archive, self.progress = archive, progress
@@ -75,6 +81,13 @@ class _Contents:
         self.notes = Note.objects.visible(scope).select_related("collection", "author")
         own = Conversation.objects.of(scope, user).select_related("collection")
         self.conversations = own.filter(collection=collection) if collection else own
+        self.highlights = highlights.matching(scope, user, HighlightFilter())
+        if only:
+            self.sources = self.sources.filter(pk__in=only)
+            self.highlights = self.highlights.filter(source__in=only)
+            quoting = Citation.objects.visible(scope).filter(source__in=only)
+            self.notes = self.notes.filter(answer__in=quoting.in_answers().values("answer"))
+            self.conversations = own.none()
         self.total = sum(q.count() for q in (self.sources, self.notes, self.conversations))
         self.done = 0
 
@@ -108,8 +121,7 @@ class _Contents:
         }
 
     def write_highlights(self) -> None:
-        rows = highlights.matching(self.scope, self.user, HighlightFilter())
-        rows = rows.order_by("source_id", "span_start", "pk")
+        rows = self.highlights.order_by("source_id", "span_start", "pk")
         placed = highlights.place(rows.iterator(chunk_size=BATCH))
         for source, members in groupby(placed, key=lambda each: each.row.source):
             text = obsidian.of_source(source, [*members])

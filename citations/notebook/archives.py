@@ -1,7 +1,7 @@
 """Archives: asked for, made by a worker, and kept for a day."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
 from io import RawIOBase
 from time import monotonic
@@ -13,11 +13,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from citations.errors import ArchiveNotFound
-from citations.models import Archive, ArchivePart, ArchiveState
+from citations.models import Archive, ArchivePart, ArchiveState, Source
 from citations.notebook import archive as archive_file
 from transcripts import audit, library
 from transcripts.audit import Action
-from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.errors import Conflict, KnowledgeBaseError, UnexpectedError
 from transcripts.locks import release_connection
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
@@ -28,21 +28,33 @@ RECORD_EVERY: Final = 1.0  # seconds between two records of the progress
 logger = logging.getLogger(__name__)
 
 
-def request(scope: Scope, user: User, *, collection: str = "") -> Archive:
-    """Ask for an archive of a collection ("": all); return the unfinished one if there is one.
+def request(
+    scope: Scope, user: User, *, collection: str = "", sources: Iterable[Source] = ()
+) -> Archive:
+    """Ask for an archive of a collection ("": all), or of ``sources`` with what was made of them;
+    return the unfinished one if there is one.
 
-    Earlier ones of the user are deleted. Raises ``CollectionNotFound``.
+    Earlier ones of the user are deleted. Raises ``CollectionNotFound``, and ``Conflict`` while one
+    of other sources is unfinished.
     """
+    keys = sorted(source.pk for source in sources)
     target = library.find_collection(scope, collection) if collection else None
     ids = sorted(scope.readable & {target.pk} if target else scope.readable)
     own = Archive.objects.filter(owner=user)
     if unfinished := own.unfinished().first():
+        if unfinished.sources != keys:
+            raise Conflict(
+                "Another archive is being made for you.",
+                hint="Wait until it is ready, and ask again.",
+            )
         return unfinished
     own.delete()
     audit.record(Action.EXPORT, "archive", collection=target)
     try:
         with transaction.atomic():
-            return Archive.objects.create(owner=user, collection=target, collections=ids)
+            return Archive.objects.create(
+                owner=user, collection=target, collections=ids, sources=keys
+            )
     except IntegrityError:  # two pages asked at once
         return own.get()
 
@@ -108,7 +120,14 @@ def _write(archive: Archive) -> int:
             archive.change(done=done, total=total)
 
     file = cast("IO[bytes]", parts)
-    archive_file.write(scope, archive.owner, file, collection=archive.collection, progress=record)
+    archive_file.write(
+        scope,
+        archive.owner,
+        file,
+        collection=archive.collection,
+        only=archive.sources,
+        progress=record,
+    )
     parts.finish()
     return parts.size
 

@@ -11,6 +11,18 @@ Span = tuple[int, int]  # characters [first, last)
 WINDOW: Final = 400  # characters beside a passage in which its sentence begins and ends
 LONGEST: Final = 120  # characters that are hidden at most
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+# Words that fit into most sentences: who reads a card cannot know which is meant.
+_GENERAL: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """answer answers case cases example examples fact facts idea ideas kind kinds moment part
+        parts people person place places point points problem problems question questions reason
+        reasons something sort stuff thing things time times way ways word words actually always
+        basically course maybe perhaps probably really antwort beispiel fall frage fragen grund
+        idee leute mensch menschen moment problem punkt sache sachen teil weise wort zeit
+        eigentlich natürlich vielleicht wirklich""",
+    )
+)
 
 
 def sentence_around(text: str, passage: Span) -> Span:
@@ -25,7 +37,8 @@ def sentence_around(text: str, passage: Span) -> Span:
 
 def hidden(sentence: str, passage: Span, stops: Collection[str] = ()) -> Span:
     """Return the words of a sentence to ask for: the passage itself where it is a part, else its
-    most telling word: a number, then a name, then the longest word that is no stop word.
+    most telling word: a number, then a name, then the longest word that is neither a stop word nor
+    a general one such as “question”.
     """
     first, last = passage
     quote = sentence[first:last]
@@ -37,7 +50,8 @@ def hidden(sentence: str, passage: Span, stops: Collection[str] = ()) -> Span:
     return max(telling or words, key=lambda span: _worth(sentence, span), default=(first, last))
 
 
-def _worth(sentence: str, span: Span) -> tuple[int, int]:
+def _worth(sentence: str, span: Span) -> tuple[int, bool, int]:
     word = sentence[slice(*span)]
     is_name = span[0] > 0 and word[0].isupper() and sentence[span[0] - 2] not in ".?!:"
-    return 2 * any(letter.isdigit() for letter in word) + is_name, len(word)
+    is_special = word.casefold() not in _GENERAL
+    return 2 * any(letter.isdigit() for letter in word) + is_name, is_special, len(word)

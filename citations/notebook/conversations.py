@@ -66,13 +66,15 @@ def list_conversations(
     *,
     words: str = "",
     collection: str = "",
+    own: bool = False,
     offset: int = 0,
     limit: int = 25,
 ) -> ConversationPage:
     """Return the user's and shared conversations with all ``words`` in the title: the user's
-    pinned ones first. Raises ``CollectionNotFound``.
+    pinned ones first. ``own``: the user's alone, in order of time. Raises ``CollectionNotFound``.
     """
-    conversations = Conversation.objects.readable(scope, user)
+    known = Conversation.objects
+    conversations = known.of(scope, user) if own else known.readable(scope, user)
     if collection:
         conversations = conversations.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
@@ -80,7 +82,8 @@ def list_conversations(
     counted = conversations.select_related("collection", "owner").annotate(
         answer_count=Count("answers"), is_first=Q(is_pinned=True, owner=user)
     )
-    rows = tuple(counted.order_by("-is_first", "-updated_at", "-pk")[offset : offset + limit + 1])
+    order = ["-updated_at", "-pk"] if own else ["-is_first", "-updated_at", "-pk"]
+    rows = tuple(counted.order_by(*order)[offset : offset + limit + 1])
     following = offset + limit if len(rows) > limit else None
     total = conversations.count()
     return ConversationPage(conversations=rows[:limit], total=total, next=following)

@@ -108,11 +108,16 @@ def _markdown(visible: _VisibleConversation) -> str:
 
 
 def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
-    """Start a paragraph at each labelled claim, and where the first place's claims end."""
+    """Start a paragraph at each labelled claim, where the first place's claims end, and where
+    another question is answered.
+    """
     starts = [
         index
         for index, claim in enumerate(claims)
-        if index == 0 or claim.label or claim.is_more > claims[index - 1].is_more
+        if index == 0
+        or claim.label
+        or claim.is_more > claims[index - 1].is_more
+        or claim.part != claims[index - 1].part
     ]
     return [claims[first:last] for first, last in pairwise([*starts, len(claims)])]
 

@@ -87,10 +87,13 @@ class HighlightFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HighlightPage:
-    """A page of highlights, latest first; ``next`` is the next offset or None."""
+    """A page of highlights, latest first; ``next`` is the next offset or None, and ``cards`` says
+    how many of all are cards.
+    """
 
     highlights: tuple[PlacedHighlight, ...]
     total: int
+    cards: int
     next: int | None
 
 
@@ -159,7 +162,7 @@ def find(
 
 def own(user: User | None) -> HighlightQuerySet:
     """Return a user's highlights (None: the local user's), wherever they are."""
-    return Highlight.objects.filter(author=user).select_related(*DETAILS)
+    return Highlight.objects.kept().filter(author=user).select_related(*DETAILS)
 
 
 def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> HighlightQuerySet:
@@ -204,6 +207,7 @@ def list_highlights(
     return HighlightPage(
         highlights=tuple(_place(row) for row in shown[:limit]),
         total=rows.count(),
+        cards=rows.filter(is_card=True).count(),
         next=offset + limit if len(shown) > limit else None,
     )
 

@@ -89,6 +89,7 @@ def keep(
     default = answer.conversation.collection
     target = library.target_collection(scope, collection or (default.slug if default else ""))
     notes = Note.objects.filter(answer=answer, collection=target)
+    notes.exclude(deletion=None).update(answer=None)  # it is going
     existing = notes.select_related(*DETAILS).first()
     if existing is not None:
         return StoredNote(note=existing, is_new=False)

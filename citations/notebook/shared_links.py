@@ -1,4 +1,4 @@
-"""Links that show one highlight or answer to people without an account.
+"""Links that show one highlight, answer, page or clip to people without an account.
 
 A link shows what its author may still read, in collections whose owners allow links; otherwise it
 leads nowhere, also later.
@@ -6,17 +6,23 @@ leads nowhere, also later.
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from citations.errors import AnswerNotFound, HighlightNotFound, LinksNotAllowed, SharedLinkNotFound
-from citations.models import Answer, Highlight, SharedLink
+from citations.documents import pages
+from citations.documents.page_images import PageImage
+from citations.errors import CitationNotFound, LinksNotAllowed, SharedLinkNotFound
+from citations.library.filters import find_source
+from citations.models import Answer, Citation, Highlight, SharedLink, Source
 from citations.notebook import answers, highlights
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
+from citations.passages import Locator
+from citations.quotes.selection import SelectedText
+from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import WRITING_ROLES, Collection
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
@@ -25,47 +31,108 @@ from transcripts.timecodes import watch_url
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30
 MOST: Final = 200  # links of an author
+LONGEST_CLIP: Final = 600_000  # ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareTarget:
+    """What is to be shared: a highlight, an answer, a page, or a clip of a recording (ms).
+
+    A citation is shared as a highlight of its words, so that it is listed and can be deleted.
+    """
+
+    highlight: UUID | str = ""
+    answer: UUID | str = ""
+    citation: UUID | str = ""
+    source: UUID | str = ""
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedPassage:
+    """A page of a document, or what is said in a clip; ``image`` has the size of its picture."""
+
+    source: Source
+    locator: Locator
+    text: str
+    image: PageImage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedItem:
-    """What a link shows: a highlight or an answer."""
+    """What a link shows: a highlight, an answer or a passage."""
 
     link: SharedLink
     highlight: PlacedHighlight | None = None
     answer: AnswerRecord | None = None
+    passage: SharedPassage | None = None
 
     @property
     def original(self) -> str:
-        """The address of a highlighted moment on YouTube; else empty."""
-        if self.highlight is None or self.highlight.locator is None:
+        """The address of a highlighted moment or clip on YouTube; else empty."""
+        if self.passage is not None:
+            source, locator = self.passage.source, self.passage.locator
+        elif self.highlight is not None and self.highlight.locator is not None:
+            source, locator = self.highlight.row.source, self.highlight.locator
+        else:
             return ""
-        video = self.highlight.row.source.video
-        start = self.highlight.locator.start
-        return watch_url(video.youtube_id, at_ms=start) if video and video.youtube_id else ""
+        video = source.video
+        has_video = video is not None and video.youtube_id
+        return watch_url(video.youtube_id, at_ms=locator.start) if video and has_video else ""
 
 
-def share_highlight(
-    scope: Scope, user: User | None, placed: PlacedHighlight, *, days: int = LIFETIME
+def share(
+    scope: Scope, user: User | None, target: ShareTarget, *, days: int = LIFETIME
 ) -> SharedLink:
-    """Make a link to a highlight. Raises ``LinksNotAllowed``, and ``Forbidden`` for readers."""
-    collection = placed.row.source.collection
-    scope.require_write(collection.pk)
-    if not collection.allows_links:
-        raise _not_allowed(f"“{collection.name}”")
-    return _make(user, days, highlight=placed.row)
+    """Make a link to one thing: of an answer, to what it quotes from collections that allow links.
 
-
-def share_answer(
-    scope: Scope, user: User | None, answer: Answer, *, days: int = LIFETIME
-) -> SharedLink:
-    """Make a link to an answer: to what it quotes from collections that allow links.
-
-    Raises ``LinksNotAllowed`` if nothing would be left.
+    Raises ``LinksNotAllowed``, ``Forbidden`` for readers, ``InvalidInput`` for anything but one
+    thing, and what finding it raises.
     """
-    if not _shows_claims(answer, user, scope.writable):
-        raise _not_allowed("the collections that this answer quotes")
-    return _make(user, days, answer=answer)
+    if sum(map(bool, (target.highlight, target.answer, target.citation, target.source))) != 1:
+        raise InvalidInput("A link shows one thing: a highlight, an answer, a page or a clip.")
+    if target.citation:
+        citation = _citation(scope, target.citation)
+        _require_links(scope, citation.source)
+        return _make(user, days, highlight=_highlight(scope, user, citation))
+    if target.highlight:
+        placed = highlights.find(scope, user, target.highlight)
+        _require_links(scope, placed.row.source)
+        return _make(user, days, highlight=placed.row)
+    if target.answer:
+        answer = answers.find_answer(scope, user, target.answer)
+        if not _shows_claims(answer, user, scope.writable):
+            raise _not_allowed("the collections that this answer quotes")
+        return _make(user, days, answer=answer)
+    source = find_source(scope, str(target.source))
+    _require_links(scope, source)
+    place = {"page": target.page, "start": target.start, "end": target.end}
+    _passage(scope, SharedLink(source=source, **place))
+    return _make(user, days, source=source, **place)
+
+
+def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
+    """Return the collections that keep this from being shared: without links, or only read.
+
+    Raises what finding it raises.
+    """
+    sources = Source.objects.visible(scope)
+    if target.answer:
+        answer = answers.find_answer(scope, user, target.answer)
+        if _shows_claims(answer, user, scope.writable):
+            return []
+        sources = sources.filter(citations__answer=answer)
+    elif target.citation:
+        sources = sources.filter(pk=_citation(scope, target.citation).source_id)
+    elif target.highlight:
+        placed = highlights.find(scope, user, target.highlight)
+        sources = sources.filter(pk=placed.row.source_id)
+    else:
+        sources = sources.filter(pk=find_source(scope, str(target.source)).pk)
+    rows = Collection.objects.filter(pk__in=sources.values("collection")).order_by("name")
+    return [row for row in rows if not row.allows_links or row.pk not in scope.writable]
 
 
 def list_links(scope: Scope, user: User | None) -> list[SharedLink]:
@@ -84,7 +151,7 @@ def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:
 def follow(reference: UUID | str) -> SharedItem:
     """Return what a link shows. Raises ``SharedLinkNotFound``, whatever the reason."""
     links = SharedLink.objects.unexpired().filter(uuid=uuid_of(reference))
-    link = links.select_related("author", "highlight", "answer").first()
+    link = links.select_related("author", "highlight", "answer", "source").first()
     if link is None:
         raise _nowhere()
     scope = _shareable(link.author)
@@ -92,10 +159,12 @@ def follow(reference: UUID | str) -> SharedItem:
         if link.highlight is not None:
             placed = highlights.find(scope, link.author, link.highlight.uuid)
             return SharedItem(link=link, highlight=placed)
+        if link.source is not None:
+            return SharedItem(link=link, passage=_passage(scope, link))
         assert link.answer is not None
         answers.find_answer(_whole(scope, link.answer), link.author, link.answer.uuid)
         (record,) = answers.read(scope, [link.answer])
-    except (AnswerNotFound, HighlightNotFound):
+    except (NotFound, InvalidInput):
         raise _nowhere() from None
     if not record.claims:
         raise _nowhere()
@@ -108,17 +177,58 @@ def allow_links(collection: Collection, *, is_allowed: bool) -> None:
     collection.allows_links = is_allowed
 
 
-def _make(
-    user: User | None,
-    days: int,
-    *,
-    highlight: Highlight | None = None,
-    answer: Answer | None = None,
-) -> SharedLink:
+def _make(user: User | None, days: int, **shown: Any) -> SharedLink:
     expires_at = timezone.now() + timedelta(days=days)
-    return SharedLink.objects.create(
-        author=user, highlight=highlight, answer=answer, expires_at=expires_at
-    )
+    return SharedLink.objects.create(author=user, expires_at=expires_at, **shown)
+
+
+def _require_links(scope: Scope, source: Source) -> None:
+    scope.require_write(source.collection_id)
+    if not source.collection.allows_links:
+        raise _not_allowed(f"“{source.collection.name}”")
+
+
+def _citation(scope: Scope, reference: UUID | str) -> Citation:
+    visible = Citation.objects.visible(scope).select_related("source__collection")
+    citation = visible.filter(uuid=uuid_of(reference)).first()
+    if citation is None:
+        raise CitationNotFound("There is no such citation.")
+    return citation
+
+
+def _highlight(scope: Scope, user: User | None, citation: Citation) -> Highlight:
+    """Return the user's highlight of these words, with what was noted there, or make it."""
+    same = Highlight.objects.filter(author=user, source=citation.source, quote=citation.quote)
+    words = SelectedText(exact=citation.quote, prefix=citation.prefix, suffix=citation.suffix)
+    return same.first() or highlights.keep(scope, user, citation.source, words).placed.row
+
+
+def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
+    """Return the page or clip of a link. Raises ``SourceNotFound``, ``PageNotFound``, and
+    ``InvalidInput`` for a place that the source does not have.
+    """
+    assert link.source is not None
+    source = find_source(scope, str(link.source.uuid))
+    if source.video_id is None:
+        if link.page is None or link.start is not None or link.end is not None:
+            raise InvalidInput("Of a document, a page is shared.", hint="Name its number, from 1.")
+        view = pages.show_page(scope, source.uuid, link.page)
+        first = view.page.start
+        span = (first, first + len(view.page.text))
+        locator = Locator(span=span, start=None, end=None, page=link.page, last_page=link.page)
+        return SharedPassage(source=source, locator=locator, text=view.page.text, image=view.image)
+    start, end = link.start, link.end
+    if link.page is not None or start is None or end is None or not 0 < end - start <= LONGEST_CLIP:
+        raise InvalidInput(
+            "Of a recording, a clip is shared: from a time until a later one.",
+            hint=f"It lasts at most {LONGEST_CLIP // 60_000} minutes.",
+        )
+    cues = source.transcript.cues if source.transcript else ()
+    said = [text for first, last, text in cues if first < end and last > start]
+    if not said:
+        raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
+    locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
+    return SharedPassage(source=source, locator=locator, text=" ".join(said))
 
 
 def _shows_claims(answer: Answer, user: User | None, writable: frozenset[int]) -> bool:

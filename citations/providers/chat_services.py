@@ -120,8 +120,8 @@ class OpenAiLlm(RemoteLlm):
         return ChatReply(
             text=part.content or "",
             usage=Usage(
-                asked=cost.prompt_tokens,
-                answered=cost.completion_tokens,
+                input=cost.prompt_tokens,
+                output=cost.completion_tokens,
                 cached=details.cached_tokens or 0,
                 stored=details.cache_write_tokens or 0,
             ),
@@ -193,10 +193,10 @@ class AnthropicLlm(RemoteLlm):
         return ChatReply(
             text=text + (answer.delta.text if answer.delta else ""),
             usage=Usage(
-                asked=(cost.input_tokens or 0) + cached + stored,
+                input=(cost.input_tokens or 0) + cached + stored,
                 cached=cached,
                 stored=stored,
-                answered=cost.output_tokens or 0,
+                output=cost.output_tokens or 0,
             ),
             reason=answer.stop_reason or (answer.delta.stop_reason if answer.delta else None) or "",
             done=answer.type in {"message", "message_stop"},
@@ -242,7 +242,7 @@ class OllamaLlm(RemoteLlm):
     def _read(self, answer: "_OllamaChat") -> ChatReply:
         return ChatReply(
             text=answer.message.content if answer.message else "",
-            usage=Usage(asked=answer.prompt_eval_count, answered=answer.eval_count),
+            usage=Usage(input=answer.prompt_eval_count, output=answer.eval_count),
             reason=answer.done_reason,
             done=answer.done,
             error=error_text(answer.error),

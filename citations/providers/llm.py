@@ -23,24 +23,24 @@ _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens: ``asked`` are all of the input; the cache held ``cached`` and gets ``stored``."""
+    """Tokens: ``input`` are all of the input; the cache held ``cached`` and gets ``stored``."""
 
-    asked: int = 0
+    input: int = 0
     cached: int = 0
     stored: int = 0
-    answered: int = 0
+    output: int = 0
 
     @property
     def by_kind(self) -> dict[str, int]:
         """The tokens by what they cost: ``input`` that no cache held, ``cached``, ``output``."""
-        return {"input": self.asked - self.cached, "cached": self.cached, "output": self.answered}
+        return {"input": self.input - self.cached, "cached": self.cached, "output": self.output}
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
-            asked=self.asked + other.asked,
+            input=self.input + other.input,
             cached=self.cached + other.cached,
             stored=self.stored + other.stored,
-            answered=self.answered + other.answered,
+            output=self.output + other.output,
         )
 
 
@@ -88,10 +88,10 @@ class ChatReply:
         """Append a piece. Counts of tokens are running totals: the highest is valid."""
         older, newer = self.usage, piece.usage
         usage = Usage(
-            asked=max(older.asked, newer.asked),
+            input=max(older.input, newer.input),
             cached=max(older.cached, newer.cached),
             stored=max(older.stored, newer.stored),
-            answered=max(older.answered, newer.answered),
+            output=max(older.output, newer.output),
         )
         return replace(
             piece,
@@ -203,7 +203,7 @@ def error_text(error: Any) -> str:
 
 
 class FakeLlm:
-    """A language model for tests that records its prompts in ``asked``."""
+    """A language model for tests that records its prompts in ``input``."""
 
     name = "fake:words"
     caches = True
@@ -213,12 +213,12 @@ class FakeLlm:
     ) -> None:
         self._answer = answer or _some_words
         self.budget = budget
-        self.asked: list[Prompt] = []
+        self.prompts: list[Prompt] = []
 
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
-        self.asked.append(prompt)
+        self.prompts.append(prompt)
         text = self._answer(prompt)
-        usage = Usage(asked=prompt_tokens(prompt), answered=len(text.split()))
+        usage = Usage(input=prompt_tokens(prompt), output=len(text.split()))
         return Completion(text=text, usage=usage)
 
     def stream(

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from citations.text import sentences
+from citations.text.standalone import SPEAKER
 from transcripts.cues import Cue
 from transcripts.reading import full_text
 
@@ -19,7 +20,7 @@ Span = tuple[int, int]  # characters [first, last)
 
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
-SPEAKER: Final = (">>", "- ", "– ")  # how captions begin another speaker's words
+TURN: Final = (">>", "- ", "– ")  # how captions begin another speaker's words, without a name
 
 
 class SpokenSentence(NamedTuple):
@@ -115,7 +116,8 @@ class SpokenText:
         return (
             sentence.first - before[0].first >= PARAGRAPH
             or sentence.start - said.end >= PAUSE
-            or self.text.startswith(SPEAKER, sentence.first)
+            or self.text.startswith(TURN, sentence.first)
+            or SPEAKER.match(self.text, sentence.first) is not None
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, said.start)
         )
 

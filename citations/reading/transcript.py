@@ -4,14 +4,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from citations.providers.languages import stop_words
+from citations.providers.languages import stop_words, telling_words
 from citations.reading.sentence_index import SentenceIndex, SentenceMatches
 from citations.reading.spoken_text import SpokenText
 from transcripts import conf, library
 from transcripts.cues import CueGroup, group_by_time
 from transcripts.errors import ChunkNotFound
 from transcripts.models import Transcript
-from transcripts.tokenizer import query_counts
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -61,9 +60,7 @@ class TranscriptText(SpokenText):
 
     def telling_words(self, query: str) -> str:
         """Return the words of a query without stop words, unless it has no others."""
-        stops = stop_words(self.language)
-        words = query_counts(query)
-        return " ".join([word for word in words if word not in stops] or words)
+        return telling_words(query, self.language)
 
     def _chunk(self, group: CueGroup) -> TranscriptChunk:
         stop = group.first + group.count

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AliasChoices, AliasPath, Field, model_valid
 from citations import passages
 from citations.passages import Locator
 from transcripts.conf import absolute
-from transcripts.schemas import CollectionSlug, Seconds, Shape, VideoKey
+from transcripts.schemas import CollectionSlug, JobOut, JobProblem, Seconds, Shape, VideoKey
 from transcripts.timecodes import milliseconds
 
 Link = Annotated[str, AfterValidator(absolute)]
@@ -214,6 +214,21 @@ class SourcesOut(Shape):
     total: int
     counts: StateCountsOut
     next: int | None = Field(description="The offset of the next page; null: this is the last.")
+
+
+class DocumentOut(Shape):
+    """A document that was added or existed already; it is read and indexed next."""
+
+    source: SourceOut
+    is_new: bool
+
+
+class FilesOut(Shape):
+    """Documents, a job for the caption files, and the files that were refused."""
+
+    documents: list[DocumentOut]
+    job: JobOut | None
+    problems: list[JobProblem]
 
 
 class StoredMarkOut(Shape):

@@ -93,7 +93,8 @@ class StageLog:
 class CandidateHit(NamedTuple):
     """A candidate and its scores; ``most`` is the maximum of the fused score.
 
-    ``relevance`` is what the judge says; None in a search of one branch.
+    ``relevance`` is what the judge says; None in a search of one branch. What ``is_verbatim`` holds
+    the query word for word, and needs no estimate of its likelihood.
     """
 
     candidate: Candidate
@@ -102,14 +103,15 @@ class CandidateHit(NamedTuple):
     cosine: float | None
     most: float
     relevance: Relevance | None = None
+    is_verbatim: bool = False
 
     @property
     def likelihood(self) -> float | None:
-        return self.relevance.likelihood if self.relevance else None
+        return self.relevance.likelihood if self.relevance and not self.is_verbatim else None
 
     @property
     def is_likely(self) -> bool:
-        return self.relevance is None or self.relevance.is_likely
+        return self.relevance is None or self.relevance.is_likely or self.is_verbatim
 
     @property
     def score(self) -> float:
@@ -217,10 +219,16 @@ def _judged(
         resolved=resolved,
         is_hypothetical=bool(embedding.hypothesis),
     )
-    pairs = zip(hits, relevances, strict=True)
-    return sorted(
-        (hit._replace(relevance=judged) for hit, judged in pairs), key=lambda hit: -hit.score
+    judged = (
+        hit._replace(relevance=own, is_verbatim=_is_verbatim(request.query, hit, own))
+        for hit, own in zip(hits, relevances, strict=True)
     )
+    return sorted(judged, key=lambda hit: -hit.score)
+
+
+def _is_verbatim(query: Query, hit: CandidateHit, judged: Relevance) -> bool:
+    """Look for the query itself where its likelihood would be shown low."""
+    return not judged.is_likely and query.is_verbatim_in(hit.candidate.text)
 
 
 def _by_vector(

@@ -27,6 +27,7 @@ from citations.passages import (
     TermScore,
 )
 from citations.providers import registry
+from citations.providers.languages import telling_words
 from citations.search import candidates, fusion, judgments, neighbours
 from citations.search.candidates import (
     FETCH,
@@ -268,7 +269,7 @@ def _passage(
         is_likely=group.best.hit.is_likely,
         link=row.link,
         timestamp_link=row.timestamp_link,
-        spans=tuple(matched_spans(row.text, request.query.words, row.language)),
+        spans=_marked_spans(row, request.query.words),
         duplicates=tuple(
             NearDuplicate(
                 origin=other.origin, locator=other.locator, link=other.link, similarity=similarity
@@ -288,6 +289,10 @@ def _passage(
         mark=marks.get(row.chunk),
         explanation=explained,
     )
+
+
+def _marked_spans(row: Candidate, words: str) -> tuple[tuple[int, int], ...]:
+    return tuple(matched_spans(row.text, telling_words(words, row.language), row.language))
 
 
 def _explanation(ranked: RankedHit, terms: tuple[TermScore, ...]) -> Explanation:

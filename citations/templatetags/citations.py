@@ -10,20 +10,24 @@ from django import template
 from django.utils.html import escape, format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from citations.lectures.cards import confidence, heading_path, printed_place
+from citations.answers.answer import Quote
+from citations.answers.question.wording import separated
+from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, SourceKind
-from citations.passages import ColoredSpan, Locator, place
+from citations.passages import ColoredSpan, Located, Locator, interval
 from citations.providers.languages import stop_words
 from citations.readers.markup.sanitizer import sanitize
 from citations.reading.marked_html import label, mark
 from citations.text.snippets import nearest_sentence
+from citations.text.standalone import SPEAKER
+from transcripts.timecodes import watch_url
 
 register = template.Library()
-register.filter(place)
 register.filter(confidence)
 register.filter(heading_path)
-register.filter(printed_place)
 
 PREVIEW = 150  # characters of a passage on a card
 
@@ -37,15 +41,29 @@ class MarkedText(Protocol):
 
 
 @register.filter
+def part_question(part: str) -> str:
+    """Return one of several questions without its context."""
+    return separated(part)[0]
+
+
+@register.filter
 def lit(text: str, marks: MarkedText) -> SafeString:
-    """Escape a text and mark the spans, which may overlap."""
+    """Escape a text and mark the spans, which may overlap, and the name of who says it."""
     spans, labels = _spans_of(marks), _labels_of(marks)
+    if speaker := SPEAKER.match(text):
+        spans["speaker"] = [speaker.span()]
     borders = {offset for kind in spans.values() for span in kind for offset in span}
     parts: list[SafeString | str] = []
     for start, end in pairwise(sorted({0, len(text), *borders})):
         kinds = [kind for kind in spans if any(a <= start < b for a, b in spans[kind])]
         said = mark_safe(label(labels[start])) if start in labels else ""  # escaped there
-        mark = format_html('<mark class="{}">{}{}</mark>', " ".join(kinds), said, text[start:end])
+        mark = format_html(
+            '<{0} class="{1}">{2}{3}</{0}>',
+            "b" if kinds == ["speaker"] else "mark",
+            " ".join(kinds),
+            said,
+            text[start:end],
+        )
         parts.append(mark if kinds else text[start:end])
     return format_html_join("", "{}", ((part,) for part in parts))
 
@@ -60,7 +78,7 @@ def rendered(page: Page, marks: MarkedText) -> SafeString:
 def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
     """Return the spans by the classes of their marks."""
     spans = {"quoted": [*marks.quote], "looked-for": [*marks.matches]}
-    for first, last, color, _ in marks.highlights:
+    for first, last, color, _begins in marks.highlights:
         spans.setdefault(f"highlight highlight-{color}", []).append((first, last))
     return spans
 
@@ -68,7 +86,48 @@ def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
 def _labels_of(marks: MarkedText) -> dict[int, str]:
     """Return what to tell of the highlights, by the characters at which they begin."""
     spans = marks.highlights
-    return {span.first: f"Highlighted in {span.color}" for span in spans if span.begins}
+    return {span.first: str(_HIGHLIGHTED[span.color]) for span in spans if span.begins}
+
+
+_HIGHLIGHTED = {
+    "yellow": gettext_lazy("Highlighted in yellow"),
+    "green": gettext_lazy("Highlighted in green"),
+    "blue": gettext_lazy("Highlighted in blue"),
+    "pink": gettext_lazy("Highlighted in pink"),
+}
+
+
+@register.filter
+def place(located: Located) -> str:
+    """Write a position as ``citations.passages.place`` does, in the page's language."""
+    times = interval(located.start, located.end)
+    if times or located.page is None:
+        return times
+    if located.last_page in (None, located.page):
+        return _("page %(number)s") % {"number": located.page}
+    return _("pages %(first)s–%(last)s") % {"first": located.page, "last": located.last_page}
+
+
+@register.filter
+def printed_place(citation: Citation) -> str:
+    """Write a position, with the number that is printed on its first page if that differs."""
+    label = getattr(citation, "page_label", None)
+    if not label or label == str(citation.page):
+        return place(citation)
+    return _("%(place)s (printed %(label)s)") % {"place": place(citation), "label": label}
+
+
+_CONFIDENCES = {
+    "high": gettext_lazy("high confidence"),
+    "middling": gettext_lazy("middling confidence"),
+    "low": gettext_lazy("low confidence"),
+}
+
+
+@register.filter
+def confidence_name(name: str) -> str:
+    """Write how sure something is."""
+    return str(_CONFIDENCES[name])
 
 
 @register.filter
@@ -135,3 +194,12 @@ def written(text: str) -> SafeString:
     ):
         shown = pattern.sub(replacement, shown)
     return mark_safe(linebreaks(shown))  # escaped before tags are added
+
+
+@register.filter
+def on_youtube(quote: Quote) -> str:
+    """Return the address of a quote on YouTube, at its second; "" if it is not heard there."""
+    url, start = quote.origin.url, quote.locator.start
+    if start is None or not url.startswith(watch_url("")):
+        return ""
+    return f"{url}&t={start // 1000}s"

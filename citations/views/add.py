@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from citations.documents import storage as document_storage
@@ -22,6 +23,7 @@ from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
+from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, fragment
 
 
@@ -40,11 +42,16 @@ class AddResult:
     def message(self) -> str:
         """What happened, in a sentence."""
         if self.error:
-            return f"{self.name}: {self.error.message} {self.error.hint}"
+            error = f"{translated(self.error.message)} {translated(self.error.hint)}"
+            return f"{self.name}: {error}"
+        return self._good_news() % {"title": self.document.source if self.document else self.name}
+
+    def _good_news(self) -> str:
+        if self.document and self.document.is_new:
+            return _("“%(title)s” is being read.")
         if self.document:
-            result = "is being read" if self.document.is_new else "already exists as a document"
-            return f"“{self.document.source}” {result}."
-        return f"“{self.name}” is {'in the library' if self.video else 'queued'}."
+            return _("“%(title)s” already exists as a document.")
+        return _("“%(title)s” is in the library.") if self.video else _("“%(title)s” is queued.")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -170,4 +177,6 @@ def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
         level = messages.ERROR if outcome.error else messages.SUCCESS
         messages.add_message(request, level, outcome.message)
         if outcome.warning:
-            messages.warning(request, f"{outcome.warning.message} {outcome.warning.hint}")
+            warning = outcome.warning
+            text = f"{translated(warning.message)} {translated(warning.hint)}"
+            messages.warning(request, text)

@@ -7,9 +7,11 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 
 from citations.answers.answer import (
     STAGE_LABELS,
+    Breadth,
     Claim,
     ClaimEvent,
     Event,
@@ -17,9 +19,11 @@ from citations.answers.answer import (
     Progress,
     Quote,
 )
+from citations.answers.question.wording import named, separated
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.translation import translated
 from transcripts.views import events
 
 logger = logging.getLogger(__name__)
@@ -42,17 +46,32 @@ class ClaimContext:
     is_supported: bool = True
     is_more: bool = False
     language: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartContext:
+    """One of several questions and its claims, of which ``more`` are folded; none: not answered.
+
+    An empty question has the claims whose question is not known.
+    """
+
+    question: str
+    first: tuple[ClaimContext, ...] = ()
+    more: tuple[ClaimContext, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
     """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note.
 
-    Claims of ``more`` are folded beneath the others.
+    Claims of ``more`` are folded beneath the others, and of several questions, each has its own
+    claims in ``parts``.
     """
 
     answer: AnswerRecord
     claims: tuple[ClaimContext, ...]
+    parts: tuple[PartContext, ...] = ()
     confidence: str = ""
     note: Note | None = None
 
@@ -87,6 +106,7 @@ def claim_context(
         is_supported=claim.is_supported,
         is_more=claim.is_more,
         language=language,
+        part=claim.part,
     )
 
 
@@ -103,7 +123,38 @@ def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
     share, confidence = record.confidence, ""
     if share is not None:
         confidence = next(name for minimum, name in CONFIDENCES if share >= minimum)
-    return AnswerContext(answer=record, claims=claims, confidence=confidence, note=note)
+    return AnswerContext(
+        answer=record, claims=claims, parts=_parts(record, claims), confidence=confidence, note=note
+    )
+
+
+def _parts(record: AnswerRecord, claims: Sequence[ClaimContext]) -> tuple[PartContext, ...]:
+    """Return the claims by their questions; nothing where one was asked, or none is known.
+
+    A question without claims is among them only where the note says that it has no answer: its
+    claims may be withheld, or stand with another question.
+    """
+    parts = {part["text"]: part for part in record.trace.get("parts", ())}
+    if len(parts) < 2 or not any(claim.part in parts for claim in claims):
+        return ()
+    contexts = [
+        _part(record, claims, part)
+        for text, part in parts.items()
+        if any(claim.part == text for claim in claims) or named(text) in record.note
+    ]
+    unknown = tuple(claim for claim in claims if claim.part not in parts)
+    rest = [PartContext(question="", first=unknown)] if unknown else []
+    return (*rest, *contexts)
+
+
+def _part(
+    record: AnswerRecord, claims: Sequence[ClaimContext], part: Mapping[str, Any]
+) -> PartContext:
+    own = tuple(claim for claim in claims if claim.part == part["text"])
+    # A language model's sentences are one text, and an overview is a list.
+    is_whole = record.model or part["breadth"] == Breadth.BROAD
+    count = len(own) if is_whole else 1
+    return PartContext(question=separated(part["text"])[0], first=own[:count], more=own[count:])
 
 
 def stream(
@@ -121,9 +172,11 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
     """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
     yield events.event("begun", address)
     quotes: dict[int, Quote] = {}
+    part = ""
     try:
         for event_ in steps:
-            yield from _encode_event(event_, quotes)
+            yield from _encode_event(event_, quotes, part)
+            part = event_.claim.part if isinstance(event_, ClaimEvent) else part
         yield events.event("answer", render())
     except KnowledgeBaseError as error:
         yield _failed(error)
@@ -132,15 +185,22 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
         yield _failed(UnexpectedError())
 
 
-def _encode_event(event_: Event, quotes: dict[int, Quote]) -> Iterator[str]:
+def _encode_event(event_: Event, quotes: dict[int, Quote], part: str) -> Iterator[str]:
+    """Encode an event; a claim has its question as heading, unless ``part`` is the same one."""
     if isinstance(event_, Progress):
-        yield events.event("stage", STAGE_LABELS.get(event_.stage, event_.stage))
+        label = STAGE_LABELS.get(event_.stage, event_.stage)
+        yield events.event("stage", translated(label))
     elif isinstance(event_, ClaimEvent):
         quotes |= by_number(event_.quotes)
-        context = {"claim": claim_context(event_.claim, quotes), "quotes": event_.quotes}
+        own = event_.claim.part
+        context = {
+            "claim": claim_context(event_.claim, quotes),
+            "quotes": event_.quotes,
+            "heading": separated(own)[0] if own != part else "",
+        }
         yield events.event("claim", render_to_string("citations/_claim_event.html", context))
     elif isinstance(event_, FinalEvent):
-        yield events.event("stage", "Done")
+        yield events.event("stage", _("Done"))
 
 
 def _failed(error: KnowledgeBaseError) -> str:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.notebook import archives
@@ -43,4 +44,4 @@ def file(request: PageRequest, archive_id: UUID) -> StreamingHttpResponse:
 def delete(request: PageRequest, archive_id: UUID) -> HttpResponse:
     request.caller.require_write()
     archives.delete(archives.find(request.access, request.user, archive_id))
-    return done(request, "The archive was deleted.", "archive")
+    return done(request, _("The archive was deleted."), "archive")

@@ -11,6 +11,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.guide import storage as guide_storage
@@ -175,10 +176,10 @@ def _page(
 
 EXPORTS: Final = (
     ("md", "Markdown"),
-    ("html", "Print view"),
+    ("html", _("Print view")),
     ("json", "JSON"),
-    ("csl", "Citations as CSL-JSON"),
-    ("bib", "Citations as BibTeX"),
+    ("csl", _("Citations as CSL-JSON")),
+    ("bib", _("Citations as BibTeX")),
 )
 
 

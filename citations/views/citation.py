@@ -47,6 +47,7 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
         "link": link,
         "permanent": permanent,
         "clip": _clip(citation, at),
+        "may_share": citation.source.collection_id in request.access.writable,
         "view": _page(request, citation, at),
     }
     return fragment(request, "citations/_citation.html", context)

@@ -1,6 +1,7 @@
 """Conversations: list, rename, delete, export; rate and save their answers."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -8,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.errors import ConversationNotFound
@@ -19,6 +21,7 @@ from citations.notebook.answers import AnswerRecord
 from citations.notebook.export import ExportFormat
 from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
+from transcripts import library
 from transcripts.views.requests import PageRequest, done, fragment, number_of
 
 PAGE: Final = 30  # conversations on a page of the list
@@ -30,11 +33,20 @@ PRINTED: Final = (
 
 @require_safe
 def show_conversations(request: PageRequest) -> HttpResponse:
-    """List the user's conversations, latest first, filtered by words of the title."""
-    offset = number_of(request.GET.get("offset", "")) or 0
+    """List the user's conversations, latest first, by collection and words of the title."""
+    offset, slug = number_of(request.GET.get("offset", "")) or 0, request.GET.get("collection", "")
+    collection = library.find_collection(request.access, slug) if slug else None
     part: dict[str, Any] = {"words": words_of(request.GET), "offset": offset}
-    page = conversations.list_conversations(request.access, request.user, limit=PAGE, **part)
-    return render(request, "citations/conversations.html", {"page": page, **part})
+    page = conversations.list_conversations(
+        request.access, request.user, collection=slug, limit=PAGE, **part
+    )
+    context = {
+        "page": page,
+        "collection": collection,
+        "collection_query": f"?{urlencode({'collection': slug})}" if slug else "",
+        **part,
+    }
+    return render(request, "citations/conversations.html", context)
 
 
 @require_POST
@@ -69,7 +81,7 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
             {"conversation": conversation, "count": conversation.answers.count()},
         )
     conversations.delete(conversation)
-    return done(request, f"“{conversation.title}” was deleted.", "ask")
+    return done(request, _("“%(title)s” was deleted.") % {"title": conversation.title}, "ask")
 
 
 @require_safe
@@ -116,7 +128,7 @@ def keep(request: PageRequest, answer_id: UUID) -> HttpResponse:
             {"answer": _record(request, answer), "saved": saved.note, "is_old": not saved.is_new},
         )
     if not saved.is_new:
-        messages.info(request, "This answer was saved before: here is its note.")
+        messages.info(request, _("This answer was saved before: here is its note."))
     return redirect(address_of(saved.note))
 
 

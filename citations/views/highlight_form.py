@@ -36,7 +36,7 @@ class PassageFields:
 
     @property
     def colors(self) -> list[tuple[str, str]]:
-        return list(HighlightColor.choices)
+        return [(value, str(label)) for value, label in HighlightColor.choices]
 
 
 def passage_form(

@@ -6,8 +6,10 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from citations.ingest import selection
 from citations.models import HighlightColor
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
@@ -93,8 +95,8 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
     placed = _find(request, highlight_id, write=True)
     if request.method != "POST":
         return render(request, "citations/delete_highlight.html", {"placed": placed})
-    highlights.delete(placed.row)
-    return done(request, "The highlight was deleted.", placed.link)
+    deletion = selection.discard(by=request.user, highlights=[placed.row])
+    return done(request, _("The highlight was deleted."), placed.link, undo=deletion.uuid)
 
 
 def address_of(placed: PlacedHighlight) -> str:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from citations.ingest import item_details
@@ -65,7 +66,7 @@ def _saved(request: PageRequest, row: Any, context: dict[str, Any]) -> HttpRespo
             "listed_at": context["next"],
         }
         return fragment(request, f"citations/{part}.html", shown)
-    messages.success(request, f"“{row}” was saved.")
+    messages.success(request, _("“%(title)s” was saved.") % {"title": row})
     page = back(request, reverse("library"))
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": page["Location"]})

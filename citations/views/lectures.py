@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.errors import LectureNotFound
@@ -173,7 +174,7 @@ def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         context = {"lecture": lecture, "count": count}
         return render(request, "citations/delete_lecture.html", context)
     lecture_sessions.delete(lecture)
-    return done(request, f"“{lecture}” was deleted.", "lectures")
+    return done(request, _("“%(title)s” was deleted.") % {"title": lecture}, "lectures")
 
 
 def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:

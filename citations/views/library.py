@@ -1,5 +1,6 @@
 """The library: everything that was added, on one page."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -15,7 +16,8 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.library_form import SORT_LABELS, LibraryForm
 from transcripts import clock
-from transcripts.models import Collection
+from transcripts.models import Collection, Feed
+from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
 
 PAGE: Final = 60
@@ -25,7 +27,22 @@ A_YEAR: Final = 365 * 24 * 3600  # seconds
 @require_safe
 def show_library(request: PageRequest) -> HttpResponse:
     """Show a page of the list; HTMX gets the list alone, or what comes after an offset."""
-    parameters = LibraryForm(request.GET).parameters(view=request.COOKIES.get("library", ""))
+    return show_list(request, "citations/library.html", _notices)
+
+
+def show_list(
+    request: PageRequest,
+    template: str,
+    around: Callable[[PageRequest], dict[str, Any]],
+    *,
+    collection: Collection | None = None,
+) -> HttpResponse:
+    """Show a page of the list, of one collection or of all; ``around`` returns what else the whole
+    page needs.
+    """
+    parameters = LibraryForm(request.GET).parameters(
+        view=request.COOKIES.get("library", ""), collection=collection.slug if collection else ""
+    )
     page = items.list_items(
         request.access,
         parameters.listing,
@@ -37,6 +54,8 @@ def show_library(request: PageRequest) -> HttpResponse:
         "parameters": parameters,
         "listing": parameters.listing,
         "page": page,
+        "fixed_collection": collection,
+        "add_to": parameters.listing.collection,
         "writable": request.access.writable,
         "may_change": bool(request.access.writable),
     }
@@ -44,23 +63,34 @@ def show_library(request: PageRequest) -> HttpResponse:
         name = "_library_rows" if parameters.offset else "_library_list"
         response = fragment(request, f"citations/{name}.html", context)
     else:
-        response = render(request, "citations/library.html", context | _around(request))
+        response = render(
+            request, template, context | _choices(request, collection) | around(request)
+        )
     if "view" in request.GET:
         response.set_cookie("library", parameters.view, max_age=A_YEAR, samesite="Lax")
     return response
 
 
-def _around(request: PageRequest) -> dict[str, Any]:
-    """Return what stands around the list: values to filter by, and what is to be known."""
-    visible = Source.objects.visible(request.access)
+def _choices(request: PageRequest, collection: Collection | None) -> dict[str, Any]:
+    """Return the values to filter by, and what can be done with what is listed."""
+    listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
+    waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
     return {
         "targets": Collection.objects.filter(pk__in=request.access.writable),
-        "deletions": Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now()),
-        "known": facets(request.access),
+        "deletions": waiting,
+        "known": facets(listed),
+        "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
         "reading": READING,
-        "groups": GROUPS,
+        "groups": [group for group in GROUPS if not (collection and group == "collection")],
         "sorts": SORT_LABELS.items(),
+    }
+
+
+def _notices(request: PageRequest) -> dict[str, Any]:
+    """Return what is to be known about the whole library."""
+    visible = Source.objects.visible(request.access)
+    return {
         "counts": sources.count(visible),
         "error": vector_space.mismatch(),
         "split_otherwise": sources.split_otherwise(visible).count(),

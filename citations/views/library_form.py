@@ -5,6 +5,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
@@ -13,16 +14,16 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 VIEWS: Final = ("cards", "table")
 SORT_LABELS: Final = {
-    "added": "Newest first",
-    "-added": "Oldest first",
-    "published": "Latest published",
-    "-published": "First published",
-    "title": "Title, A to Z",
-    "-title": "Title, Z to A",
-    "length": "Longest first",
-    "-length": "Shortest first",
-    "read": "Last read first",
-    "-read": "Longest not read first",
+    "added": _("Newest first"),
+    "-added": _("Oldest first"),
+    "published": _("Latest published"),
+    "-published": _("First published"),
+    "title": _("Title, A to Z"),
+    "-title": _("Title, Z to A"),
+    "length": _("Longest first"),
+    "-length": _("Shortest first"),
+    "read": _("Last read first"),
+    "-read": _("Longest not read first"),
 }
 _WAYS: Final = [*SORTS, *(f"-{sort}" for sort in SORTS)]
 
@@ -38,14 +39,21 @@ class FilterPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryParameters:
+    """What was asked for. The page of a collection lists that one: it ``is_fixed`` by the address,
+    and is no part of the filter.
+    """
+
     listing: LibraryQuery
     view: str
     offset: int
+    is_fixed: bool = False
 
     def question(self, **values: object) -> str:
         """Return the query string for another list, from its start."""
         shown = {name: getattr(self.listing, name) for name in _PARTS}
         plain = {"q": shown.pop("words"), **shown, **values}
+        if self.is_fixed:
+            del plain["collection"]
         if plain["sort"] == SORTS[0]:
             plain["sort"] = ""
         return f"?{urlencode({name: value for name, value in plain.items() if value})}"
@@ -55,13 +63,19 @@ class LibraryParameters:
         labels = {"kind": dict(KINDS), "state": dict(State.choices), "reading": dict(READING)}
         return [
             FilterPart(
-                name="words" if name == "q" else name,
+                name=str(_NAMES[name]),
                 value=str(labels.get(name, {}).get(value, value)),
                 without=self.question(**{name: ""}),
             )
             for name in _FILTERS
+            if not (self.is_fixed and name == "collection")
             if (value := getattr(self.listing, "words" if name == "q" else name))
         ]
+
+    @property
+    def lists_collection(self) -> bool:
+        """Whether all of one collection is listed."""
+        return bool(self.listing.collection) and len(self.chips) == (not self.is_fixed)
 
     @property
     def hidden(self) -> dict[str, str]:
@@ -73,15 +87,15 @@ class LibraryParameters:
     def columns(self) -> list[dict[str, str]]:
         """The sortable columns of the table: where their headings lead, and how they are sorted."""
         names = {
-            "title": "Title",
-            "length": "Length",
-            "published": "Published",
-            "added": "Added",
-            "read": "Last read",
+            "title": _("Title"),
+            "length": _("Length"),
+            "published": _("Published"),
+            "added": _("Added"),
+            "read": _("Last read"),
         }
         return [self._column(sort, label) for sort, label in names.items()]
 
-    def _column(self, sort: str, label: str) -> dict[str, str]:
+    def _column(self, sort: str, label: Any) -> dict[str, str]:
         other = f"-{sort}" if self.listing.sort == sort else sort
         is_upward = (sort == "title") == (self.listing.sort == sort)
         is_sorted = self.listing.sort.removeprefix("-") == sort
@@ -99,6 +113,7 @@ class LibraryForm(forms.Form):
     q = forms.CharField(required=False, max_length=MAX_QUERY_CHARACTERS)
     collection = forms.CharField(required=False, max_length=120)
     channel = forms.CharField(required=False, max_length=200)
+    playlist = forms.CharField(required=False, max_length=300)
     tag = forms.CharField(required=False, max_length=100)
     kind = forms.ChoiceField(required=False, choices=KINDS)
     language = forms.CharField(required=False, max_length=35)
@@ -109,10 +124,14 @@ class LibraryForm(forms.Form):
     view = forms.ChoiceField(required=False, choices=[(view, view) for view in VIEWS])
     offset = forms.IntegerField(required=False, min_value=0, max_value=10_000_000)
 
-    def parameters(self, *, view: str = "") -> LibraryParameters:
-        """Return the parameters; ``view`` is the one to show where none is named."""
+    def parameters(self, *, view: str = "", collection: str = "") -> LibraryParameters:
+        """Return the parameters; ``view`` is the one to show where none is named, ``collection``
+        the slug of the only one that is listed.
+        """
         self.is_valid()
-        values: dict[str, Any] = self.cleaned_data
+        values: dict[str, Any] = self.cleaned_data | (
+            {"collection": collection} if collection else {}
+        )
         parts = {name: values.get(name) or "" for name in _PARTS if name not in ("words", "sort")}
         return LibraryParameters(
             listing=LibraryQuery(
@@ -120,8 +139,20 @@ class LibraryForm(forms.Form):
             ),
             view=values.get("view") or (view if view in VIEWS else VIEWS[0]),
             offset=values.get("offset") or 0,
+            is_fixed=bool(collection),
         )
 
 
-_FILTERS: Final = ("q", "collection", "channel", "tag", "kind", "language", "state", "reading")
+_NAMES: Final = {
+    "q": _("words"),
+    "collection": _("collection"),
+    "channel": _("channel"),
+    "playlist": _("playlist"),
+    "tag": _("tag"),
+    "kind": _("kind"),
+    "language": _("language"),
+    "state": _("state"),
+    "reading": _("reading"),
+}
+_FILTERS: Final = tuple(_NAMES)
 _PARTS: Final = tuple(LibraryQuery.__dataclass_fields__)

@@ -7,8 +7,10 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from citations.ingest import selection
 from citations.models import Note
 from citations.notebook import notes
 from citations.views.forms import NoteForm, words_of
@@ -63,9 +65,10 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
     note = _find_writable(request, note_id)
     if request.method != "POST":
         return render(request, "citations/delete_note.html", {"note": note})
-    notes.delete(note)
+    deletion = selection.discard(by=request.user, notes=[note])
     back = f"{reverse('notes')}?collection={note.collection.slug}"
-    return done(request, f"The note “{note.title}” was deleted.", back)
+    message = _("The note “%(title)s” was deleted.") % {"title": note.title}
+    return done(request, message, back, undo=deletion.uuid)
 
 
 def address_of(note: Note) -> str:

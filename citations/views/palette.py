@@ -1,41 +1,44 @@
-"""The palette: go to any source, collection, conversation, note or page; search; ask."""
+"""The palette: go to any source, collection, conversation, note, highlight or page; ask."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from citations.library import sources
-from citations.notebook import conversations, notes
+from citations.notebook import conversations, highlights, notes
+from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
-from transcripts import library
+from transcripts import activity, library
 from transcripts.views.requests import PageRequest, fragment
 
 MOST: Final = 5  # of each kind
 PAGES: Final = (
-    ("Library", "library", ""),
-    ("Search", "search", ""),
-    ("Ask", "ask", ""),
-    ("Collections", "collections", ""),
-    ("Conversations", "conversations", ""),
-    ("Notes", "notes", ""),
-    ("Highlights", "highlights", ""),
-    ("Shared links", "shared-links", ""),
-    ("Lectures", "lectures", ""),
-    ("Activity", "activity", ""),
-    ("Applications and tokens", "tokens", ""),
-    ("Webhooks", "webhooks", ""),
+    (_("Library"), "library", ""),
+    (_("Search"), "search", ""),
+    (_("Ask"), "ask", ""),
+    (_("Collections"), "collections", ""),
+    (_("Conversations"), "conversations", ""),
+    (_("Notes"), "notes", ""),
+    (_("Highlights"), "highlights", ""),
+    (_("Shared links"), "shared-links", ""),
+    (_("Lectures"), "lectures", ""),
+    (_("Activity"), "activity", ""),
+    (_("Applications and tokens"), "tokens", ""),
+    (_("Webhooks"), "webhooks", ""),
+    (_("Glossary"), "glossary", ""),
 )
 ACTIONS: Final = (
-    ("Add videos or documents", "add", ""),
-    ("Ask a question", "ask", ""),
-    ("Write a note", "notes", ""),
-    ("Follow a lecture", "lecture-new", ""),
+    (_("Add videos or documents"), "add", ""),
+    (_("Ask a question"), "ask", ""),
+    (_("Write a note"), "notes", ""),
+    (_("Follow a lecture"), "lecture-new", ""),
 )
 
 
@@ -67,25 +70,28 @@ def go_to(request: PageRequest) -> HttpResponse:
 
 def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
     destinations = {
-        "Search and ask": _questions(words),
-        "Sources": _sources(request, words),
-        "Collections": _collections(request, words),
-        "Conversations": _conversations(request, words),
-        "Notes": _notes(request, words),
-        "Actions": _named(ACTIONS, words, icon="plus"),
-        "Pages": _named(PAGES, words, icon="right"),
+        _("Search and ask"): _questions(words),
+        _("Sources"): _sources(request, words),
+        _("Collections"): _collections(request, words),
+        _("Playlists and channels"): _feeds(request, words),
+        _("Conversations"): _conversations(request, words),
+        _("Notes"): _notes(request, words),
+        _("Highlights"): _highlights(request, words),
+        _("Actions"): _named(ACTIONS, words, icon="plus"),
+        _("Pages"): _named(PAGES, words, icon="right"),
     }
     for name, places in destinations.items():
         if group := tuple(places):
-            yield DestinationGroup(name=name, places=group)
+            yield DestinationGroup(name=str(name), places=group)
 
 
 def _questions(words: str) -> Iterator[Destination]:
     if words:
         question = urlencode({"q": words})
-        for verb, name, icon in (("Search for", "search", "search"), ("Ask", "ask", "chat")):
+        known = ((_("Search for “%s”"), "search", "search"), (_("Ask “%s”"), "ask", "chat"))
+        for label, name, icon in known:
             address = f"{reverse(name)}?{question}"
-            yield Destination(label=f"{verb} “{words}”", address=address, icon=icon)
+            yield Destination(label=label % words, address=address, icon=icon)
 
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
@@ -107,6 +113,14 @@ def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
         yield Destination(label=collection.name, address=address, icon="collection")
 
 
+def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:
+    named = [feed for feed in activity.list_feeds(request.access) if _has(str(feed), words)]
+    for feed in named[:MOST] if words else []:
+        address = reverse("feed", args=(feed.pk,))
+        detail = feed.collection.name
+        yield Destination(label=str(feed), address=address, icon="play", detail=detail)
+
+
 def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
     page = conversations.list_conversations(request.access, request.user, words=words, limit=MOST)
     for conversation in page.conversations:
@@ -122,13 +136,23 @@ def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
             yield Destination(label=note.title, address=address, icon="note", detail=detail)
 
 
+def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
+    if words:
+        filter = HighlightFilter(words=words)
+        page = highlights.list_highlights(request.access, request.user, filter, limit=MOST)
+        for placed in page.highlights:
+            quote = " ".join(placed.row.quote.split())
+            detail = placed.row.source.title
+            yield Destination(label=quote, address=placed.link, icon="highlight", detail=detail)
+
+
 def _named(
-    known: tuple[tuple[str, str, str], ...], words: str, *, icon: str
+    known: tuple[tuple[Any, str, str], ...], words: str, *, icon: str
 ) -> Iterator[Destination]:
     for label, name, place in known:
         if _has(label, words):
-            yield Destination(label=label, address=f"{reverse(name)}{place}", icon=icon)
+            yield Destination(label=str(label), address=f"{reverse(name)}{place}", icon=icon)
 
 
-def _has(label: str, words: str) -> bool:
-    return all(word in label.casefold() for word in words.casefold().split())
+def _has(label: object, words: str) -> bool:
+    return all(word in str(label).casefold() for word in words.casefold().split())

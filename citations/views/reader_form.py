@@ -6,13 +6,18 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-VIEWS: Final = (("captions", "Captions"), ("paragraphs", "Paragraphs"), ("chapters", "Chapters"))
+VIEWS: Final = (
+    ("captions", _("Captions")),
+    ("paragraphs", _("Paragraphs")),
+    ("chapters", _("Chapters")),
+)
 MAX_TRACK: Final = 35  # characters of a language
 MOST: Final = 2**31 - 1
 

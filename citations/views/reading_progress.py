@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from citations.library import reading_progress
@@ -36,7 +37,7 @@ def resume_recording(
     at = progress.position if progress else 0
     if at < FAR or at >= THE_END * duration or abs(at - opened_at) < FAR:
         return None
-    label = f"Continue at {clock(at)}"
+    label = _("Continue at %(time)s") % {"time": clock(at)}
     return Resume(href=f"?t={at // 1000}s{carried}", label=label, at=at)
 
 
@@ -46,7 +47,7 @@ def resume_document(progress: ReadingProgress | None, source: Source, number: in
     if page < 2 or page == number:
         return None
     href = reverse("source-page", args=(source.uuid, page))
-    return Resume(href=href, label=f"Continue on page {page}")
+    return Resume(href=href, label=_("Continue on page %(page)s") % {"page": page})
 
 
 @require_POST
@@ -59,7 +60,7 @@ def keep(request: PageRequest, source_id: UUID) -> HttpResponse:
         return back(request, reverse("library"))
     if mark == "0":
         reading_progress.forget(request.user, item)
-        return done(request, f"“{item}” is unread.", "library")
+        return done(request, _("“%(title)s” is unread.") % {"title": item}, "library")
     position = number_of(request.POST.get("position", ""))
     if position is None:
         raise InvalidInput("The position is not a number.", hint="Reload the page.")

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.errors import EmbeddingMismatch, InvalidProvider
@@ -35,16 +36,16 @@ from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, back, fragment
 
 LABELS = {
-    "collection": "Collection",
-    "source": "Source",
-    "kind": "Kind",
-    "channel": "Channel",
-    "tag": "Tag",
-    "language": "Language",
-    "since": "Published since",
-    "until": "Published until",
-    "start": "From",
-    "end": "Up to",
+    "collection": _("Collection"),
+    "source": _("Source"),
+    "kind": _("Kind"),
+    "channel": _("Channel"),
+    "tag": _("Tag"),
+    "language": _("Language"),
+    "since": _("Published since"),
+    "until": _("Published until"),
+    "start": _("From"),
+    "end": _("Up to"),
 }
 
 
@@ -77,7 +78,7 @@ def chips(scope: Scope, search: SubmittedSearch, known: Facets) -> list[Chip]:
         Chip(
             name=name,
             value=value,
-            label=LABELS[name],
+            label=str(LABELS[name]),
             shown=_shown(scope, known, name, value),
             without=search.without(name, value).address,
             is_kept=name in LISTS,
@@ -101,7 +102,7 @@ def choices(search: SubmittedSearch, known: Facets) -> list[FilterSelect]:
         for name, pairs in offered.items()
     }
     return [
-        FilterSelect(name=name, label=LABELS[name], options=pairs)
+        FilterSelect(name=name, label=str(LABELS[name]), options=pairs)
         for name, pairs in remaining.items()
         if pairs
     ]
@@ -119,9 +120,9 @@ def _shown(scope: Scope, known: Facets, name: str, value: str) -> str:
 
 
 MODES: Final = (
-    (SearchMode.HYBRID, "Both", "words and meaning"),
-    (SearchMode.LEXICAL, "Words", "exactly these words"),
-    (SearchMode.VECTOR, "Meaning", "in other words too"),
+    (SearchMode.HYBRID, _("Both"), _("words and meaning")),
+    (SearchMode.LEXICAL, _("Words"), _("exactly these words")),
+    (SearchMode.VECTOR, _("Meaning"), _("in other words too")),
 )
 
 

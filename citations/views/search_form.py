@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from citations.errors import InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter
@@ -152,8 +153,11 @@ class MomentField(forms.CharField):
 _DATE: Final[dict[str, Any]] = {
     "required": False,
     "input_formats": ["%Y-%m-%d"],
-    "error_messages": {"invalid": "Enter a date like 2025-03-31."},
+    "error_messages": {"invalid": _("Enter a date like 2025-03-31.")},
 }
+
+
+_PARTS: Final = {"since": _("Since"), "until": _("Until"), "start": _("Start"), "end": _("End")}
 
 
 class SearchForm(forms.Form):
@@ -172,7 +176,7 @@ class SearchForm(forms.Form):
         if not self.is_valid():
             name, messages = next(iter(self.errors.items()))
             raise InvalidFilter(
-                f"{name.capitalize()}: {messages[0]}",
+                f"{_PARTS.get(name, name.capitalize())}: {messages[0]}",
                 hint="Correct or remove this part of the search.",
             )
         limit = self.cleaned_data["limit"] or PAGE

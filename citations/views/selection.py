@@ -6,12 +6,17 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from citations.ingest import selection
 from citations.ingest.selection import ChosenItems
+from citations.notebook import archives
 from citations.tasks import send as send_source
+from citations.tasks import send_archive
 from transcripts import library
 from transcripts.errors import InvalidInput
 from transcripts.tasks import send as send_job
@@ -20,52 +25,82 @@ from transcripts.views.requests import PageRequest, back
 
 @require_POST
 def change(request: PageRequest) -> HttpResponse:
-    """Do one thing with all selected items, and return to the list."""
+    """Do one thing with all selected items, and return to the list; an export has a page."""
     request.caller.require_write()
-    action = ACTIONS.get(request.POST.get("action", ""))
+    name = request.POST.get("action", "")
+    action = ACTIONS.get(name)
     if action is None:
         raise InvalidInput("What is to be done is not known.", hint="Reload the library.")
     chosen = selection.select(request.access, request.POST.getlist("item"))
     if message := action(request, chosen):
         messages.success(request, message)
-    return back(request, reverse("library"))
+    return redirect("archive") if name == "export" else back(request, reverse("library"))
 
 
 @require_POST
 def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
     count = selection.take_back(deletion_id, by=request.user)
-    messages.success(request, f"{_items(count)} stay{'s' if count == 1 else ''} in the library.")
+    text = ngettext(
+        "%(count)s item stays in the library.", "%(count)s items stay in the library.", count
+    )
+    messages.success(request, _counted(text, count))
     return back(request, reverse("library"))
 
 
 def _tag(request: PageRequest, chosen: ChosenItems) -> str:
     count = selection.tag(chosen, add=_tags(request))
-    return f"{_items(count)} tagged."
+    return _counted(ngettext("%(count)s item tagged.", "%(count)s items tagged.", count), count)
 
 
 def _untag(request: PageRequest, chosen: ChosenItems) -> str:
     count = selection.tag(chosen, remove=_tags(request))
-    return f"The tags of {_items(count)} were changed."
+    text = ngettext(
+        "The tags of %(count)s item were changed.",
+        "The tags of %(count)s items were changed.",
+        count,
+    )
+    return _counted(text, count)
 
 
 def _move(request: PageRequest, chosen: ChosenItems) -> str:
     target = library.find_collection(request.access, request.POST.get("collection", ""))
     count = selection.move(request.access, chosen, target)
-    return f"{_items(count)} moved to “{target}”."
+    text = ngettext(
+        "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", count
+    )
+    return _counted(text, count, name=target)
 
 
 def _index(request: PageRequest, chosen: ChosenItems) -> str:
     sources = selection.index_again(chosen)
     for source in sources:
         send_source(source)
-    return f"{_items(chosen.count)} will be indexed again."
+    text = ngettext(
+        "%(count)s item will be indexed again.",
+        "%(count)s items will be indexed again.",
+        chosen.count,
+    )
+    return _counted(text, chosen.count)
 
 
 def _fetch(request: PageRequest, chosen: ChosenItems) -> str:
     jobs = selection.fetch_again(chosen, by=request.user)
     for job in jobs:
         send_job(job)
-    return f"{_items(len(jobs))} will be fetched again."
+    text = ngettext(
+        "%(count)s item will be fetched again.", "%(count)s items will be fetched again.", len(jobs)
+    )
+    return _counted(text, len(jobs))
+
+
+def _export(request: PageRequest, chosen: ChosenItems) -> str:
+    sources = chosen.sources
+    if not sources:
+        raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
+    archive = archives.request(request.access, request.user, sources=sources)
+    if archive.sent_at is None:
+        send_archive(archive)
+    return ""  # the page of the archive says how far it is
 
 
 def _delete(request: PageRequest, chosen: ChosenItems) -> str:
@@ -77,8 +112,8 @@ def _tags(request: PageRequest) -> list[str]:
     return request.POST.get("tags", "")[:500].split(",")
 
 
-def _items(count: int) -> str:
-    return f"{count:,} item{'' if count == 1 else 's'}"
+def _counted(text: str, count: int, **values: object) -> str:
+    return text % {"count": number_format(count, force_grouping=True), **values}
 
 
 ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], str]]] = {
@@ -87,5 +122,6 @@ ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], str]]] = {
     "move": _move,
     "index": _index,
     "fetch": _fetch,
+    "export": _export,
     "delete": _delete,
 }

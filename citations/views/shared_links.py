@@ -7,14 +7,16 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from citations.models import SharedLink
-from citations.notebook import answers, highlights, shared_links
-from citations.notebook.shared_links import LIFETIME, LIFETIMES
+from citations.notebook import answers, shared_links
+from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
 from transcripts.models import Collection, Role
-from transcripts.views.requests import PageRequest, done
+from transcripts.timecodes import milliseconds, parse_clock
+from transcripts.views.requests import PageRequest, done, fragment, number_of
 
 _DAYS: Final = tuple((days, f"{days} day{'s' if days > 1 else ''}") for days in LIFETIMES)
 
@@ -41,22 +43,35 @@ def show_links(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def share_highlight(request: PageRequest, highlight_id: UUID) -> HttpResponse:
-    request.caller.require_write()
-    placed = highlights.find(request.access, request.user, highlight_id)
-    days = LifetimeForm(request.POST).lifetime()
-    return _made(
-        request, shared_links.share_highlight(request.access, request.user, placed, days=days)
-    )
+    back = reverse("highlight", args=[highlight_id])
+    return _shared(request, ShareTarget(highlight=highlight_id), back)
 
 
 @require_POST
 def share_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    request.caller.require_write()
     answer = answers.find_answer(request.access, request.user, answer_id)
-    days = LifetimeForm(request.POST).lifetime()
-    return _made(
-        request, shared_links.share_answer(request.access, request.user, answer, days=days)
+    conversation = reverse("conversation", args=[answer.conversation.uuid])
+    return _shared(request, ShareTarget(answer=answer_id), f"{conversation}#answer-{answer_id}")
+
+
+@require_POST
+def share_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
+    """Share the words of a citation, and nothing else of its answer."""
+    back = reverse("citation", args=[citation_id])
+    return _shared(request, ShareTarget(citation=citation_id), back)
+
+
+@require_POST
+def share_passage(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Share a page, or a clip from a time until another."""
+    first, last = (request.POST.get(name, "")[:40].strip() for name in ("from", "until"))
+    target = ShareTarget(
+        source=source_id,
+        page=number_of(request.POST.get("page", "")),
+        start=milliseconds(parse_clock(first) if first else None),
+        end=milliseconds(parse_clock(last) if last else None),
     )
+    return _shared(request, target, reverse("source", args=[source_id]))
 
 
 @require_POST
@@ -64,7 +79,7 @@ def revoke(request: PageRequest, link_id: UUID) -> HttpResponse:
     """End a link at once."""
     request.caller.require_write()
     shared_links.revoke(request.access, request.user, link_id)
-    return done(request, "The link leads nowhere now.", "shared-links")
+    return done(request, _("The link leads nowhere now."), "shared-links")
 
 
 @require_POST
@@ -75,13 +90,69 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
     request.access.require_write(pk)
     is_allowed = request.POST.get("allowed") == "1"
     shared_links.allow_links(collection, is_allowed=is_allowed)
-    verb = "may be shared by links" if is_allowed else "cannot be shared by links any more"
-    return done(request, f"What “{collection}” holds {verb}.", "shared-links")
+    message = (
+        _("What “%(name)s” holds may be shared by links.")
+        if is_allowed
+        else _("What “%(name)s” holds cannot be shared by links any more.")
+    )
+    return done(request, message % {"name": collection}, "shared-links")
 
 
-def _made(request: PageRequest, link: SharedLink) -> HttpResponse:
-    messages.success(request, "Whoever has the link below can read what it shows.")
+def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpResponse:
+    """Make a link, and show it in place or in the list; or say what keeps it from being made."""
+    request.caller.require_write()
+    days = LifetimeForm(request.POST).lifetime()
+    _allow_chosen(request, target)
+    if shared_links.obstacles(request.access, request.user, target):
+        return _refused(request, target, back, days)
+    link = shared_links.share(request.access, request.user, target, days=days)
+    if request.htmx:
+        context = {"link": link, "address": request.build_absolute_uri(link.path)}
+        return fragment(request, "citations/_share_made.html", context)
+    messages.success(request, _("Whoever has the link below can read what it shows."))
     return redirect("shared-links")
+
+
+def _allow_chosen(request: PageRequest, target: ShareTarget) -> None:
+    """Allow links where the form says so, of what stands in the way. Raises ``Forbidden``."""
+    chosen = request.POST.getlist("allow")
+    if not chosen:
+        return
+    for collection in shared_links.obstacles(request.access, request.user, target):
+        if str(collection.pk) in chosen:
+            collections.require_owner(collection, request.user)
+            request.access.require_write(collection.pk)
+            shared_links.allow_links(collection, is_allowed=True)
+
+
+def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) -> HttpResponse:
+    """Say which collections stand in the way, and who can allow links there."""
+    roles, writable = collections.roles_of(request.user), request.access.writable
+    hindering = shared_links.obstacles(request.access, request.user, target)
+    rows = [
+        {
+            "collection": collection,
+            "is_own": roles(collection) == Role.OWNER and collection.pk in writable,
+            "owners": [
+                member.user.get_username()
+                for member in collections.members(collection).filter(role=Role.OWNER)
+            ],
+        }
+        for collection in hindering
+    ]
+    context = {
+        "rows": rows,
+        "own": [row["collection"] for row in rows if row["is_own"]],
+        "days": days,
+        "lifetimes": LIFETIMES,
+        "sent": {name: request.POST.get(name, "")[:40] for name in ("page", "from", "until")},
+        "back": back,
+    }
+    if request.htmx:
+        return fragment(request, "citations/_share_refused.html", context)
+    is_writer = all(collection.pk in writable for collection in hindering)
+    status = 409 if is_writer else 403
+    return render(request, "citations/share_refused.html", context, status=status)
 
 
 def _own_collections(request: PageRequest) -> list[Collection]:

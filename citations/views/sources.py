@@ -7,9 +7,9 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
-from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.library.filters import find_source
 from citations.models import Document, Source
@@ -58,20 +58,11 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     source.start_anew()
     send(source)
     return done(
-        request, f"“{source}” will be indexed again.", "source-passages", source_id=source_id
+        request,
+        _("“%(title)s” will be indexed again.") % {"title": source},
+        "source-passages",
+        source_id=source_id,
     )
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Confirm, then delete a document; for a recording, redirect to its video."""
-    source = _find_writable(request, source_id)
-    if source.video_id:
-        return redirect("video-delete", pk=source.video_id)
-    if request.method != "POST":
-        return render(request, "citations/delete_source.html", {"source": source})
-    ingest_pipeline.remove(source)
-    return done(request, f"“{source}” was deleted.", "library")
 
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:

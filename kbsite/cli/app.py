@@ -26,6 +26,13 @@ SERVICES = (
     "serve",
     "worker",
 )  # their log lines carry time and logger, others the message alone
+ON_SERVERS = (
+    "add",
+    "ask",
+    "config",
+    "search",
+    "verify",
+)  # others use the library of this machine only
 # The order of `kb --help`.
 COMMANDS = {
     "serve": CommandEntry(
@@ -95,7 +102,13 @@ class RootGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load(name) if name else command, rest
+        if name is None:
+            return name, command, rest
+        command = load(name)
+        is_called = not (ctx.resilient_parsing or {"-h", "--help"} & {*rest})
+        if is_called and name not in ON_SERVERS:
+            import_module("kbsite.cli.server").refuse(name)
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         as_json = "--json" in (*ctx._protected_args, *ctx.args)
@@ -147,6 +160,11 @@ def _print_version(is_requested: bool) -> None:
         raise typer.Exit
 
 
+def _choose_server(url: str | None) -> None:
+    if url is not None:  # before the settings are read, and for processes that a command starts
+        os.environ["CUEBASE_SERVER"] = url
+
+
 @app.callback()
 def _main(
     version: Annotated[
@@ -155,5 +173,16 @@ def _main(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            callback=_choose_server,
+            metavar="URL",
+            show_default=False,
+            help="Use the library of this server (CUEBASE_SERVER), with the token CUEBASE_TOKEN; "
+            '"": the library of this machine.',
+        ),
+    ] = None,
 ) -> None:
     pass

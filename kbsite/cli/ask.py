@@ -1,32 +1,23 @@
 """`kb ask`: print an answer's claims as they are written, then the passages they cite."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from textwrap import shorten
 from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
-from citations.answers.answer import (
-    MORE,
-    STAGE_LABELS,
-    AnswerOutcome,
-    Claim,
-    ClaimEvent,
-    Event,
-    FinalEvent,
-    Progress,
-    Reply,
-)
+from citations.answers.answer import MORE, STAGE_LABELS, ClaimEvent, Progress
 from citations.errors import ConversationNotFound
 from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
-from citations.passages import Locator, PassageSource, place
-from citations.schemas.answers import ReplyOut, TracedReplyOut
+from citations.schemas.answers import ClaimOut, NearestOut, QuotationOut, TracedReplyOut
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, InSources, Json
+from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import err, note, out, print_json, printable, say, table
-from transcripts.conf import absolute
+from kbsite.client.base import AnswerStep
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.scope import Scope
 
@@ -54,35 +45,50 @@ def ask(
 
     Every quote is verbatim in its source. A question that the library does not answer is refused.
     """
-    scope = open_library()
-    if follow_up:
-        conversation = _latest_conversation(scope, collection, has_sources=bool(inside))
-        answer = questions.ask(scope, None, conversation, question)
-    else:
-        answer = questions.ask_first(
-            scope, None, question, collection=collection, sources=tuple(inside or ())
+    if follow_up and inside:
+        raise InvalidInput(
+            "A follow-up question uses the same sources as the one before.",
+            hint="Leave --in out, or ask without --follow-up.",
         )
-    events = questions.respond(scope, None, answer)
-    shown = events if as_json else _shown(events)
-    reply = next((event.reply for event in shown if isinstance(event, FinalEvent)), None)
-    if reply is None:
-        raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
+    sources = tuple(inside or ())
+    if remote := chosen_library():
+        with remote:
+            steps = remote.answer(
+                question, collection=collection, sources=sources, follow_up=follow_up
+            )
+            reply = _follow(steps, quiet=as_json)
+    else:
+        steps = _answer_here(question, collection, sources, follow_up=follow_up)
+        reply = _follow(steps, quiet=as_json)
     if as_json:
-        record = answers.of_conversation(scope, answer.conversation)[-1]
-        print_json((TracedReplyOut if trace else ReplyOut).model_validate(record))
+        print_json(reply if trace else reply.model_dump(mode="json", exclude={"trace"}))
         return
     _print_citations(reply)
     if trace:
         _print_trace(reply)
 
 
-def _latest_conversation(scope: Scope, collection: str, *, has_sources: bool) -> Conversation:
-    if has_sources:
-        raise InvalidInput(
-            "A follow-up question uses the same sources as the one before.",
-            hint="Leave --in out, or ask without --follow-up.",
-        )
-    page = conversations.list_conversations(scope, None, collection=collection, limit=1)
+def _answer_here(
+    question: str, collection: str, sources: Sequence[str], *, follow_up: bool
+) -> Iterator[AnswerStep]:
+    scope = open_library()
+    if follow_up:
+        conversation = _latest_conversation(scope, collection)
+        answer = questions.ask(scope, None, conversation, question)
+    else:
+        answer = questions.ask_first(scope, None, question, collection=collection, sources=sources)
+    for event in questions.respond(scope, None, answer):
+        match event:
+            case Progress():
+                yield event
+            case ClaimEvent(claim=claim):
+                yield ClaimOut.model_validate(claim)
+    record = answers.of_conversation(scope, answer.conversation)[-1]
+    yield TracedReplyOut.model_validate(record)
+
+
+def _latest_conversation(scope: Scope, collection: str) -> Conversation:
+    page = conversations.list_conversations(scope, None, collection=collection, own=True, limit=1)
     if not page.conversations:
         raise ConversationNotFound(
             "There is no conversation to continue.", hint="Ask without --follow-up."
@@ -90,22 +96,27 @@ def _latest_conversation(scope: Scope, collection: str, *, has_sources: bool) ->
     return page.conversations[0]
 
 
-def _shown(events: Iterable[Event]) -> Iterator[Event]:
-    has_more = False
-    with err().status("") as status:
-        for event in events:
-            match event:
-                case Progress(stage=stage):
+def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:
+    """Print stages and claims as they come, unless ``quiet``; return the answer."""
+    reply, has_more = None, False
+    with nullcontext() if quiet else err().status("Asking …") as status:
+        for step in steps:
+            match step:
+                case TracedReplyOut():
+                    reply = step
+                case Progress(stage=stage) if status:
                     status.update(f"{STAGE_LABELS.get(stage, stage)} …")
-                case ClaimEvent(claim=claim):
-                    if claim.is_more and not has_more:
+                case ClaimOut() if not quiet:
+                    if step.is_more and not has_more:
                         say(f"\n{MORE}:", "dim")
-                    has_more = claim.is_more
-                    _print_claim(claim)
-            yield event
+                    has_more = step.is_more
+                    _print_claim(step)
+    if reply is None:
+        raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
+    return reply
 
 
-def _print_claim(claim: Claim) -> None:
+def _print_claim(claim: ClaimOut) -> None:
     numbers = "".join(f" [{number}]" for number in claim.citations)
     label = Text(f"{printable(claim.label)}: " if claim.label else "", style="bold")
     text = label + Text(printable(claim.text)) + Text(numbers, style="bold cyan")
@@ -114,53 +125,52 @@ def _print_claim(claim: Claim) -> None:
     out().print(text, soft_wrap=not out().is_terminal)
 
 
-def _print_citations(reply: Reply) -> None:
-    if reply.outcome is AnswerOutcome.HELP:
+def _print_citations(reply: TracedReplyOut) -> None:
+    if reply.state == "help":
         say(reply.note)
         return
-    is_refused = reply.outcome is AnswerOutcome.REFUSED
+    is_refused = reply.state == "refused"
     if reply.note:
         say(reply.note, "yellow" if is_refused else "dim")
-    for quote in reply.quotes:
-        _print_passage(f"[{quote.number}]", quote.origin, quote.locator, quote.text, quote.link)
+    for quote in reply.citations:
+        _print_passage(f"[{quote.number}]", quote, quote.quote)
     if reply.nearest:
         say("\nWhat comes nearest:", "dim")
     for passage in reply.nearest:
         text = shorten(" ".join(passage.text.split()), NEAREST_SHOWN, placeholder=" …")
-        _print_passage("–", passage.origin, passage.locator, text, passage.link)
+        _print_passage("–", passage, text)
     writer = reply.model or "the sources’ own words"
-    about = ["nothing was made up" if is_refused else writer, f"{reply.milliseconds / 1000:.1f} s"]
+    about = ["nothing was made up" if is_refused else writer]
+    about += [f"{reply.milliseconds / 1000:.1f} s"] if reply.milliseconds is not None else []
     if reply.confidence is not None:
         about.insert(0, f"confidence {reply.confidence:.0%}")
     note(" · ".join(about))
 
 
-def _print_passage(
-    label: str, origin: PassageSource, locator: Locator, text: str, link: str
-) -> None:
+def _print_passage(label: str, passage: QuotationOut | NearestOut, text: str) -> None:
     head = (
         Text(f"{label} ", style="bold cyan")
-        + Text(printable(origin.title), style="bold")
-        + Text(f" {place(locator)}", style="cyan")
+        + Text(printable(passage.title), style="bold")
+        + Text(f" {passage.place}", style="cyan")
     )
     say("")
     out().print(head, soft_wrap=True)
     say(f"“{' '.join(text.split())}”")
-    say(absolute(link), "dim")
+    say(passage.link, "dim")
 
 
-def _print_trace(reply: Reply) -> None:
+def _print_trace(reply: TracedReplyOut) -> None:
     trace = reply.trace
-    parts = [(part.text, part.breadth) for part in trace.route.parts]
-    table(("Question", "Kind"), parts, title=f"\nQuestions, split by {trace.route.by}")
+    parts = [(part.text, part.breadth) for part in trace.parts]
+    table(("Question", "Kind"), parts, title=f"\nQuestions, split by {trace.by}")
     stages = [
         (stage.name, f"{stage.milliseconds:.1f}", stage.count or "", stage.note)
         for stage in trace.stages
     ]
-    title = f"\nStages, {reply.milliseconds:.1f} ms in all"
+    title = f"\nStages, {reply.milliseconds or 0:.1f} ms in all"
     table(("Stage", "ms", "Count", ""), stages, title=title)
     passages = [
-        (item.number, item.level, f"{item.score:.2f}", item.origin.title, place(item.locator))
+        (item.number, item.level, f"{item.score:.2f}", item.title, item.place)
         for item in trace.evidence
     ]
     title = "\nPassages (level 0: chunk, 1: paragraphs, 2: section, 3: document)"

@@ -42,7 +42,7 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
         print_json(rows)
         return
     lines = ((*list(row.values())[:3], ", ".join(row["members"])) for row in rows)
-    table(("Collection", "Name", "Videos", "Members"), lines)
+    table(("Collection", "Name", "Videos", "Members"), lines, main="Name")
 
 
 @app.command()

@@ -79,7 +79,8 @@ def list_highlights(
         for each in page.highlights
     )
     columns = ("Source", "Place", "Highlight", "Note", "Tags")
-    table(columns, rows, empty="No highlights. Select words in a transcript or on a page.")
+    empty = "No highlights. Select words in a transcript or on a page."
+    table(columns, rows, empty=empty, main="Highlight")
     if page.next is not None:
         note(f"{page.total} in all; next page: --offset {page.next}")
 

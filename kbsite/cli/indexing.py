@@ -152,7 +152,7 @@ def _summary(plan: contextual_costs.ContextPlan) -> str:
     return (
         f"{plan.pieces:,} chunks of {plan.sources:,} source{'s' * (plan.sources > 1)}"
         f" get a context from {plan.model}: {cost.calls:,} calls,"
-        f" about {cost.asked:,} tokens of input{cached} and {cost.answered:,} of output."
+        f" about {cost.input:,} tokens of input{cached} and {cost.output:,} of output."
     )
 
 

@@ -56,6 +56,7 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
         ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
         [(*(row[name] for name in shown), "ended" if row["ended_at"] else "open") for row in rows],
         empty="No lectures.",
+        main="Title",
     )
 
 

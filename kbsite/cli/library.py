@@ -77,6 +77,7 @@ def list_videos(
         ("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"),
         rows,
         empty="No videos. Add one with `kb add`, or try `kb demo`.",
+        main="Title",
     )
     if page.next is not None:
         note(f"{page.total} in all; next page: --offset {page.next}")

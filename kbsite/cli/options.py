@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 
 from kbsite import boot
+from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
 from transcripts.models import Collection, Video
 
@@ -40,6 +41,8 @@ def collection_slugs(incomplete: str) -> list[tuple[str, str]]:
 
 
 def _complete(model: Any, incomplete: str, *fields: str) -> list[Any]:
+    if server.address():  # these would be rows of this machine
+        return []
     with contextlib.suppress(Exception):  # a completion that fails is no completion
         sockets = home_of(Path(settings.DATA_DIR)).sockets
         if settings.DATABASE_URL or socket_path(sockets).exists():  # Tab must not start a server

@@ -12,11 +12,12 @@ from rich.text import Text
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import Passage, Results, SearchMode, TermScore, place
-from citations.schemas.search import SearchOut
+from citations.passages import SearchMode
+from citations.schemas.search import PassageOut, SearchOut, TermOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, option
+from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library
 from transcripts.conf import absolute
@@ -74,34 +75,33 @@ def search(
     Each passage has the time it is said or its page. If --in names a video that is not indexed
     yet, its words are searched.
     """
-    filter = Filter(
-        collections=tuple(collection or ()),
-        sources=tuple(inside or ()),
-        kinds=tuple(kind or ()),
-        channels=tuple(channel or ()),
-        tags=tuple(tag or ()),
-        languages=tuple(lang or ()),
-        since=since.date() if since else None,
-        until=until.date() if until else None,
-        start=_milliseconds(start),
-        end=_milliseconds(end),
-    )
-    scope = open_library()
-    if video := _unindexed_video(scope, filter):
-        _search_words(video, query, filter, limit=limit, as_json=as_json)
-        return
-    results = search_pipeline.search(
-        scope,
-        query,
-        mode=mode,
-        limit=limit,
-        filter=filter,
-        explain=explain,
-        rerank=rerank,
-        for_readers=True,
-    )
+    filters: dict[str, Any] = {
+        "collections": tuple(collection or ()),
+        "sources": tuple(inside or ()),
+        "kinds": tuple(kind or ()),
+        "channels": tuple(channel or ()),
+        "tags": tuple(tag or ()),
+        "languages": tuple(lang or ()),
+        "since": since.date() if since else None,
+        "until": until.date() if until else None,
+        "start": parse_clock(start) if start else None,
+        "end": parse_clock(end) if end else None,
+    }
+    options: dict[str, Any] = {"mode": mode, "limit": limit, "rerank": rerank, "explain": explain}
+    if remote := chosen_library():
+        with remote:
+            results = remote.search(query, **filters, **options)
+    else:
+        times = {name: milliseconds(filters[name]) for name in ("start", "end")}
+        filter, scope = Filter(**filters | times), open_library()
+        if video := _unindexed_video(scope, filter):
+            _search_words(video, query, filter, limit=limit, as_json=as_json)
+            return
+        results = SearchOut.model_validate(
+            search_pipeline.search(scope, query, filter=filter, for_readers=True, **options)
+        )
     if as_json:
-        print_json(SearchOut.model_validate(results))
+        print_json(results)
     else:
         _print_results(results, explain=explain)
     for sentence in results.notes:
@@ -149,10 +149,6 @@ def _unindexed_video(scope: Scope, filter: Filter) -> Video | None:
     return None if any(source.chunk_count for source in matches) else matches[0].video
 
 
-def _milliseconds(text: str) -> int | None:
-    return round(parse_clock(text) * 1000) if text else None
-
-
 def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
     """Return the segments of a video in the shape of a search, but without ids of a source."""
     video = result.video
@@ -183,7 +179,7 @@ def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
     return shape | {"passages": [passage | unindexed for passage in shape["passages"]]}
 
 
-def _print_results(results: Results, *, explain: bool) -> None:
+def _print_results(results: SearchOut, *, explain: bool) -> None:
     """Print passages by source, with the query's words marked and, if asked, their scores."""
     if results.suggestion:
         say(f"Did you mean “{printable(results.suggestion)}”?")
@@ -191,14 +187,14 @@ def _print_results(results: Results, *, explain: bool) -> None:
         say(f"Nothing answers “{results.query}”.", "dim")
     elif results.nothing_relevant:
         say("Nothing in your library seems to answer this. What comes nearest:", "bold")
-    by_source: dict[UUID, list[tuple[int, Passage]]] = {}
+    by_source: dict[UUID, list[tuple[int, PassageOut]]] = {}
     nearest = NEAREST if results.nothing_relevant else None
     for rank, passage in enumerate(results.passages[:nearest], start=1):
-        by_source.setdefault(passage.origin.id, []).append((rank, passage))
+        by_source.setdefault(passage.source_id, []).append((rank, passage))
     for ranked in by_source.values():
-        origin = ranked[0][1].origin
-        about = " · ".join(filter(None, (origin.author, origin.language, origin.collection)))
-        title = Text(printable(origin.title), style="bold")
+        first = ranked[0][1]
+        about = " · ".join(filter(None, (first.channel, first.language, first.collection)))
+        title = Text(printable(first.title), style="bold")
         out().print(title + Text(f"  {printable(about)}", style="dim"), soft_wrap=True)
         for rank, passage in ranked:
             _print_passage(rank, passage)
@@ -214,31 +210,30 @@ def _print_results(results: Results, *, explain: bool) -> None:
         )
 
 
-def _print_passage(rank: int, passage: Passage) -> None:
-    span = Text(place(passage.extent or passage.locator), style="cyan")
+def _print_passage(rank: int, passage: PassageOut) -> None:
+    span = Text((passage.extent or passage).place, style="cyan")
     _print_text(Text(f"{rank:>2}. ") + span, passage)
     for part in passage.parts:
-        say(f"    with {place(part.locator)}  {absolute(part.timestamp_link)}", "dim")
+        say(f"    with {part.place}  {part.timestamp_link}", "dim")
     for duplicate in passage.duplicates:
-        name, location = duplicate.origin.title, place(duplicate.locator)
-        say(f"    also said in “{name}” {location}  {absolute(duplicate.link)}", "dim")
+        say(f"    also said in “{duplicate.title}” {duplicate.place}  {duplicate.link}", "dim")
     say("")
 
 
-def _print_text(heading: Text, passage: Passage | SegmentHit) -> None:
+def _print_text(heading: Text, passage: PassageOut | SegmentHit) -> None:
     """Print heading, score, link, and the text with its marked spans."""
     text = Text(printable(passage.text))
     if len(text) == len(passage.text):  # else control characters were removed and spans shifted
         for start, end in passage.spans:
             text.stylize("bold yellow", start, end)
     detail = f"  {passage.score:.2f}  {printable(absolute(passage.timestamp_link))}"
-    if isinstance(passage, Passage) and not passage.is_likely:
+    if isinstance(passage, PassageOut) and not passage.is_likely:
         detail = f"  less likely{detail}"
     out().print(heading + Text(detail, style="dim"), soft_wrap=True)
     out().print(text, soft_wrap=not out().is_terminal)
 
 
-def _print_scores(passages: Sequence[Passage]) -> None:
+def _print_scores(passages: Sequence[PassageOut]) -> None:
     columns = ("#", "Score", "Words", "BM25", "Meaning", "Cosine", "RRF", "Cross-encoder", "How")
     explained = [
         (rank, passage.score, passage.explanation)
@@ -272,7 +267,7 @@ def _print_scores(passages: Sequence[Passage]) -> None:
             say(f"{rank:>2}. BM25 {explanation.bm25 or 0:.3f} = {' + '.join(parts)}", "dim")
 
 
-def _word(term: TermScore) -> str:
+def _word(term: TermOut) -> str:
     """Return a word, with its stem where that is another."""
     return term.term if term.stem == term.term else f"{term.term} ({term.stem})"
 

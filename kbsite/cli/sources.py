@@ -59,7 +59,7 @@ def _print_sources(page: SourcePage) -> None:
         )
         for source in page.sources
     )
-    table(columns, rows, empty="No sources. Add one with `kb add`.")
+    table(columns, rows, empty="No sources. Add one with `kb add`.", main="Title")
     if page.counts.unfinished:
         note(f"{page.counts.unfinished} of {page.counts.total} are still being indexed.")
     for source in page.sources:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import typer
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from kbsite.cli.columns import GAP, fitted
 from transcripts import errors
 from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
@@ -110,8 +112,21 @@ def table(
     *,
     title: str = "",
     empty: str = "No entries.",
+    main: str = "",
 ) -> None:
-    """Print a table. Cells wrap instead of being cut; the first column stays on one line."""
+    """Print a table.
+
+    Cells wrap instead of being cut; the first column stays on one line. With ``main``, the column
+    by which people know a row, a row is one line in a terminal: cells are cut, and columns at the
+    right left out, as its width demands (``columns.fitted``). A pipe gets everything.
+    """
+    cells = [[printable(str(value)) for value in row] for row in rows]
+    if not cells:
+        say(empty, "dim")
+        return
+    if main:
+        _print_fitted(columns, cells, main=columns.index(main))
+        return
     grid = Table(
         title=title or None,
         title_justify="left",
@@ -122,12 +137,25 @@ def table(
     )
     for number, name in enumerate(columns):
         grid.add_column(name, overflow="fold", no_wrap=number == 0)
-    for row in rows:
-        grid.add_row(*(printable(str(value)) for value in row))
-    if grid.row_count:
-        out().print(grid)
-    else:
-        say(empty, "dim")
+    for row in cells:
+        grid.add_row(*row)
+    out().print(grid)
+
+
+def _print_fitted(columns: Sequence[str], cells: Sequence[Sequence[str]], *, main: int) -> None:
+    flat = [[" ".join(cell.split()) for cell in row] for row in cells]
+    natural = [max(map(cell_len, column)) for column in zip(columns, *flat, strict=True)]
+    room = out().width if out().is_terminal else sum(natural) + GAP * len(natural)
+    widths = fitted(natural, room, main=main)
+    for number, row in enumerate((columns, *flat)):
+        line = (" " * GAP).join(_cut(row[index], width) for index, width in widths.items())
+        out().print(Text(line.rstrip(), style="" if number else "bold"), soft_wrap=True)
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) > width:
+        return f"{set_cell_size(text, width - 1)}…"
+    return set_cell_size(text, width)
 
 
 def progress_bar(

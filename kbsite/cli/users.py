@@ -10,15 +10,14 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser, User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
+from kbsite import users
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_collection, open_library
 from kbsite.cli.options import InCollection, Json, argument, user_names
 from kbsite.cli.terminal import print_json, print_result, table
 from kbsite.models import SignInLink
-from transcripts import audit
-from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
 
@@ -63,7 +62,7 @@ def add_user(
         bool,
         typer.Option("--admin", help="May see and change everything, including the admin pages."),
     ] = False,
-    role: Annotated[Role, typer.Option(help="The role in the collection.")] = Role.EDITOR,
+    role: Annotated[Role, typer.Option(help="The role in the collection.")] = Role.VIEWER,
     collection: InCollection = "",
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from the standard input.")
@@ -79,15 +78,7 @@ def add_user(
     member_of = open_collection(collection)
     user = User(username=name, is_superuser=admin, is_staff=admin)
     _set_password(user, password)
-    try:
-        with transaction.atomic():
-            user.save()
-            Membership.objects.create(collection=member_of, user=user, role=role)
-            audit.record(Action.ADD, "user", user.username, collection=member_of, role=role)
-    except IntegrityError:
-        raise Conflict(
-            f"There is already a user “{name}”.", hint="`kb user list` lists them."
-        ) from None
+    users.add(user, member_of, role=role)
     summary = UserSummary.of(user)
     print_result(f"Added {summary.name}: {summary.permissions}.", summary, as_json=as_json)
 
@@ -96,13 +87,13 @@ def add_user(
 def list_users(as_json: Json = False) -> None:
     """List the users and their permissions."""
     open_library()
-    users = [UserSummary.of(user) for user in get_user_model().objects.order_by("username")]
+    rows = [UserSummary.of(user) for user in get_user_model().objects.order_by("username")]
     if as_json:
-        print_json(users)
+        print_json(rows)
     else:
         table(
             ("Name", "Permissions", "Last sign-in"),
-            ((user.name, user.permissions, user.last_login or "never") for user in users),
+            ((user.name, user.permissions, user.last_login or "never") for user in rows),
             empty="There are no users yet.",
         )
 
@@ -166,7 +157,6 @@ def _create_owner() -> User:
 
 def _set_password(user: User, password: str) -> None:
     try:
-        User._meta.get_field("username").clean(user.username, user)
         validate_password(password, user)
     except ValidationError as error:
         raise InvalidInput(

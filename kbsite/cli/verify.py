@@ -1,7 +1,8 @@
 """`kb verify`: check quotes one by one and print each verdict."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
@@ -10,15 +11,12 @@ from rich.text import Text
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.library.filters import Filter
-from citations.passages import place
 from citations.quotes import verification
-from citations.quotes.matching import Verdict
-from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import QuoteCheckOut
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, argument, option, video_ids
+from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, printable, say
-from transcripts.conf import absolute
 from transcripts.errors import InvalidInput
 from transcripts.scope import Scope
 
@@ -26,11 +24,14 @@ MAX_LINE: Final = 1_000_000  # bytes
 QUOTE_SHOWN: Final = 300  # characters
 
 _STYLES: Final = {
-    Verdict.VERBATIM: "bold green",
-    Verdict.MISATTRIBUTED: "bold yellow",
-    Verdict.ALTERED: "bold red",
-    Verdict.NOT_FOUND: "bold red",
+    "verbatim": "bold green",
+    "misattributed": "bold yellow",
+    "altered": "bold red",
+    "not_found": "bold red",
 }
+
+
+Check = Callable[..., QuoteCheckOut]  # of a quote, and of its claimed ``source``
 
 
 class QuoteRequest(NamedTuple):
@@ -77,30 +78,40 @@ def verify(
             for number, line in enumerate(_lines(file), start=1)
             if line.strip()
         )
-    if not _verify_all(open_library(), requests, collection=collection, as_json=as_json):
+    collections = (collection,) if collection else ()
+    if remote := chosen_library():
+        with remote:
+            check: Check = partial(remote.verify, collections=collections)
+            are_all_verbatim = _verify_all(check, requests, as_json=as_json)
+    else:
+        check = partial(_verify_here, open_library(), Filter(collections=collections))
+        are_all_verbatim = _verify_all(check, requests, as_json=as_json)
+    if not are_all_verbatim:
         raise typer.Exit(1)
 
 
-def _verify_all(
-    scope: Scope, requests: Iterable[QuoteRequest], *, collection: str, as_json: bool
-) -> bool:
+def _verify_here(scope: Scope, filter: Filter, quote: str, *, source: str) -> QuoteCheckOut:
+    result = verification.verify(scope, quote, source=source, filter=filter)
+    return QuoteCheckOut.model_validate(result)
+
+
+def _verify_all(check: Check, requests: Iterable[QuoteRequest], *, as_json: bool) -> bool:
     """Check and print the quotes; return whether all are verbatim.
 
     Reports an unusable line of a file, goes on, and raises ``InvalidInput`` at the end.
     """
-    filter = Filter(collections=(collection,) if collection else ())
     are_all_verbatim, unusable = True, 0
     for request in requests:
-        result = _check(scope, request, filter)
+        result = _check(check, request)
         if result is None:
             unusable += 1
             continue
-        is_verbatim = result.verdict == Verdict.VERBATIM and not result.negation
+        is_verbatim = result.verdict == "verbatim" and not result.negation
         are_all_verbatim = are_all_verbatim and is_verbatim
         if as_json:
             line = {"line": request.line} if request.line else {}
-            check = QuoteCheckOut.model_validate(result).model_dump(mode="json")
-            typer.echo(json.dumps({**line, **check}, ensure_ascii=False))
+            shown = {**line, **result.model_dump(mode="json")}
+            typer.echo(json.dumps(shown, ensure_ascii=False))
         else:
             _print(result, request.line)
     if unusable:
@@ -112,12 +123,12 @@ def _verify_all(
     return are_all_verbatim
 
 
-def _check(scope: Scope, request: QuoteRequest, filter: Filter) -> VerifiedQuote | None:
+def _check(check: Check, request: QuoteRequest) -> QuoteCheckOut | None:
     """Check a quote; report an unusable line and return None."""
     problem = request.problem
     try:
         if not problem:
-            return verification.verify(scope, request.quote, source=request.source, filter=filter)
+            return check(request.quote, source=request.source)
     except (SourceNotFound, InvalidFilter) as error:
         if not request.line:
             raise
@@ -153,19 +164,19 @@ def _parse(line: bytes, number: int, source: str) -> QuoteRequest:
     return unusable("It is neither a text nor an object with a “quote” and an optional “source”.")
 
 
-def _print(result: VerifiedQuote, line: int) -> None:
-    verdict = result.verdict.value.replace("_", " ") if result.is_enough else "too short to verify"
+def _print(result: QuoteCheckOut, line: int) -> None:
+    verdict = result.verdict.replace("_", " ") if result.is_enough else "too short to verify"
     number = Text(f"{line:,}: " if line else "", style="dim")
     head = number + Text(verdict, style=_STYLES[result.verdict])
     out().print(head + Text(f"  {_short(result.quote)}"), soft_wrap=True)
-    if result.origin and result.locator:
-        is_elsewhere = result.verdict is Verdict.MISATTRIBUTED
+    if result.title is not None:
+        is_elsewhere = result.verdict == "misattributed"
         prefix = "verbatim, but in another source: " if is_elsewhere else ""
-        location = f"“{result.origin.title}” {place(result.locator)}"
-        say(f"  {prefix}{location}  {absolute(result.link)}", "dim")
+        location = f"“{result.title}” {result.place}  {result.link or ''}".rstrip()
+        say(f"  {prefix}{location}", "dim")
         if result.negation:
             say(f"  right before it stands “{result.negation}”: quote that word, too", "yellow")
-        if result.verdict is Verdict.ALTERED:
+        if result.verdict == "altered":
             say(f"  in the source: {_short(result.text)}")
     for difference in result.differences:
         sides = (" ".join(words.split()) for words in (difference.quoted, difference.actual))

@@ -1,1 +1,1 @@
-"""Cuebase from Python: one library, opened on this machine or on a server."""
+"""The methods of a library for programs, and those of a server's over REST."""

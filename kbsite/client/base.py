@@ -2,18 +2,23 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import date
 from os import PathLike, fspath
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeAlias
 
+from citations.answers.answer import Progress
 from citations.library.filters import Filter
 from citations.passages import SearchMode
-from citations.schemas.answers import QuoteCheckOut, ReplyOut
+from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
 from citations.schemas.search import SearchOut
 from transcripts.errors import KnowledgeBaseError
+from transcripts.timecodes import milliseconds
 
 Mode = Literal["hybrid", "lexical", "vector"]
 Target = str | PathLike[str]
+AnswerStep: TypeAlias = Progress | ClaimOut | TracedReplyOut
+"""A step of an answer: a stage begins, a claim was checked; at the end the whole answer."""
 
 
 class Library(ABC):
@@ -49,20 +54,47 @@ class Library(ABC):
         mode: Mode = "hybrid",
         collections: Sequence[str] = (),
         sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        channels: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        since: date | None = None,
+        until: date | None = None,
+        start: float | None = None,
+        end: float | None = None,
+        rerank: bool = True,
         explain: bool = False,
     ) -> SearchOut:
-        """Return the passages that answer a query best, best first."""
-        filter = Filter(collections=tuple(collections), sources=tuple(sources))
-        return self._search(query, filter, limit=limit, mode=SearchMode(mode), explain=explain)
+        """Return the passages that answer a query best, best first.
+
+        A filter matches any of its values; all filters must match. ``since`` and ``until`` are
+        days of publication, ``start`` and ``end`` seconds in recordings.
+        """
+        filter = Filter(
+            collections=tuple(collections),
+            sources=tuple(sources),
+            kinds=tuple(kinds),
+            channels=tuple(channels),
+            tags=tuple(tags),
+            languages=tuple(languages),
+            since=since,
+            until=until,
+            start=milliseconds(start),
+            end=milliseconds(end),
+        )
+        options = {"limit": limit, "mode": SearchMode(mode), "rerank": rerank, "explain": explain}
+        return self._search(query, filter, **options)
 
     def ask(self, question: str, *, collection: str = "", sources: Sequence[str] = ()) -> ReplyOut:
         """Answer a question with verified quotes, or refuse it. The answer is not kept."""
         collections = (collection,) if collection else ()
         return self._ask(question, Filter(collections=collections, sources=tuple(sources)))
 
-    def verify(self, quote: str, *, source: str = "") -> QuoteCheckOut:
+    def verify(
+        self, quote: str, *, source: str = "", collections: Sequence[str] = ()
+    ) -> QuoteCheckOut:
         """Tell whether a quote is in a source, or in any, word for word."""
-        return self._verify(quote, source)
+        return self._verify(quote, source, Filter(collections=tuple(collections)))
 
     @abstractmethod
     def close(self) -> None:
@@ -78,7 +110,7 @@ class Library(ABC):
     def _ask(self, question: str, filter: Filter) -> ReplyOut: ...
 
     @abstractmethod
-    def _verify(self, quote: str, source: str) -> QuoteCheckOut: ...
+    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut: ...
 
     def __enter__(self) -> Self:
         return self

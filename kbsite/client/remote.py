@@ -1,22 +1,23 @@
 """A library on a server, over REST with a token."""
 
+import os
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, BinaryIO, Final
 
-import httpx
+from citations.answers.answer import Progress
+from citations.errors import ConversationNotFound, SourceNotFound
+from citations.library.filters import MAX_VALUES, Filter
+from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
+from citations.schemas.search import FilesOut, SearchOut, SourceOut, SourcesOut
+from kbsite.client.base import AnswerStep, Library, error_of
+from kbsite.client.connection import Connection, problem_of
+from transcripts.errors import InvalidInput
+from transcripts.schemas import JobOut, StoredOut
+from transcripts.timecodes import seconds
 
-from citations.errors import SourceNotFound
-from citations.library.filters import Filter
-from citations.schemas.answers import QuoteCheckOut, ReplyOut
-from citations.schemas.search import SearchOut
-from kbsite.client.base import Library, error_of
-from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
-
-TIMEOUT: Final = 120.0  # seconds for an answer; language models are slow
 POLL_SECONDS: Final = 0.5
 
 
@@ -24,83 +25,139 @@ class RemoteLibrary(Library):
     """The library of a server, with the rights of a token."""
 
     def __init__(self, url: str, token: str) -> None:
-        if urlsplit(url).scheme not in ("http", "https"):
-            raise InvalidInput(
-                f"“{url[:100]}” is no address of a server.", hint="For example: http://host:8000"
-            )
-        headers = {"Authorization": f"Bearer {token}"}
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT)
+        self._server = Connection(url, token)
 
     def close(self) -> None:
-        self._http.close()
+        self._server.close()
+
+    def answer(
+        self,
+        question: str,
+        *,
+        collection: str = "",
+        sources: Sequence[str] = (),
+        follow_up: bool = False,
+    ) -> Iterator[AnswerStep]:
+        """Answer a question step by step, and keep the answer among the user's conversations.
+
+        ``follow_up`` goes on with the latest of them, and its sources. Raises
+        ``ConversationNotFound``.
+        """
+        about: dict[str, Any] = {"collection": collection, "sources": list(sources)}
+        if follow_up:
+            about = {"conversation_id": self._latest_conversation(collection)}
+        for name, shown in self._server.events("ask", json={"question": question, **about}):
+            match name:
+                case "stage":
+                    yield Progress(stage=str(shown["stage"]))
+                case "claim":
+                    yield self._server.parse(ClaimOut, shown)
+                case "answer":
+                    yield self._server.parse(TracedReplyOut, shown)
+                case "failed":
+                    raise problem_of(shown)
+
+    def send_files(self, paths: Sequence[Path], **about: Any) -> FilesOut:
+        """Send files. Raises ``InvalidInput`` for one that cannot be read."""
+        with ExitStack() as stack:
+            files = [("files", (_name(path), stack.enter_context(_opened(path)))) for path in paths]
+            return self._server.read(FilesOut, "POST", "sources/files", data=about, files=files)
+
+    def store_text(self, text: str, **about: Any) -> StoredOut:
+        """Add a text, such as captions, under a ``title``."""
+        return self._server.read(StoredOut, "POST", "sources", json={"text": text, **about})
+
+    def request(self, url: str, **about: Any) -> JobOut:
+        """Let the server fetch what an address names."""
+        return self._server.read(JobOut, "POST", "sources", json={"url": url, **about})
+
+    def find_job(self, number: int) -> JobOut:
+        return self._server.read(JobOut, "GET", f"jobs/{number}")
+
+    def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
+        """Return the sources with these ids, or of these videos, as far as they exist by now."""
+        sources: list[SourceOut] = []
+        for first in range(0, len(ids), MAX_VALUES):
+            params = {"source_id": ids[first : first + MAX_VALUES], "limit": MAX_VALUES}
+            with suppress(SourceNotFound):  # a worker has not come to a new recording yet
+                sources += self._server.read(SourcesOut, "GET", "sources", params=params).sources
+        return sources
 
     def _add(self, target: str, collection: str, *, wait: bool, **about: Any) -> list[str]:
-        sent = {**about, "collection": collection}
-        path = Path(target)
+        path, about = Path(target), {**about, "collection": collection}
+        ids: list[str] = []
+        job: JobOut | None
         if _is_file(path):
-            with path.open("rb") as file:
-                files = {"files": (path.name, file)}
-                added = self._call("POST", "sources/files", data=sent, files=files)
-            _raise_first(added["problems"])
-            ids = [document["source"]["id"] for document in added["documents"]]
-            job = added["job"]
+            sent = self.send_files([path], **about)
+            for problem in sent.problems:
+                raise error_of(problem.code, problem.message, problem.hint)
+            ids += [str(document.source.id) for document in sent.documents]
+            job = sent.job
         else:
-            del sent["title"]  # a video has its own
-            job = self._call("POST", "sources", json={**sent, "url": target})
-            ids = []
+            del about["title"]  # a video has its own
+            job = self.request(target, **about)
         if wait:
             ids += self._wait_for_job(job) if job else []
-            self._wait_for_sources(ids)
+            while count_unfinished(ids, self.list_sources(ids)):
+                time.sleep(POLL_SECONDS)
         return ids
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:
-        filters = {"collection": filter.collections, "source_id": filter.sources}
-        return SearchOut.parse(
-            self._call("GET", "search", params={"q": query, **options, **filters})
-        )
+        parameters = {"q": query, **options, **_parameters(filter)}
+        return self._server.read(SearchOut, "GET", "search", params=parameters)
 
     def _ask(self, question: str, filter: Filter) -> ReplyOut:
         collection = "".join(filter.collections)  # one at most
         sent = {"question": question, "collection": collection, "sources": filter.sources}
-        reply = self._call("POST", "ask", params={"stream": False}, json={**sent, "keep": False})
-        return ReplyOut.parse(reply)
+        return self._server.read(
+            ReplyOut, "POST", "ask", params={"stream": False}, json={**sent, "keep": False}
+        )
 
-    def _verify(self, quote: str, source: str) -> QuoteCheckOut:
-        sent = {"quote": quote, "source_id": source}
-        return QuoteCheckOut.parse(self._call("POST", "verify", json=sent))
+    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
+        sent = {"quote": quote, "source_id": source, "collection": filter.collections}
+        return self._server.read(QuoteCheckOut, "POST", "verify", json=sent)
 
-    def _call(self, method: str, path: str, **request: Any) -> Any:
-        try:
-            response = self._http.request(method, f"/api/v1/{path}", **request)
-        except httpx.HTTPError as error:
-            raise Unavailable(
-                f"The server {self._http.base_url} does not answer: {error}",
-                hint="Does it run there? Is the address right?",
-            ) from error
-        if response.is_success:
-            return response.json() if response.content else None
-        raise _error(response)
+    def _latest_conversation(self, collection: str) -> str:
+        params = {"own": True, "limit": 1, "collection": collection}
+        latest = self._server.call("GET", "conversations", params=params)["conversations"]
+        if not latest:
+            raise ConversationNotFound(
+                "There is no conversation to continue.", hint="Ask a first question."
+            )
+        return str(latest[0]["id"])
 
-    def _wait_for_job(self, job: dict[str, Any]) -> list[str]:
+    def _wait_for_job(self, job: JobOut) -> list[str]:
         """Wait for a job to end; return the id of its video. Raises the job's error."""
-        while job["finished_at"] is None:
+        while job.finished_at is None:
             time.sleep(POLL_SECONDS)
-            job = self._call("GET", f"jobs/{job['id']}")
-        if job["error_code"]:
-            raise error_of(job["error_code"], job["error"], job["hint"])
-        return [job["video_id"]] if job["video_id"] else []
+            job = self.find_job(job.id)
+        if job.error_code:
+            raise error_of(job.error_code, job.error, job.hint)
+        return [job.video_id] if job.video_id else []
 
-    def _wait_for_sources(self, ids: Sequence[str]) -> None:
-        while not self._is_indexed(ids):
-            time.sleep(POLL_SECONDS)
 
-    def _is_indexed(self, ids: Sequence[str]) -> bool:
-        try:
-            params = {"source_id": list(ids), "limit": 1}
-            counts = self._call("GET", "sources", params=params)["counts"] if ids else {}
-        except SourceNotFound:  # a worker has not come to the new recording yet
-            return False
-        return not counts.get("pending") and not counts.get("words")
+def count_unfinished(ids: Sequence[str], sources: Sequence[SourceOut]) -> int:
+    """Count what of these ids is not found by words and by meaning yet, or not there at all."""
+    known = {name for source in sources for name in (str(source.id), source.video_id)}
+    indexing = sum(source.state in ("pending", "words") for source in sources)
+    return indexing + sum(name not in known for name in ids)
+
+
+def _parameters(filter: Filter) -> dict[str, Any]:
+    """Return a filter as the parameters of a search; those that restrict nothing are left out."""
+    parameters: Mapping[str, Any] = {
+        "collection": filter.collections,
+        "source_id": filter.sources,
+        "kind": filter.kinds,
+        "channel": filter.channels,
+        "tag": filter.tags,
+        "language": filter.languages,
+        "since": filter.since and filter.since.isoformat(),
+        "until": filter.until and filter.until.isoformat(),
+        "start": seconds(filter.start),
+        "end": seconds(filter.end),
+    }
+    return {name: value for name, value in parameters.items() if value not in (None, ())}
 
 
 def _is_file(path: Path) -> bool:
@@ -110,15 +167,12 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _raise_first(problems: Sequence[dict[str, str]]) -> None:
-    for problem in problems:
-        raise error_of(problem["code"], problem["message"], problem["hint"])
+def _name(path: Path) -> str:
+    return os.fsencode(path.name).decode(errors="replace")  # a file's name may be any bytes
 
 
-def _error(response: httpx.Response) -> KnowledgeBaseError:
-    """Return what problem details say as the error that the server raised."""
-    problem: dict[str, str] = {}
-    with suppress(ValueError):
-        problem = response.json()
-    detail = problem.get("detail") or f"The server answered {response.status_code}."
-    return error_of(problem.get("code", ""), detail, problem.get("hint", ""))
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"“{path}” cannot be read: {error.strerror}.") from error

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Final
 
 import django_filters as filters
 from django.core.exceptions import ValidationError as FormError
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import extend_schema_field
 
-from transcripts.models import Transcript, Video
+from transcripts.models import FeedEntry, Transcript, Video
 
 # Operator -> Django's lookup, and whether it is negated.
 OPERATORS: Final[Mapping[str, tuple[str, bool]]] = {
@@ -120,12 +120,20 @@ class VideoFilters(Tagged):
     youtube_id = filters.CharFilter()
     channel = filters.CharFilter(lookup_expr="iexact")
     language = filters.CharFilter(method="in_language")
+    feed = filters.CharFilter(method="in_feed")
     compared = {**Tagged.compared, "channel": TEXT, "duration": DURATION}
 
     def in_language(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
         """Keep videos with a transcript in the language or a regional variant of it."""
         transcripts = Transcript.objects.filter(language__istartswith=value)
         return queryset.filter(pk__in=transcripts.values("video"))
+
+    def in_feed(self, queryset: QuerySet[Video], name: str, value: str) -> QuerySet[Video]:
+        """Keep videos that are in a playlist or channel, by its YouTube id, of their collection."""
+        entries = FeedEntry.objects.filter(
+            youtube_id=OuterRef("youtube_id"), feed__collection=OuterRef("collection")
+        )
+        return queryset.filter(Exists(entries.filter(feed__youtube_id=value)))
 
 
 class CollectionFilters(Filters):

@@ -100,7 +100,7 @@ class CollectionSerializer(serializers.ModelSerializer[Collection]):
 
     class Meta:
         model = Collection
-        fields = ("pk", "slug", "name", "videos", "created_at")
+        fields = ("pk", "slug", "name", "description", "videos", "created_at")
 
 
 class CollectionChange(CollectionSerializer):
@@ -229,7 +229,7 @@ class FeedSerializer(serializers.ModelSerializer[Feed]):
         model = Feed
         fields = (
             "pk", "collection", "kind", "youtube_id", "title", "newest", "every_hours",
-            "last_synced_at", "next_sync_at", "created_at",
+            "last_synced_at", "new_count", "next_sync_at", "created_at",
         )  # fmt: skip
         read_only_fields = tuple(name for name in fields if name not in ("newest", "every_hours"))
 

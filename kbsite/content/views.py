@@ -7,11 +7,12 @@ from django.db.models import Count, Prefetch, QuerySet
 from rest_framework import mixins, viewsets
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
+from rest_framework.renderers import JSONRenderer
 from rest_framework.routers import APIRootView, DefaultRouter
 
 from citations.models import Chunk, Source
 from kbsite.content import description, filters, lists, requests, selection, serializers
+from kbsite.content.pages import BrowsablePage
 from kbsite.content.selection import Selection
 from transcripts import activity, audit, collections
 from transcripts.audit import Action
@@ -19,28 +20,7 @@ from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 
-class BrowsablePage(BrowsableAPIRenderer):
-    """The page without its style element, which the content security policy forbids."""
-
-    def get_context(
-        self, data: Any, accepted_media_type: str | None, renderer_context: Any
-    ) -> dict[str, Any]:
-        context = super().get_context(data, accepted_media_type, renderer_context)
-        return {**context, "code_style": None}
-
-
-class StyledPages:
-    """Let browsable pages use style attributes, the one thing that the policy takes from them."""
-
-    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
-        final = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
-        renderer = getattr(final, "accepted_renderer", None)
-        if renderer is not None and renderer.media_type == "text/html":
-            final._csp_update = {"style-src-attr": ["'unsafe-inline'"]}
-        return final
-
-
-class Resource(StyledPages, viewsets.ReadOnlyModelViewSet[Any]):
+class Resource(viewsets.ReadOnlyModelViewSet[Any]):
     """What all resources share: permissions, and bounds on queries and bodies."""
 
     renderer_classes = (JSONRenderer, BrowsablePage)
@@ -254,7 +234,7 @@ class Chunks(Resource):
         return chunks.select_related("source__collection").order_by("source", "ordinal")
 
 
-class Root(StyledPages, APIRootView):
+class Root(APIRootView):
     """The content of the library. /api/v1/docs describes the other operations."""
 
     renderer_classes = (JSONRenderer, BrowsablePage)

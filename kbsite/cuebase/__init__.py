@@ -35,16 +35,16 @@ def open(data_dir: str | os.PathLike[str] = "") -> "Library":
                 f"This process has opened {settings.DATA_DIR} already.",
                 hint="Open another library in a process of its own.",
             )
-    return _library("local.LocalLibrary")
+    return _library(f"{__name__}.local.LocalLibrary")
 
 
 def connect(url: str, token: str) -> "Library":
     """Return the library of a server, for a token of *Tokens* or `kb token create`."""
-    return _library("remote.RemoteLibrary", url, token)
+    return _library("kbsite.client.remote.RemoteLibrary", url, token)
 
 
 def _library(name: str, *arguments: str) -> "Library":
     """Make a library; its modules can be imported once Django is set up."""
     boot.set_up(plain_log=True)
-    made: Library = import_string(f"kbsite.client.{name}")(*arguments)
+    made: Library = import_string(name)(*arguments)
     return made

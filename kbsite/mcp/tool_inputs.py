@@ -144,6 +144,10 @@ class GetOutline(Arguments):
     source_id: Annotated[Text, _text(2048, "Id of a source or video.", shortest=1)]
 
 
+class GetGuide(GetOutline):
+    pass
+
+
 class SearchTranscript(PagedInput):
     video_id: VideoId
     query: Annotated[Text, _text(1000, "Words to find.")]

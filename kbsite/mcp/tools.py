@@ -20,6 +20,7 @@ from citations.search import pipeline
 from kbsite.auth import Caller
 from kbsite.mcp import (
     connector,
+    guides,
     outlines,
     render_answer,
     render_job,
@@ -92,6 +93,15 @@ def get_outline(by: Caller, arguments: tool_inputs.GetOutline) -> str:
     Use it for an overview, or to choose what to read of a long source.
     """
     return material(outlines.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
+
+
+def get_guide(by: Caller, arguments: tool_inputs.GetGuide) -> str:
+    """Get what a source is about in three sentences, its terms, names, numbers and questions.
+
+    All are its own sentences, with times or pages. Ask it one of the questions with
+    ask_knowledge_base.
+    """
+    return material(guides.write(by.scope, arguments.source_id, room=arguments.budget - CURSOR))
 
 
 def search_transcript(by: Caller, arguments: tool_inputs.SearchTranscript) -> str:
@@ -246,6 +256,7 @@ def all_tools() -> list[Tool]:
             (fetch_transcript, "Fetch a YouTube transcript", "add", _ADDS),
             (get_transcript, "Read a transcript", "read", _READS),
             (get_outline, "Outline of a source", "list", _READS),
+            (get_guide, "Guide to a source", "list", _READS),
             (search_transcript, "Search within a transcript", "search", _READS),
             (search_knowledge_base, "Search the library", "search", _READS),
             (search, "Search", "search", _READS),

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import CheckConstraint, F, Index, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
+from django.utils.translation import gettext_lazy as _
 
 from kbsite.models.credentials import ApiToken
 from transcripts import clock
@@ -23,11 +24,11 @@ GIVES_UP_AFTER: Final = timedelta(days=5)
 class WebhookKind(models.TextChoices):
     """What a webhook may tell."""
 
-    JOB_DONE = "job.done", "a job is done"
-    JOB_FAILED = "job.failed", "a job failed"
-    SOURCE_ADDED = "source.added", "there is a new source"
-    SOURCE_READY = "source.ready", "a source is found by words and meaning"
-    SOURCE_FAILED = "source.failed", "a source could not be indexed"
+    JOB_DONE = "job.done", _("a job is done")
+    JOB_FAILED = "job.failed", _("a job failed")
+    SOURCE_ADDED = "source.added", _("there is a new source")
+    SOURCE_READY = "source.ready", _("a source is found by words and meaning")
+    SOURCE_FAILED = "source.failed", _("a source could not be indexed")
 
 
 class Webhook(models.Model):
@@ -123,9 +124,9 @@ class WebhookDelivery(QueuedWork):
     LOCK = Lock.DELIVERY
 
     class State(models.TextChoices):
-        QUEUED = "queued", "waiting"
-        DONE = "done", "delivered"
-        FAILED = "failed", "failed"
+        QUEUED = "queued", _("waiting")
+        DONE = "done", _("delivered")
+        FAILED = "failed", _("failed")
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
@@ -140,6 +141,7 @@ class WebhookDelivery(QueuedWork):
 
     class Meta:
         ordering = ("-pk",)
+        verbose_name_plural = "webhook deliveries"
         constraints = (
             CheckConstraint(
                 condition=Q(state__in=("queued", "done", "failed")), name="delivery_state"

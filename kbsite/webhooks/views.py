@@ -6,6 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -56,7 +57,7 @@ def webhook(request: Any, webhook_id: Any) -> HttpResponse:
     current = registry.find(request.caller, webhook_id)
     if request.method == "POST":
         registry.change(current, **WebhookForm(request.POST).values())
-        messages.success(request, "The webhook is changed.")
+        messages.success(request, _("The webhook is changed."))
         return redirect("webhook", current.uuid)
     return _show(request, current)
 
@@ -85,7 +86,7 @@ def test(request: Any, webhook_id: Any) -> HttpResponse:
     current = registry.find(request.caller, webhook_id)
     tasks.send(registry.make_test(current))
     messages.success(
-        request, "A test message is on its way. Reload the page to see what became of it."
+        request, _("A test message is on its way. Reload the page to see what became of it.")
     )
     return redirect("webhook", current.uuid)
 
@@ -94,7 +95,7 @@ def test(request: Any, webhook_id: Any) -> HttpResponse:
 def delete(request: Any, webhook_id: Any) -> HttpResponse:
     """Delete a webhook."""
     registry.delete(registry.find(request.caller, webhook_id))
-    messages.success(request, "The webhook is deleted.")
+    messages.success(request, _("The webhook is deleted."))
     return redirect("webhooks")
 
 

@@ -14,6 +14,7 @@ import transcripts
 from kbsite.cli.app import COMMANDS, load
 from kbsite.cli.terminal import exit_code_of
 from kbsite.errors import status_of
+from kbsite.glossary import TERMS
 from kbsite.options import OPTIONS
 from transcripts.errors import KnowledgeBaseError
 
@@ -68,12 +69,17 @@ def _setting(name: str) -> str:
     return _item(f"`{name}`{value}: {option.meaning}")
 
 
-def _errors() -> dict[str, Any]:
+def error_classes() -> list[Any]:
+    """Return all classes of expected errors."""
     for package in (transcripts, citations, kbsite):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.endswith("errors") or module.name.endswith("transcript_request"):
                 importlib.import_module(module.name)
-    classes = list(_subclasses(KnowledgeBaseError))
+    return list(_subclasses(KnowledgeBaseError))
+
+
+def _errors() -> dict[str, Any]:
+    classes = error_classes()
     own = {error for error in classes if "code" in vars(error)}
     return {error.code: error for error in classes if error in own}
 
@@ -110,10 +116,21 @@ def _item(text: str) -> str:
     )
 
 
+def glossary_page() -> str:
+    """Return the page of words: what each means, and which ones no door says in its place."""
+    head = "# Glossary\n\nOne word for one thing, on every door. " + NOTE
+    items = []
+    for term in TERMS:
+        avoided = f" Not: {', '.join(term.avoided)}." if term.avoided else ""
+        items.append(_item(f"**{term.word}**: {term.meaning}{avoided}"))
+    return head + "\n".join(items) + "\n"
+
+
 PAGES: Final = {
     "settings.md": settings_page,
     "errors.md": errors_page,
     "commands.md": commands_page,
+    "glossary.md": glossary_page,
 }
 
 

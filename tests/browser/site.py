@@ -31,7 +31,7 @@ vera = User.objects.create_user("vera", password="correct horse battery")
 library = Collection.objects.default()
 for user, role in ((ada, "owner"), (vera, "viewer")):
     Membership.objects.create(collection=library, user=user, role=role)
-Collection.objects.create(name="Empty shelf", slug="empty-shelf")
+shelf = Collection.objects.create(name="Empty shelf", slug="empty-shelf")
 samples.load(library)
 for number in range(30):
     title = f"Evening talk {number}: what a very patient listener can learn"
@@ -52,6 +52,11 @@ Video.objects.filter(pk=long.pk).update(
 feed = Feed.objects.create(
     collection=library, kind="channel", youtube_id="UC" + "a" * 22, title="Lecture Hall", newest=10
 )
+for place, (id, title) in enumerate(
+    (("abcdefghijk", "A lecture"), ("bbbbbbbbbbb", "No captions"), ("ccccccccccc", "Another one"))
+):
+    feed.entries.create(youtube_id=id, position=place, title=title)
+feed.synced(title="Lecture Hall", new_count=2)
 failed = Job.objects.create(collection=library, kind="video", target="bbbbbbbbbbb", state="failed")
 failed.fail(NoCaptions("This video has no captions."))
 bare = Video.objects.create(collection=library, key="bare", title="Nothing said yet")
@@ -100,7 +105,8 @@ arrived.finish(204)
 waits.postpone(
     until=timezone.now() + timedelta(hours=1), error=ReceiverFailed("The receiver answered 500.")
 )
-rows = {"long": long, "library": library, "bare": bare, "failed": failed, "feed": feed}
+rows = {"long": long, "library": library, "shelf": shelf, "bare": bare}
+rows |= {"failed": failed, "feed": feed}
 lecture = Source.objects.get(video=long, language="en")
 sources = {"book": book, "broken": broken, "lecture": lecture, "hook": hook}
 keys = {name: row.pk for name, row in rows.items()}

@@ -158,7 +158,8 @@ def test_a_video_is_added_by_the_captions_of_its_player_then_searched_and_compar
     assert "account" not in reader.kept(panel)
     tokens = reader.context.new_page()
     tokens.goto(f"{site.url}/tokens/")
-    expect(tokens.get_by_text("None. Give an application the address")).to_be_visible()
+    expect(tokens.get_by_role("heading", name="Connected applications")).to_be_visible()
+    expect(tokens.get_by_text("Cuebase in the browser")).to_have_count(0)
 
 
 def test_what_goes_wrong_is_said_in_words(reader: Reader, site: Site) -> None:

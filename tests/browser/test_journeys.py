@@ -446,6 +446,7 @@ def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) ->
     page = visit().go("/collections/")
     page.get_by_label("Name").fill("Field notes")
     page.get_by_role("button", name="Make it").click()
+    page.get_by_role("link", name="Add or change members").click()
     page.get_by_label("User name").fill("vera")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_label("Role of vera")).to_have_value("viewer")

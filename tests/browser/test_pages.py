@@ -21,7 +21,6 @@ PAGES = {
     "video with hits": "/videos/{long}/?q=gradient+error",
     "video in paragraphs": "/videos/{long}/?view=paragraphs&t=905s&q=gradient",
     "video without transcript": "/videos/{bare}/",
-    "delete video": "/videos/{long}/delete/",
     "search": "/search/",
     "search with hits": "/search/?q=network+error",
     "search with filters": "/search/?q=backwards&mode=lexical&kind=pdf&kind=video&tag=book"
@@ -37,15 +36,20 @@ PAGES = {
     "go to": "/go/?q=lecture",
     "activity": "/activity/",
     "job": "/jobs/{failed}/",
+    "playlist": "/feeds/{feed}/",
+    "library by playlist": "/library/?group=playlist",
     "remove feed": "/feeds/{feed}/remove/",
     "collections": "/collections/",
     "collection": "/collections/{library}/",
+    "collection without sources": "/collections/{shelf}/",
+    "collection settings": "/collections/{library}/settings/",
     "delete collection": "/collections/{library}/delete/",
     "tokens": "/tokens/",
     "webhooks": "/webhooks/",
     "webhook": "/webhooks/{hook}/",
     "second factor": "/second-factor/",
     "password once more": "/second-factor/confirm/?next=/second-factor/add/",
+    "glossary": "/glossary/",
     "not found": "/nowhere/",
 }
 OPEN_PAGES = {"sign in": "/sign-in/", "used link": "/sign-in/used/"}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  below, beside, clock, codeParts, counted, fileNames, filterWords, hasWords, newCitations,
+  below, beside, clock, codeParts, fileNames, filterWords, hasWords, newCitations,
   quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
@@ -28,12 +28,6 @@ test("a sentence is repeated from its start, and at its start the one before is"
   assert.equal(sentenceAt(starts, 300), 0);
   assert.equal(sentenceAt([], 300), null);
   assert.equal(sentenceAt([2000], 300), null);
-});
-
-test("things are counted in the singular and the plural", () => {
-  assert.deepEqual([0, 1, 2].map((count) => counted(count, "file")), [
-    "0 files", "1 file", "2 files",
-  ]);
 });
 
 test("a filter needs each of its words, in any case and order", () => {

@@ -56,6 +56,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", f"{V1}jobs", names=False),
     Operation("GET", f"{V1}jobs/{{job}}"),
     Operation("POST", f"{V1}jobs/{{job}}/retry"),
+    Operation("POST", f"{V1}feeds/{{feed}}/sync"),
     Operation("GET", f"{V1}transcripts/{{video_id}}"),
     Operation("GET", f"{V1}transcripts/{{video_id}}/search?query=lecture"),
     Operation("GET", f"{V1}transcripts/{{video_id}}/download?format=vtt"),

@@ -11,6 +11,7 @@ TOOL_CALLS: dict[str, dict[str, Any]] = {
     "fetch_transcript": {"videoId": "{video_id}"},
     "get_transcript": {"videoId": "{video_id}"},
     "get_outline": {"sourceId": "{video_id}"},
+    "get_guide": {"sourceId": "{video_id}"},
     "search": {"query": "secret"},
     "fetch": {"id": "{video_id}"},
     "search_transcript": {"videoId": "{video_id}", "query": "lecture"},

@@ -1,6 +1,7 @@
 """The operations under /api/v1/: what they answer, to whom, and how they refuse."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
+from kbsite import api_reference
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_user, make_video, restarting_vtt
 from transcripts import captions, storage
@@ -615,6 +617,7 @@ OPERATIONS = [
     ("post", "sources", {"url": WATCH, "collection": "lectures"}),
     ("post", "transcripts/lecture-1/refetch", None),
     ("post", "jobs/{job}/retry", None),
+    ("post", "feeds/{feed}/sync", None),
 ]
 
 
@@ -624,7 +627,9 @@ def test_a_token_that_may_only_read_changes_nothing(
 ) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
-    problem(post(with_token(user), path.format(job=job.pk), body or {}), 403, "forbidden")
+    feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
+    path = path.format(job=job.pk, feed=feed.pk)
+    problem(post(with_token(user), path, body or {}), 403, "forbidden")
     assert not Job.objects.filter(state="queued").exists()
 
 
@@ -635,7 +640,9 @@ def test_a_viewer_changes_nothing(
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     viewer = with_token(make_user("eve", collection=collection, role=Role.VIEWER), can_write=True)
-    problem(post(viewer, path.format(job=job.pk), body or {}), 403, "forbidden")
+    feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
+    path = path.format(job=job.pk, feed=feed.pk)
+    problem(post(viewer, path, body or {}), 403, "forbidden")
 
 
 @pytest.mark.parametrize(
@@ -793,15 +800,26 @@ def test_the_description_is_shown_under_the_strict_policy_from_this_host_alone(
     assert response.status_code == 200
     assert "https://" not in page
     assert "<style" not in page
-    assert page.count("<script") == page.count("<script src=") + page.count(
-        '<script type="application/json"'
-    )
+    assert re.findall(r"<script(?![^>]* src=)", page) == []
     assert "unsafe" not in response["Content-Security-Policy"]
-    for line in page.splitlines():
-        if 'src="' in line:
-            script = client.get(line.partition('src="')[2].partition('"')[0])
-            assert script.status_code == 200
-            script.close()
+
+
+def test_the_description_has_a_page_for_each_group_and_all_operations(
+    client: Client, user: User
+) -> None:
+    client.force_login(user)
+    schema = client.get("/api/v1/openapi.json").json()
+    overview = client.get("/api/v1/docs").content.decode()
+    pages = {
+        group: client.get(f"/api/v1/docs/{group}").content.decode()
+        for group in api_reference.GROUPS
+    }
+    for path, methods in schema["paths"].items():
+        for operation in methods.values():
+            group = api_reference.group_of(path)
+            assert f'id="{operation["operationId"]}"' in pages[group]
+            assert f"/api/v1/docs/{group}#{operation['operationId']}" in overview
+    assert 'id="tell_job_done"' in pages[api_reference.MESSAGES]
 
 
 def test_the_description_asks_strangers_to_sign_in(client: Client, db: None) -> None:

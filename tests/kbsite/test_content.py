@@ -1,6 +1,7 @@
 """The content API under /api/content/: what it lists, to whom, and what may be changed."""
 
 import json
+import re
 from contextlib import suppress
 from threading import Thread
 from typing import Any
@@ -311,7 +312,7 @@ def test_long_columns_stay_in_the_database_for_a_listing(
             for query in captured.captured_queries
             if '"cues"' in query["sql"]
             or "word_times" in query["sql"]
-            or "description" in query["sql"]
+            or '"transcripts_video"."description"' in query["sql"]
         ]
 
 
@@ -582,7 +583,7 @@ def test_a_caller_with_a_token_learns_that_there_is_nothing_at_an_address(
 @pytest.mark.parametrize(
     "path", ["", *(f"{resource}/" for resource in RESOURCES), "videos/{video}/"]
 )
-def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attributes_alone(
+def test_a_browsable_page_works_under_the_policy_of_all_pages(
     client: Client, owner: User, collection: Collection, path: str
 ) -> None:
     client.force_login(owner)
@@ -591,15 +592,9 @@ def test_a_browsable_page_works_under_a_policy_that_gives_way_to_style_attribute
     )
     assert response.status_code == 200
     assert response["Content-Type"].startswith("text/html")
-    policy = dict(
-        part.strip().split(" ", 1) for part in response["Content-Security-Policy"].split(";")
-    )
-    assert policy["style-src-attr"] == "'unsafe-inline'"
-    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert "unsafe" not in response["Content-Security-Policy"]
     page = response.content.decode()
-    assert page.count("<script") == page.count("<script src=") + page.count(
-        '<script type="application/json"'
-    )
+    assert re.findall(r"<script(?![^>]* src=)", page) == []
     assert "<style" not in page
     assert not [
         attribute

@@ -9,8 +9,9 @@ from django.test import Client
 from citations.models import SharedLink
 from citations.notebook import highlights, shared_links
 from citations.notebook.highlights import HighlightNotes, SelectedText
+from citations.notebook.shared_links import ShareTarget
 from tests.html import text_of
-from tests.makers import make_paper
+from tests.makers import make_paper, make_pdf
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -28,7 +29,7 @@ def link(scope: Scope, owner: User, collection: Collection) -> SharedLink:
         SelectedText(exact=SAID),
         HighlightNotes(note="Between ourselves."),
     )
-    return shared_links.share_highlight(scope, owner, kept.placed)
+    return shared_links.share(scope, owner, ShareTarget(highlight=kept.placed.row.uuid))
 
 
 def test_a_stranger_reads_the_words_and_nothing_around_them(link: SharedLink) -> None:
@@ -71,3 +72,24 @@ def test_a_link_is_made_listed_and_revoked(
     assert f"/shared/{latest.uuid}/" not in text_of(page.get("/shared-links/"))
     page.post(f"/collections/{collection.pk}/links/", {"allowed": "0"})
     assert Client().get(f"/shared/{link.uuid}/").status_code == 404
+
+
+def test_a_shared_page_shows_its_picture_and_text_and_no_other_page(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    texts = ["The first page is shared.", "The second one is not."]
+    book = make_paper(collection, texts, data=make_pdf(texts), name="book.pdf")
+    link = shared_links.share(scope, owner, ShareTarget(source=book.uuid, page=1))
+    shown = text_of(Client().get(f"/shared/{link.uuid}/"))
+    assert "The first page is shared." in shown
+    assert "The second one is not." not in shown
+    assert f'src="/shared/{link.uuid}/page/"' in shown
+    picture = Client().get(f"/shared/{link.uuid}/page/")
+    assert picture["Content-Type"].startswith("image/")
+    shared_links.revoke(scope, owner, str(link.uuid))
+    assert Client().get(f"/shared/{link.uuid}/page/").status_code == 404
+
+
+def test_a_link_to_words_has_no_picture(link: SharedLink) -> None:
+    assert Client().get(f"/shared/{link.uuid}/page/").status_code == 404

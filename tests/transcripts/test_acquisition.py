@@ -176,6 +176,9 @@ def test_a_second_sync_of_a_playlist_queues_only_new_videos(
     youtube.add_playlist("PLnewnewnewnew", ids, title="A course")
     done(acquisition.request_feed(feed))
     assert sorted(queued.values_list("target", flat=True)) == ids
+    feed.refresh_from_db()
+    assert feed.new_count == 1
+    assert list(feed.entries.values_list("youtube_id", flat=True)) == ids
 
 
 def test_entries_of_a_playlist_without_a_video_are_listed_with_the_reason(

@@ -75,7 +75,7 @@ def spoken(fetched: FetchedTranscript) -> str:
     return " ".join(cue.text for cue in fetched.cues)
 
 
-def second_opinions(server: YouTubeStandIn) -> list[standin.Asked]:
+def second_opinions(server: YouTubeStandIn) -> list[standin.YouTubeRequest]:
     return [asked for asked in server.requests if asked.agent.startswith("python-requests")]
 
 

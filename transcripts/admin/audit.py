@@ -1,6 +1,6 @@
 """The admin of the audit trail, which nobody can change."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -14,9 +14,6 @@ class AuditEntryAdmin(RecordAdmin):
     list_display = ("at", "who", "what", "collection", "details")
     list_filter = ("at", "door", "action", "kind")
     search_fields = ("actor", "thing", "collection")
-
-    class Media:
-        css: ClassVar = {"all": ["cuebase/admin.css"]}
 
     @admin.display(ordering="actor")
     def who(self, entry: AuditEntry) -> str:

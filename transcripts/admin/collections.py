@@ -7,10 +7,11 @@ from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
 
 from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Inline, Table
-from transcripts.models import Collection, Feed, Membership
+from transcripts.admin.tables import QUEUED_AT_ONCE, Inline, RecordAdmin, Table
+from transcripts.models import Collection, Feed, FeedEntry, Membership
 from transcripts.tasks import dispatch
 
 
@@ -23,7 +24,7 @@ class MembershipInline(Inline):
 @admin.register(Collection)
 class CollectionAdmin(Table):
     list_display = ("name", "slug", "videos", "created_at")
-    search_fields = ("name", "slug")
+    search_fields = ("name", "slug", "description")
     list_filter = ("created_at",)
     prepopulated_fields: ClassVar[Any] = {"slug": ("name",)}
     inlines = (MembershipInline,)
@@ -82,8 +83,18 @@ class FeedAdmin(Table):
         super().save_model(request, obj, form, change)
         obj.plan()
 
-    @admin.action(description="Check for new videos now", permissions=["work"])
+    @admin.action(description=_("Check for new videos now"), permissions=["work"])
     def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         request_feed = partial(acquisition.request_feed, by=request.user)
-        self.work_on(request, queryset, request_feed, done="queued", most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, request_feed, done=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
+
+
+@admin.register(FeedEntry)
+class FeedEntryAdmin(RecordAdmin):
+    """The videos of playlists and channels, as they were last read."""
+
+    list_display = ("title", "youtube_id", "feed", "position", "refusal", "seen_at")
+    list_filter = ("feed__collection", "seen_at")
+    list_select_related = ("feed",)
+    search_fields = ("title", "youtube_id", "feed__title", "feed__youtube_id")

@@ -10,9 +10,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext_lazy as _
 
 from transcripts import acquisition
-from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, RecordAdmin, may, words
+from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, RecordAdmin, may, words
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
@@ -22,7 +23,7 @@ class PasteForm(forms.Form):
     addresses = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 10, "cols": 90}),
         max_length=200_000,
-        help_text="Videos, playlists or channels, one per line.",
+        help_text=_("Videos, playlists or channels, one per line."),
     )
     collection = forms.ModelChoiceField(
         queryset=Collection.objects.all(),
@@ -31,9 +32,9 @@ class PasteForm(forms.Form):
     language = forms.CharField(
         required=False,
         max_length=35,
-        help_text="A language code, such as en; empty: the preferred one.",
+        help_text=_("A language code, such as en; empty: the preferred one."),
     )
-    tags = forms.CharField(required=False, max_length=1000, help_text="Separated by commas.")
+    tags = forms.CharField(required=False, max_length=1000, help_text=_("Separated by commas."))
 
     def clean_addresses(self) -> list[str]:
         """Return the distinct lines."""
@@ -65,7 +66,7 @@ class JobAdmin(RecordAdmin):
         "created_at",
     )
     list_display_links = ("pk", "target")
-    list_filter = ("state", "kind", "error_code", "collection", "created_at")
+    list_filter = ("state", "kind", ("error_code", FilledFilter), "collection", "created_at")
     list_select_related = ("collection", "created_by")
     search_fields = ("target", "error", "video__title")
     exclude: ClassVar[Any] = ("problems", "feed", "video")
@@ -88,9 +89,9 @@ class JobAdmin(RecordAdmin):
         items = format_html_join("", "<li>{}: {} {}</li>", rows)
         return format_html("<ul>{}</ul>", items) if first else "none"
 
-    @admin.action(description="Try again", permissions=["work"])
+    @admin.action(description=_("Try again"), permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, acquisition.retry, done="queued", most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, acquisition.retry, done=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
     def add_view(
@@ -112,7 +113,7 @@ class JobAdmin(RecordAdmin):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": "Add videos",
+            "title": _("Add videos"),
             "form": form,
             "media": self.media + form.media,
             "jobs": jobs,
@@ -154,16 +155,16 @@ class YouTubeGateAdmin(RecordAdmin):
         "last_success_at",
     )
     search_fields = ("reason",)
-    list_filter = ("reason_code",)
+    list_filter = (("reason_code", FilledFilter),)
     actions = ("reopen",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    @admin.action(description="Reopen: forget the refusals", permissions=["work"])
+    @admin.action(description=_("Reopen: forget the refusals"), permissions=["work"])
     def reopen(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         acquisition.reopen_gate()
-        self.message_user(request, "The gate is open.", messages.SUCCESS)
+        self.message_user(request, _("The gate is open."), messages.SUCCESS)
         dispatch()
 
 

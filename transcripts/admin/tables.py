@@ -1,19 +1,23 @@
 """The base classes of the admin. Their cost does not grow with the number of rows."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth import get_permission_codename
 from django.db import transaction
-from django.db.models import CASCADE, Model, QuerySet
+from django.db.models import CASCADE, DateTimeField, Model, QuerySet
 from django.db.models.functions import Length
+from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
+from transcripts.translation import translated
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
 QUEUED_AT_ONCE = 500  # jobs that one action queues
@@ -21,9 +25,25 @@ DELETED_AT_ONCE = 500  # rows in one statement
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
     Admin = admin.ModelAdmin[Any]
-    Inline = admin.TabularInline[Any, Any]
+    Tabular = admin.TabularInline[Any, Any]
+    FormSet = BaseInlineFormSet[Any, Any, Any]
 else:
-    Admin, Inline = admin.ModelAdmin, admin.TabularInline
+    Admin, Tabular, FormSet = admin.ModelAdmin, admin.TabularInline, BaseInlineFormSet
+
+
+class LabelledFormSet(FormSet):
+    """Forms in a table, whose headers name no field to who cannot see them."""
+
+    def add_fields(self, form: Any, index: int | None) -> None:
+        super().add_fields(form, index)
+        for name, field in form.fields.items():
+            field.widget.attrs.setdefault("aria-label", str(field.label or name))
+
+
+class Inline(Tabular):
+    """Rows of another table, each on a line."""
+
+    formset = LabelledFormSet
 
 
 def count_cascade(rows: QuerySet[Any]) -> dict[type[Model], int]:
@@ -74,6 +94,12 @@ class Table(AuditedAdmin):
     show_full_result_count = False
     list_per_page = 50
     list_max_show_all = 200
+    formfield_overrides: ClassVar[Any] = {  # Django's own has two fields with one name
+        DateTimeField: {
+            "form_class": forms.DateTimeField,
+            "widget": forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        }
+    }
 
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
@@ -97,7 +123,7 @@ class Table(AuditedAdmin):
         for start in range(0, len(keys), DELETED_AT_ONCE):
             batch = keys[start : start + DELETED_AT_ONCE]
             with transaction.atomic():
-                kind = str(self.model._meta.verbose_name)
+                kind = self.model._meta.verbose_name_raw
                 audit.record(Action.DELETE, kind, count=len(batch), ids=batch)
                 self.model._default_manager.filter(pk__in=batch).only("pk").delete()
 
@@ -111,27 +137,32 @@ class Table(AuditedAdmin):
         rows: QuerySet[Any],
         work: Callable[[Any], object],
         *,
-        done: str,
+        done: object,
         most: int,
     ) -> None:
         """Apply a function to each of at most ``most`` rows, and show the results."""
         if (count := rows.count()) > most:
-            message = f"{count:,} rows are selected; the limit is {most}. Nothing was done."
-            self.message_user(request, message, messages.ERROR)
+            text = _("%(count)s rows are selected; the limit is %(most)s. Nothing was done.")
+            values = {"count": f"{count:,}", "most": most}
+            self.message_user(request, text % values, messages.ERROR)
             return
         results: Counter[str] = Counter()
         for row in rows:
             try:
                 work(row)
-                results[done] += 1
+                results[str(done)] += 1
             except KnowledgeBaseError as error:
-                results[f"{row}: {error.message} {error.hint}"] += 1
-        if good := results.pop(done, 0):
+                results[f"{row}: {translated(error.message)} {translated(error.hint)}"] += 1
+        if good := results.pop(str(done), 0):
             self.message_user(request, f"{good} {done}.", messages.SUCCESS)
         for problem in list(results)[:10]:
             self.message_user(request, problem, messages.WARNING)
         if len(results) > 10:
-            self.message_user(request, f"{len(results) - 10} more failed.", messages.WARNING)
+            self.message_user(
+                request,
+                _("%(count)s more failed.") % {"count": len(results) - 10},
+                messages.WARNING,
+            )
 
 
 class RecordAdmin(Table):
@@ -145,6 +176,14 @@ class RecordAdmin(Table):
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may(request, "view", self.model) or may(request, "change", self.model)
+
+
+class FilledFilter(admin.AllValuesFieldListFilter):
+    """Filters by the values that a column has; what is empty is called so."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or "–"}
 
 
 class Bytes(RecordAdmin):
@@ -163,7 +202,7 @@ class Bytes(RecordAdmin):
 
 
 def _named(row: Model) -> tuple[str, object]:
-    return str(row._meta.verbose_name), row.pk
+    return row._meta.verbose_name_raw, row.pk
 
 
 def _changed(message: Any) -> list[str]:

@@ -8,6 +8,9 @@ from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
 
 from transcripts import acquisition, storage
 from transcripts.admin.tables import (
@@ -32,7 +35,7 @@ else:
 
 
 class TagsForm(VideoForm):
-    tags = forms.CharField(required=False, max_length=3000, help_text="Separated by commas.")
+    tags = forms.CharField(required=False, max_length=3000, help_text=_("Separated by commas."))
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -44,12 +47,18 @@ class TagsForm(VideoForm):
 
 class TranscriptInline(Inline):
     model = Transcript
-    fields = readonly_fields = ("language", "origin", "cue_count", "characters", "updated_at")
-    can_delete = show_change_link = True
+    fields = readonly_fields = ("page", "origin", "cue_count", "characters", "updated_at")
+    can_delete = True
     extra = max_num = 0
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("cues", "word_times")
+
+    @admin.display(description=_("language"))
+    def page(self, transcript: Any) -> str:
+        """Link to the transcript's own page."""
+        address = reverse("admin:transcripts_transcript_change", args=[transcript.pk])
+        return format_html('<a href="{}">{}</a>', address, transcript.language)
 
 
 @admin.register(Video)
@@ -95,22 +104,24 @@ class VideoAdmin(Table):
     def length(self, video: Any) -> str:
         return clock(video.duration)
 
-    @admin.display(description="transcripts")
+    @admin.display(description=_("transcripts"))
     def spoken(self, video: Any) -> str:
         languages = (transcript.language or "?" for transcript in video.transcripts.all())
         return ", ".join(languages) or "none"
 
-    @admin.action(description="Fetch again from YouTube", permissions=["work"])
+    @admin.action(description=_("Fetch again from YouTube"), permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         refetch = partial(acquisition.refetch, by=request.user)
-        self.work_on(request, queryset, refetch, done="queued", most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, refetch, done=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
-    @admin.action(description="Parse the stored originals again", permissions=["work"])
+    @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         light = Transcript.objects.light().select_related("video__collection")
         rows = light.filter(video__in=queryset.order_by().values("pk"))
-        self.work_on(request, rows, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE)
+        self.work_on(
+            request, rows, storage.reparse, done=_("transcripts parsed"), most=PARSED_AT_ONCE
+        )
 
 
 @admin.register(Transcript)
@@ -139,10 +150,10 @@ class TranscriptAdmin(RecordAdmin):
     def length(self, transcript: Any) -> str:
         return clock(transcript.duration)
 
-    @admin.action(description="Parse the stored originals again", permissions=["work"])
+    @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         self.work_on(
-            request, queryset, storage.reparse, done="transcripts parsed", most=PARSED_AT_ONCE
+            request, queryset, storage.reparse, done=_("transcripts parsed"), most=PARSED_AT_ONCE
         )
 
 

@@ -99,6 +99,19 @@ def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     return _queued(request, acquisition.retry(job))
 
 
+@router.post(
+    "feeds/{feed_id}/sync",
+    response=responses({202: JobOut}, 404),
+    summary="Fetch what is new of a playlist or channel",
+)
+def sync_feed(request: Request, feed_id: shapes.FeedId) -> Status[Any]:
+    """Read the list again, and queue the videos that are new: the job says how many there are."""
+    request.caller.require_write()
+    feed = activity.find_feed(request.access, feed_id)
+    request.access.require_write(feed.collection_id)
+    return _queued(request, acquisition.request_feed(feed, by=request.caller.user))
+
+
 # Reading. Longer paths stand before the one that ends with the id, which may contain slashes.
 
 

@@ -49,6 +49,7 @@ VideoId = Annotated[
     Text, Path(description="The video's id or YouTube address, URL-encoded.", max_length=2048)
 ]
 JobId = Annotated[int, Path(ge=1, le=BIGGEST_ID)]
+FeedId = Annotated[int, Path(ge=1, le=BIGGEST_ID, description="As in /api/content/feeds/.")]
 
 
 class SourceIn(Schema):

@@ -1,4 +1,4 @@
-"""The tables: collections and members, videos and transcripts, jobs, and the YouTube gate."""
+"""The tables: collections, members, videos, transcripts, feeds, jobs, and the YouTube gate."""
 
 from transcripts.models.audit import AuditEntry
 from transcripts.models.collections import (
@@ -9,11 +9,12 @@ from transcripts.models.collections import (
     VisibleQuerySet,
     readable,
 )
+from transcripts.models.deletable import Deletable
+from transcripts.models.feeds import Feed, FeedEntry
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
 from transcripts.models.videos import (
     KEY_LENGTH,
     CaptionOrigin,
-    Feed,
     RawCaptions,
     Thumbnail,
     Transcript,
@@ -27,7 +28,9 @@ __all__ = [
     "KEY_LENGTH",
     "WRITING_ROLES",
     "Collection",
+    "Deletable",
     "Feed",
+    "FeedEntry",
     "Job",
     "JobFile",
     "Membership",

@@ -1,21 +1,22 @@
 """The audit trail."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class AuditEntry(models.Model):
     """Who did what, when, by which door. It names things by ids, and contains no texts."""
 
     class Action(models.TextChoices):
-        ADD = "add", "added"
-        CHANGE = "change", "changed"
-        DELETE = "delete", "deleted"
-        EXPORT = "export", "exported"
-        REVOKE = "revoke", "revoked"
-        SIGN_IN = "sign_in", "signed in"
-        REFUSE = "refuse", "was refused"
-        RESTORE = "restore", "restored"
-        MIGRATE = "migrate", "migrated"
+        ADD = "add", _("added")
+        CHANGE = "change", _("changed")
+        DELETE = "delete", _("deleted")
+        EXPORT = "export", _("exported")
+        REVOKE = "revoke", _("revoked")
+        SIGN_IN = "sign_in", _("signed in")
+        REFUSE = "refuse", _("was refused")
+        RESTORE = "restore", _("restored")
+        MIGRATE = "migrate", _("migrated")
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
     door = models.CharField(max_length=10, help_text="web, admin, rest, mcp, kb or server.")

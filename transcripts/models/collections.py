@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import CollectionNotFound
 from transcripts.sanitize import clean
@@ -29,9 +30,9 @@ class VisibleQuerySet(models.QuerySet[_Row]):
 class Role(models.TextChoices):
     """A viewer reads, an editor changes the content, an owner changes the collection."""
 
-    VIEWER = "viewer", "viewer"
-    EDITOR = "editor", "editor"
-    OWNER = "owner", "owner"
+    VIEWER = "viewer", _("viewer")
+    EDITOR = "editor", _("editor")
+    OWNER = "owner", _("owner")
 
 
 WRITING_ROLES = (Role.EDITOR, Role.OWNER)
@@ -41,9 +42,12 @@ class CollectionQuerySet(VisibleQuerySet["Collection"]):
     collection_path = "pk"
 
     def named(self, name: str) -> "Collection":
-        """Return the collection with this slug or name. Raises ``CollectionNotFound``."""
+        """Return the collection with this slug, else with this name.
+
+        Raises ``CollectionNotFound``.
+        """
         name = clean(name, 120)
-        match = self.filter(models.Q(slug=name) | models.Q(name=name)).order_by("pk").first()
+        match = self.filter(slug=name).first() or self.filter(name=name).first()
         if match is None:
             known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
             raise CollectionNotFound(
@@ -61,6 +65,9 @@ class Collection(models.Model):
 
     name = models.CharField(max_length=120, unique=True)
     slug = models.SlugField(max_length=60, unique=True)
+    description = models.CharField(
+        max_length=1_000, blank=True, db_default="", help_text="What it is about, for its readers."
+    )
     members: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
     )

@@ -9,12 +9,14 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock, locks
 from transcripts.errors import ClockRestarts, JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models.collections import Collection, readable
-from transcripts.models.videos import Feed, Video
+from transcripts.models.feeds import Feed
+from transcripts.models.videos import Video
 from transcripts.scope import Scope
 from transcripts.work import lanes
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
@@ -88,15 +90,15 @@ class Job(QueuedWork):
     jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.place``
 
     class Kind(models.TextChoices):
-        VIDEO = "video", "fetch a video"
-        FEED = "feed", "read a playlist or channel"
-        FILES = "files", "import files"
+        VIDEO = "video", _("fetch a video")
+        FEED = "feed", _("read a playlist or channel")
+        FILES = "files", _("import files")
 
     class State(models.TextChoices):
-        QUEUED = "queued", "queued"
-        RUNNING = "running", "running"
-        DONE = "done", "done"
-        FAILED = "failed", "failed"
+        QUEUED = "queued", _("queued")
+        RUNNING = "running", _("running")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=10, choices=Kind.choices)
@@ -287,7 +289,7 @@ class WorkerPulse(models.Model):
 
 def enqueue(job: Job) -> tuple[Job, bool]:
     """Save a new job, or return an unfinished one that does the same; and whether it is new."""
-    for _ in range(ENQUEUE_TRIES - 1):
+    for _attempt in range(ENQUEUE_TRIES - 1):
         try:
             return _inserted(job), True
         except IntegrityError:

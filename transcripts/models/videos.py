@@ -1,21 +1,27 @@
-"""Videos, their transcripts, and the playlists and channels that videos come from."""
+"""Videos and their transcripts."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from typing import Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now, Upper
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
-from transcripts import clock
 from transcripts.models.collections import Collection, VisibleQuerySet
-from transcripts.timecodes import Target, watch_url
+from transcripts.models.deletable import Deletable
+from transcripts.scope import Scope
+from transcripts.timecodes import watch_url
 
 KEY_LENGTH = 200
 
 
 class VideoQuerySet(VisibleQuerySet["Video"]):
+    def visible(self, scope: Scope) -> Self:
+        """Keep the videos that the scope may read and that nobody is deleting."""
+        return super().visible(scope).filter(deletion=None)
+
     def matching(self, words: str) -> "VideoQuerySet":
         """Keep the videos that have every word in their title, channel or id."""
         matches = self
@@ -28,7 +34,7 @@ class VideoQuerySet(VisibleQuerySet["Video"]):
         return matches
 
 
-class Video(models.Model):
+class Video(Deletable):
     """A recording from YouTube or from a file. ``key`` is its public id."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="videos")
@@ -67,6 +73,11 @@ class Video(models.Model):
         indexes = (
             models.Index(fields=("collection", "-created_at", "-id"), name="video_newest"),
             models.Index(Upper("title"), name="video_title"),
+            models.Index(
+                fields=("deletion",),
+                condition=models.Q(deletion__isnull=False),
+                name="video_deletion",
+            ),
         )
 
     def __str__(self) -> str:
@@ -94,14 +105,18 @@ class Thumbnail(models.Model):
 class CaptionOrigin(models.TextChoices):
     """Who made the text, best first."""
 
-    MANUAL = "manual", "manual"
-    UPLOAD = "upload", "upload"
-    AUTO = "auto", "automatic"
-    TRANSLATED = "translated", "machine-translated"
+    MANUAL = "manual", _("manual")
+    UPLOAD = "upload", _("upload")
+    AUTO = "auto", _("automatic")
+    TRANSLATED = "translated", _("machine-translated")
 
 
 class TranscriptQuerySet(VisibleQuerySet["Transcript"]):
     collection_path = "video__collection"
+
+    def visible(self, scope: Scope) -> Self:
+        """Keep the transcripts of the videos that are visible."""
+        return super().visible(scope).filter(video__deletion=None)
 
     def light(self) -> "TranscriptQuerySet":
         """Defer the long columns."""
@@ -198,69 +213,3 @@ class RawCaptions(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class FeedQuerySet(VisibleQuerySet["Feed"]):
-    def due(self) -> "FeedQuerySet":
-        """Keep the feeds that are scheduled to be read now."""
-        return self.filter(next_sync_at__lte=Now())
-
-
-class Feed(models.Model):
-    """A playlist or channel whose videos are added to a collection."""
-
-    class Kind(models.TextChoices):
-        PLAYLIST = "playlist", "playlist"
-        CHANNEL = "channel", "channel"
-
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="feeds")
-    kind = models.CharField(max_length=10, choices=Kind.choices)
-    youtube_id = models.CharField(max_length=100)
-    title = models.CharField(max_length=300, blank=True)
-    newest = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Add only the newest N videos; empty: all."
-    )
-    every_hours = models.PositiveIntegerField(
-        null=True,
-        blank=True,
-        help_text="Hours between checks for new videos; empty: check only on request.",
-    )
-    last_synced_at = models.DateTimeField(null=True, blank=True)
-    next_sync_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    objects = FeedQuerySet.as_manager()
-
-    class Meta:
-        ordering = ("title", "youtube_id")
-        constraints = (
-            models.UniqueConstraint(
-                fields=("collection", "youtube_id"), name="feed_once_a_collection"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(kind__in=["playlist", "channel"]), name="feed_kind"
-            ),
-        )
-
-    def __str__(self) -> str:
-        return self.title or self.youtube_id
-
-    @property
-    def target(self) -> Target:
-        return Target(
-            kind="playlist" if self.kind == self.Kind.PLAYLIST else "channel", id=self.youtube_id
-        )
-
-    def plan(self) -> None:
-        """Schedule the next check, counted from now."""
-        self.next_sync_at = (
-            clock.now() + timedelta(hours=self.every_hours) if self.every_hours else None
-        )
-        self.save(update_fields=["next_sync_at"])
-
-    def synced(self, *, title: str) -> None:
-        """Record that the list was read, and schedule the next check."""
-        self.title = title[:300] or self.title
-        self.last_synced_at = clock.now()
-        self.save(update_fields=["title", "last_synced_at"])
-        self.plan()

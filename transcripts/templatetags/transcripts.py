@@ -3,17 +3,22 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 
 from django import template
 from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timesince import timesince
+from django.utils.timesince import timesince, timeuntil
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, npgettext_lazy
 
 from transcripts.timecodes import clock as clock_of_ms
+from transcripts.translation import translated
 
 register = template.Library()
+register.filter(translated)
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -59,14 +64,43 @@ def lang_query(language: str, separator: str = "&") -> str:
 def ago(moment: datetime) -> str:
     """Write a time as ``just now`` or ``5 minutes ago``."""
     if timezone.now() - moment < timedelta(minutes=1):
-        return "just now"
-    return f"{timesince(moment, depth=1)} ago"
+        return _("just now")
+    return _("%(time)s ago") % {"time": timesince(moment, time_strings=_TIMES, depth=1)}
+
+
+@register.filter
+def waiting_time(moment: datetime) -> str:
+    """Write the time until then, behind the word “in”."""
+    return timeuntil(moment, time_strings=_TIMES)
+
+
+# Behind “in” and before “ago”, where some languages decline them.
+_TIMES: dict[str, Any] = {
+    "year": npgettext_lazy("in or ago", "%(num)d year", "%(num)d years", "num"),
+    "month": npgettext_lazy("in or ago", "%(num)d month", "%(num)d months", "num"),
+    "week": npgettext_lazy("in or ago", "%(num)d week", "%(num)d weeks", "num"),
+    "day": npgettext_lazy("in or ago", "%(num)d day", "%(num)d days", "num"),
+    "hour": npgettext_lazy("in or ago", "%(num)d hour", "%(num)d hours", "num"),
+    "minute": npgettext_lazy("in or ago", "%(num)d minute", "%(num)d minutes", "num"),
+}
+_OWN_ROLES = {
+    "": gettext_lazy("you are a guest"),
+    "viewer": gettext_lazy("you are viewer"),
+    "editor": gettext_lazy("you are editor"),
+    "owner": gettext_lazy("you are owner"),
+}
+
+
+@register.filter
+def own_role(role: str | None) -> str:
+    """Tell users their role in a collection."""
+    return str(_OWN_ROLES[role or ""])
 
 
 @register.filter
 def with_code(text: str) -> SafeString:
-    """Escape a text and mark text between backticks as code."""
-    escaped = conditional_escape(text)
+    """Escape a sentence in the page's language, and mark text between backticks as code."""
+    escaped = conditional_escape(translated(text))
     return mark_safe(_CODE.sub(r"<code>\1</code>", escaped))
 
 

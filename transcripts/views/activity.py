@@ -1,22 +1,16 @@
-"""Jobs, feeds and the gate to YouTube: look at one, try it again, change it."""
+"""Jobs and the gate to YouTube: look at one, try it again."""
 
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from django.views.decorators.http import (
-    require_GET,
-    require_http_methods,
-    require_POST,
-    require_safe,
-)
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from transcripts import acquisition, activity
 from transcripts.announcements import JOBS
 from transcripts.errors import Forbidden
-from transcripts.forms import ScheduleForm, require_valid
-from transcripts.models import Feed
 from transcripts.scope import Scope
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
@@ -47,7 +41,7 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
     job = activity.find_job(request.access, pk)
     request.access.require_write(job.collection_id)
     send(acquisition.retry(job))
-    return done(request, f"“{job.target}” is queued again.", "activity")
+    return done(request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity")
 
 
 @require_POST
@@ -59,38 +53,7 @@ def reopen_gate(request: PageRequest) -> HttpResponse:
         )
     acquisition.reopen_gate()
     dispatch()
-    return done(request, "The gate is open; the next video is requested now.", "activity")
-
-
-@require_POST
-def sync_feed(request: PageRequest, pk: int) -> HttpResponse:
-    feed = _changeable(request, pk)
-    send(acquisition.request_feed(feed, by=request.user))
-    return done(request, f"Checking “{feed}” for new videos.", "activity")
-
-
-@require_POST
-def schedule_feed(request: PageRequest, pk: int) -> HttpResponse:
-    feed = _changeable(request, pk)
-    activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
-    return done(request, f"The schedule of “{feed}” was changed.", "activity")
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def remove_feed(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask for confirmation, then remove the feed."""
-    feed = _changeable(request, pk)
-    if request.method != "POST":
-        context = {"feed": feed, "unfinished": feed.jobs.unfinished().count()}
-        return render(request, "transcripts/remove_feed.html", context)
-    activity.remove_feed(feed)
-    return done(request, f"“{feed}” was removed; its videos stay.", "activity")
-
-
-def _changeable(request: PageRequest, pk: int) -> Feed:
-    feed = activity.find_feed(request.access, pk)
-    request.access.require_write(feed.collection_id)
-    return feed
+    return done(request, _("The gate is open; the next video is requested now."), "activity")
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:

@@ -1,14 +1,18 @@
 """The pages of collections and their members."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from transcripts import collections, library
-from transcripts.forms import MemberForm, NameForm, require_valid
+from transcripts.errors import InvalidInput
+from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
+from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, done
 
 
@@ -27,65 +31,95 @@ def create(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     name = require_valid(NameForm(request.POST))["name"]
     collection = collections.create(name, owner=request.user)
-    message = f"The collection “{collection}” was created."
+    message = _("The collection “%(name)s” was created.") % {"name": collection}
     return done(request, message, "collection", pk=collection.pk)
 
 
 @require_safe
-def show_collection(request: PageRequest, pk: int) -> HttpResponse:
-    """Show a collection and, to an owner, its members."""
+def show_settings(request: PageRequest, pk: int) -> HttpResponse:
+    """Show an owner what the collection is called, and its members."""
     collection = collections.find(request.access, pk)
-    context: dict[str, Any] = {
-        "collection": collection,
-        "contents": collections.contents(collection),
-        "role": collections.role_in(collection, request.user),
-    }
-    if context["role"] == Role.OWNER:
-        context |= {
-            "memberships": collection.memberships.select_related("user"),
-            "roles": Role.choices,
-        }
-    return render(request, "transcripts/collection.html", context)
+    collections.require_owner(collection, request.user)
+    return settings_page(request, collection)
 
 
 @require_POST
-def rename(request: PageRequest, pk: int) -> HttpResponse:
-    collection = _own(request, pk)
-    collections.rename(collection, require_valid(NameForm(request.POST))["name"])
-    return done(request, f"The collection is now called “{collection}”.", "collection", pk=pk)
+def describe(request: PageRequest, pk: int) -> HttpResponse:
+    """Change the name and, if it is sent, the description."""
+    collection = own_collection(request, pk)
+    values = require_valid(DescriptionForm(request.POST))
+    description = values["description"] if "description" in request.POST else None
+    collections.describe(collection, name=values["name"], description=description)
+    return done(request, _("The collection was saved."), "collection", pk=pk)
 
 
 @require_POST
 def set_member(request: PageRequest, pk: int) -> HttpResponse:
-    collection = _own(request, pk)
-    values = require_valid(MemberForm(request.POST))
-    collections.set_member(collection, **values)
-    message = f"{values['username']} is {values['role']} of “{collection}”."
-    return done(request, message, "collection", pk=pk)
+    collection = own_collection(request, pk)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        return settings_page(request, collection, form=form, status=422)
+    return member_set(request, collection, form)
 
 
 @require_POST
 def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
-    collection = _own(request, pk)
+    collection = own_collection(request, pk)
     collections.remove_member(collection, user)
     if user == request.user.pk:
-        return done(request, "You are no longer a member.", "collections")
-    return done(request, "The member was removed.", "collection", pk=pk)
+        return done(request, _("You are no longer a member."), "collections")
+    return done(request, _("The member was removed."), "collection-settings", pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, pk: int) -> HttpResponse:
     """Ask for confirmation, then delete the collection and its content."""
-    collection = _own(request, pk)
+    collection = own_collection(request, pk)
     if request.method != "POST":
         context = {"collection": collection, "contents": collections.contents(collection)}
         return render(request, "transcripts/delete_collection.html", context)
     collections.delete(collection)
-    return done(request, f"The collection “{collection}” was deleted.", "collections")
+    message = _("The collection “%(name)s” was deleted.") % {"name": collection}
+    return done(request, message, "collections")
 
 
-def _own(request: PageRequest, pk: int) -> Collection:
+def own_collection(request: PageRequest, pk: int) -> Collection:
+    """Return a collection that the user owns and may change by this request."""
     collection = collections.find(request.access, pk)
     collections.require_owner(collection, request.user)
     request.access.require_write(pk)
     return collection
+
+
+def member_set(request: PageRequest, collection: Collection, form: MemberForm) -> HttpResponse:
+    """Make a user a member, or show at the field that there is no such user."""
+    values = form.cleaned_data
+    try:
+        collections.set_member(collection, **values)
+    except InvalidInput as error:
+        form.add_error("username", f"{translated(error.message)} {translated(error.hint)}")
+        return settings_page(request, collection, form=form, status=422)
+    about = {"user": values["username"], "role": Role(values["role"]).label, "name": collection}
+    message = _("%(user)s is %(role)s of “%(name)s”.") % about
+    return done(request, message, "collection-settings", pk=collection.pk)
+
+
+def settings_page(
+    request: PageRequest,
+    collection: Collection,
+    *,
+    form: MemberForm | None = None,
+    invitation: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Render the name and the members: with what could not be added, or who was just invited."""
+    context = {
+        "collection": collection,
+        "memberships": collections.members(collection),
+        "roles": Role.choices,
+        "form": form,
+        "invitation": invitation,
+        "may_invite": request.user.has_perm("auth.add_user"),
+    }
+    template = "transcripts/collection_settings.html"
+    return render(request, template, context, status=status)

@@ -11,11 +11,13 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from asgiref.sync import sync_to_async
 from django.db import InterfaceError, OperationalError, connection
 from django.http import StreamingHttpResponse
+from django.utils import translation
 
 from transcripts import announcements, conf, locks
 from transcripts.announcements import ACCESS, HEARTBEAT_SECONDS
@@ -103,6 +105,7 @@ def stream(
     The stream ends when the caller is signed out. Raises ``Throttled``.
     """
     require_free(caller)
+    render = translation.override(translation.get_language())(render)  # in another thread
     return EventStream(_fragments(name, render, caller, topics, pause))
 
 
@@ -157,12 +160,20 @@ def _render(render: Render, caller: Any) -> Fragment:
 # Texts that a thread writes
 
 
-async def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
+def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
     """Yield texts that a thread of its own produces, and heartbeats while it produces none.
 
     The thread runs to the end even if the client disconnects. The stream ends when the caller is
     signed out or may read less than before.
     """
+    # Threads begin without a language.
+    write = translation.override(translation.get_language())(_write)
+    return _apart(partial(write, texts), caller)
+
+
+async def _apart(
+    write: Callable[[Callable[[str | None], None]], None], caller: Any
+) -> AsyncIterator[str]:
     loop, written = asyncio.get_running_loop(), deque[str | None]()
     listener, is_allowed = announcements.current_listener(), None
     with listener.waiting(ACCESS) as waiter, counted(caller):
@@ -172,7 +183,7 @@ async def apart(texts: Iterator[str], *, caller: Any) -> AsyncIterator[str]:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(waiter.tell, TEXT)
 
-        threading.Thread(target=_write, args=(texts, put), name="event-texts", daemon=True).start()
+        threading.Thread(target=write, args=(put,), name="event-texts", daemon=True).start()
         while not listener.is_closed:
             heard = await waiter.wait(HEARTBEAT_SECONDS if listener.is_listening else POLL_SECONDS)
             if is_allowed is None or heard != {TEXT}:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -43,8 +44,13 @@ def number_of(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
-def done(request: PageRequest, message: str, to: str, **arguments: Any) -> HttpResponse:
-    """Redirect to a page with a message, so that a reload does not repeat the action."""
-    messages.success(request, message)
+def done(
+    request: PageRequest, message: str, to: str, *, undo: UUID | None = None, **arguments: Any
+) -> HttpResponse:
+    """Redirect to a page with a message, so that a reload does not repeat the action.
+
+    ``undo`` is a deletion that ``base.html`` offers to take back beside the message.
+    """
+    messages.success(request, message, extra_tags=str(undo or ""))
     page = redirect(to, **arguments)
     return HttpResponse(status=204, headers={"HX-Redirect": page.url}) if request.htmx else page

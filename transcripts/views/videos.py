@@ -1,4 +1,4 @@
-"""What is done with a video: download it, fetch it again, delete it; its thumbnail."""
+"""What is done with a video: download it, fetch it again; its thumbnail."""
 
 import hashlib
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from transcripts import acquisition, collections, exports, library
-from transcripts.errors import NotFound
+from transcripts import acquisition, collections, exports, library, thumbnails
+from transcripts.errors import InvalidInput, NotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Video
@@ -46,8 +47,23 @@ def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
     video = collections.find_video(request.access, pk)
     stored = Thumbnail.objects.filter(video=video).first()
     if stored is not None:
-        return HttpResponse(bytes(stored.data), content_type="image/jpeg")
+        return HttpResponse(bytes(stored.data), content_type=stored.content_type)
     return render(request, "transcripts/thumbnail.svg", _art(video), content_type="image/svg+xml")
+
+
+@require_POST
+def change_thumbnail(request: PageRequest, pk: int) -> HttpResponse:
+    """Replace the thumbnail by a picture that is sent, or forget it; YouTube's is fetched again."""
+    video = _changeable(request, pk)
+    if picture := request.FILES.get("picture"):
+        thumbnails.replace(video, picture)
+    elif "reset" in request.POST:
+        thumbnails.reset(video)
+        if video.youtube_id:
+            send(acquisition.refetch(video, by=request.user))
+    else:
+        raise InvalidInput("No picture is chosen.", hint="Choose a JPEG, PNG or WebP.")
+    return done(request, _("“%(title)s” was saved.") % {"title": video}, "video", pk=pk)
 
 
 @require_POST
@@ -59,18 +75,7 @@ def fetch(request: PageRequest, pk: int) -> HttpResponse:
     send(job)
     if request.htmx:
         return fragment(request, "transcripts/_job_live.html", {"job": job})
-    return done(request, f"“{video}” is queued.", "activity")
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: PageRequest, pk: int) -> HttpResponse:
-    """Ask for confirmation, then delete the video and its transcripts."""
-    video = _changeable(request, pk)
-    if request.method != "POST":
-        context = {"video": video, "transcripts": video.transcripts.light()}
-        return render(request, "transcripts/delete_video.html", context)
-    collections.delete_video(video)
-    return done(request, f"“{video}” was deleted.", "library")
+    return done(request, _("“%(title)s” is queued.") % {"title": video}, "activity")
 
 
 def _changeable(request: PageRequest, pk: int) -> Video:

@@ -67,14 +67,15 @@ def listing(
         address = target_url(Target("playlist", f"UU{list_id[2:]}"))
     raw = _list(address, "1:" if newest is None else f"1:{max(newest, 1)}", options, inner)
     entries = {
-        entry["id"]: str(entry.get("title"))
+        entry["id"]: clean(entry.get("title"), 300)
         for entry in _flat(raw.get("entries"))
         if is_video_id(entry.get("id"))
     }
     ids = tuple(entry for entry, name in entries.items() if name not in _HIDDEN)
     skipped = {entry: _HIDDEN[name] for entry, name in entries.items() if name in _HIDDEN}
     title = clean(raw.get("title"), 500).removeprefix("Uploads from ")
-    return Listing(list_id, title, ids, skipped)
+    titles = {entry: "" if entry in skipped else name for entry, name in entries.items()}
+    return Listing(list_id, title, ids, skipped, titles)
 
 
 class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH

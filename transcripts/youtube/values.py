@@ -78,12 +78,14 @@ class Listing:
     """A playlist or channel (``id`` ``UC…``) with its videos in YouTube's order.
 
     ``skipped`` says of entries without a video that may be seen why there is none, by their ids.
+    ``titles`` are those of all entries, in the same order.
     """
 
     id: str
     title: str
     video_ids: tuple[str, ...]
     skipped: Mapping[str, YouTubeError] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -48,7 +48,12 @@ _REQUEST: Final = re.compile(
     rf"\W*(?:(?:please|now|also)\s+)*{any_of('orders', 'verbs', 'requests')}(?!\w)", re.IGNORECASE
 )
 _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
-_END: Final = re.compile(rf"[{QUESTION_MARKS}！]+|[\n;]")
+# Questions end at their marks, at lines, and at “, and why do …”: of a few words more it is a part.
+_END: Final = re.compile(
+    rf"""[{QUESTION_MARKS}！]+ | [\n;]
+    | ,(?=\s+{any_of("connectives")}\s+{any_of("question_words")}(?:\W+\w+){{3}})""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
@@ -174,18 +179,19 @@ def named(question: str) -> str:
     """Return the subject of a question, or of the one before it; else the question, quoted."""
     text = " ".join(question.split())
     own, context = separated(text)
-    text = context if context and not content_words(_MORE.sub("", own)) else text
+    text = context if context and not content_words(_MORE.sub("", own)) else own
     rest = subject(text)
     has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
     return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text}”"
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut a text at line ends, question marks and semicolons; drop bullets and numbers."""
+    """Cut a text where its questions end; drop bullets and numbers."""
     masked = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text)
-    ends = [end.end() for end in _END.finditer(masked)]
+    comma = masked.find(",")  # further ones are those of a list
+    ends = [end.end() for end in _END.finditer(masked) if end[0] != "," or end.start() == comma]
     pieces = (text[first:last] for first, last in pairwise([0, *ends, len(text)]))
-    plain = (" ".join(_ITEM.sub("", piece.strip(" ;\n"), count=1).split()) for piece in pieces)
+    plain = (" ".join(_ITEM.sub("", piece.strip(" ,;\n"), count=1).split()) for piece in pieces)
     return [piece for piece in plain if piece]
 
 

@@ -2,7 +2,8 @@
 
 import { all, announce, around, find, need, onHtmx, openDialog } from "./dom.js";
 import { libraryChanged } from "./swaps.js";
-import { counted, fileNames, isAddresses } from "./text.js";
+import { fileNames, isAddresses } from "./text.js";
+import { gettext, ngettext } from "./texts.js";
 
 const dialog = /** @type {HTMLDialogElement | null} */ (find("#add-dialog"));
 const form = () => /** @type {HTMLFormElement | null} */ (find("#add"));
@@ -35,7 +36,8 @@ const mayAdd = () => Boolean(dialog ?? form());
 
 function showNames() {
   const names = [...(chooser()?.files ?? [])].map((file) => file.name);
-  need("[data-file-names]").textContent = fileNames(names) || "Choose files, or drop them here";
+  need("[data-file-names]").textContent =
+    fileNames(names) || gettext("Choose files, or drop them here");
 }
 
 function begin() {
@@ -81,7 +83,7 @@ function addFiles(files) {
     const transfer = new DataTransfer();
     for (const file of files) transfer.items.add(file);
     input.files = transfer.files;
-    announce(`${counted(files.length, "file")} added`);
+    announce(ngettext("{count} file added", "{count} files added", files.length));
     begin();
   });
 }

@@ -1,7 +1,8 @@
 // An answer as it is written: stages, claims with their citations, then the whole of it.
 
 import { all, find, need, parsed, scrolling } from "./dom.js";
-import { counted, takeEvents } from "./text.js";
+import { takeEvents } from "./text.js";
+import { gettext, ngettext } from "./texts.js";
 
 const HEADER = 80; // pixels, as scroll-margin-top of an answer
 const NO_REPLY = '<div class="notice notice-error"><p>The server does not answer. Check that it '
@@ -28,7 +29,7 @@ function scrollAlong(article) {
 }
 
 /**
- * Add a claim and its citations.
+ * Add a claim and its citations, and the question above it where another one begins.
  * @param {string} html
  * @param {HTMLElement} article
  */
@@ -36,10 +37,12 @@ function addClaim(html, article) {
   const isFollowing = isAtEnd();
   const piece = parsed(html);
   const claim = need(".claim", piece);
-  need("[data-claims]", article).append(claim);
+  const heading = find(".part-question", piece);
+  need("[data-claims]", article).append(...(heading ? [heading, claim] : [claim]));
   const list = need("[data-cited]", article);
   list.append(...all("li", piece));
   list.hidden = !list.children.length;
+  if (heading) tell(heading.textContent ?? "");
   if (!claim.matches(".claim-more")) tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
   if (isFollowing) scrollAlong(article);
 }
@@ -54,9 +57,13 @@ function finish(html, article) {
   const hadFocus = article.contains(document.activeElement);
   article.replaceWith(answer);
   htmx.process(answer);
-  const citations = counted(all(".answer-cited > li", answer).length, "citation");
+  const citations = all(".answer-cited > li", answer).length;
   const refusal = find(".refusal-note", answer)?.textContent?.trim();
-  tell(refusal ?? `The answer is complete: ${citations}.`);
+  tell(refusal ?? ngettext(
+    "The answer is complete: {count} citation.",
+    "The answer is complete: {count} citations.",
+    citations,
+  ));
   if (hadFocus) find("a, button", answer)?.focus({ preventScroll: true });
 }
 
@@ -121,7 +128,7 @@ async function noticeOf(response) {
  */
 export async function followAnswer(address, body, article, onBegun) {
   log.replaceChildren();
-  tell("Asked");
+  tell(gettext("Asked"));
   let isOver = false;
   try {
     const headers = { Accept: "text/event-stream" };

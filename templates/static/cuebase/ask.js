@@ -2,11 +2,13 @@
 
 import "./ask-details.js";
 import { followAnswer } from "./ask-answer.js";
+import { isToAsk } from "./ask-at-once.js";
 import {
   all, around, cloned, field, find, isPlainKey, isTyping, need, onHtmx, openDialog, scrolling,
   show,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
+import { gettext } from "./texts.js";
 
 const page = need("[data-ask]");
 const answers = need("[data-answers]");
@@ -31,8 +33,10 @@ const chosenBoxes = () => /** @type {HTMLInputElement[]} */ (all("[data-choice] 
 
 function showChosen() {
   const { length } = chosenBoxes();
-  const { total } = need("#ask-sources").dataset;
-  need("[data-chosen]").textContent = length ? `${length} of ${total}` : `all ${total}`;
+  const { total = "" } = need("#ask-sources").dataset;
+  need("[data-chosen]").textContent = length
+    ? gettext("{count} of {total}", { count: length, total })
+    : gettext("all {total}", { total });
   show(find("[data-none]"), length > 0);
 }
 
@@ -155,6 +159,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   box.focus();
 });
+
+if (isToAsk()) form?.requestSubmit();
 
 // A conversation is read from its last answer.
 if (!location.hash) {

@@ -1,6 +1,7 @@
 // What every page's script uses: finding elements, announcing, copying, reading events.
 
 import { tidy } from "./text.js";
+import { gettext } from "./texts.js";
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -84,6 +85,16 @@ export function announce(text) {
   setTimeout(() => { announcer.textContent = text.replaceAll(/\s+/g, " ").trim(); }, 50);
 }
 
+/** Return the notice of a server that is out of reach. */
+export function silence() {
+  const notice = document.createElement("div");
+  notice.className = "notice notice-error";
+  notice.setAttribute("role", "alert");
+  notice.textContent =
+    gettext("The server does not answer. Check that it runs, then try again.");
+  return notice;
+}
+
 /**
  * Copy a text, and mark the button that did it.
  * @param {string} text
@@ -100,7 +111,7 @@ export async function copy(text, button) {
     document.execCommand("copy");
     box.remove();
   }
-  announce("Copied");
+  announce(gettext("Copied"));
   button.classList.add("copied");
   setTimeout(() => button.classList.remove("copied"), 1500);
 }

@@ -1,6 +1,7 @@
 // Items are edited where they stand: Escape closes the form, and the focus returns.
 
 import { all, announce, around, find, isPlainClick, onHtmx } from "./dom.js";
+import { gettext } from "./texts.js";
 
 /** @param {Element} form */
 const referenceOf = (form) => form.id.replace("form-", "");
@@ -12,7 +13,7 @@ const focusPen = (reference) => find(`#edit-${reference}`)?.focus();
 function close(form) {
   form.remove();
   focusPen(referenceOf(form));
-  announce("Not changed");
+  announce(gettext("Not changed"));
 }
 
 document.addEventListener("keydown", (event) => {
@@ -41,6 +42,6 @@ onHtmx("afterSettle", ({ detail }) => {
     if (detail.requestConfig?.verb === "get") title.select();
   } else {
     focusPen(path[1]);
-    announce("Saved");
+    announce(gettext("Saved"));
   }
 });

@@ -7,6 +7,7 @@ import { hasSingleKeys } from "./keys.js";
 import { goToLine, lineAt, scrollToEnd } from "./lecture-transcript.js";
 import { clock } from "./text.js";
 import { loadPlayer, PAUSED, PLAYING } from "./youtube.js";
+import { gettext } from "./texts.js";
 
 const TICK = 250; // ms
 const PAUSE = 400; // ms between two messages to the server
@@ -28,7 +29,9 @@ function drawClock() {
   position = Math.max(0, Math.min(position, length));
   const bar = field("[data-seek-to]", form);
   if (document.activeElement !== bar || ticking) bar.value = String(position);
-  bar.setAttribute("aria-valuetext", `${clock(position)} of ${clock(length)}`);
+  bar.setAttribute("aria-valuetext", gettext(
+    "{time} of {length}", { time: clock(position), length: clock(length) },
+  ));
   need("[data-clock]", form).textContent = `${clock(position)} / ${clock(length)}`;
 }
 
@@ -36,8 +39,8 @@ function drawButton() {
   if (!form) return;
   const button = need("[data-toggle-play]", form);
   button.classList.toggle("playing", ticking > 0);
-  const text = position ? "Go on" : "Replay";
-  need("[data-play-text]", button).textContent = ticking ? "Pause" : text;
+  const text = position ? gettext("Go on") : gettext("Replay");
+  need("[data-play-text]", button).textContent = ticking ? gettext("Pause") : text;
 }
 
 /** Tell the server how far the talk is, one message at a time. */

@@ -2,9 +2,10 @@
 
 import { announce, find, need, show } from "./dom.js";
 import { transcript } from "./lecture-transcript.js";
+import { gettext } from "./texts.js";
 
 const NOT_ALLOWED =
-  "The browser may not listen. Allow the microphone for this page, then try again.";
+  gettext("The browser may not listen. Allow the microphone for this page, then try again.");
 const Recognition = window.SpeechRecognition ?? window.webkitSpeechRecognition;
 const button = find("[data-listen]");
 const form = /** @type {HTMLFormElement | null} */ (find("[data-say]"));
@@ -44,7 +45,9 @@ function showInterim(text) {
 function drawButton(isListening) {
   const label = button && find("[data-listen-text]", button);
   button?.classList.toggle("playing", isListening);
-  if (label) label.textContent = isListening ? "Stop listening" : "Listen";
+  if (label) {
+    label.textContent = isListening ? gettext("Stop listening") : gettext("Listen");
+  }
 }
 
 export function stopListening() {

@@ -2,6 +2,7 @@
 
 import { all, cloned, find, need, scrolling, show } from "./dom.js";
 import { clock } from "./text.js";
+import { gettext } from "./texts.js";
 
 const NEAR_END = 60; // pixels
 export const transcript = need("#spoken");
@@ -50,7 +51,7 @@ function showAsBegun() {
   const state = need("[data-state]");
   if (!("notBegun" in state.dataset)) return;
   delete state.dataset.notBegun;
-  state.textContent = "Open";
+  state.textContent = gettext("Open");
 }
 
 /**

@@ -5,6 +5,7 @@ import { all, announce, find, need, show } from "./dom.js";
 import { endReplay } from "./lecture-replay.js";
 import { stopListening } from "./lecture-speech.js";
 import { addLine, scrollToEnd } from "./lecture-transcript.js";
+import { gettext } from "./texts.js";
 
 const page = need("[data-lecture]");
 let isEnded = "ended" in page.dataset;
@@ -21,10 +22,10 @@ function end() {
   endReplay();
   stopListening();
   for (const part of all("[data-replay], [data-player], [data-end], .hear, #paste")) part.remove();
-  need("[data-state]").textContent = "Ended";
+  need("[data-state]").textContent = gettext("Ended");
   show(find("[data-again]"));
   renewFigures();
-  announce("The lecture has ended");
+  announce(gettext("The lecture has ended"));
 }
 
 /** @type {Record<string, (data: any) => void>} */

@@ -2,24 +2,26 @@
 
 import { all, announce, around, find, isTyping, need, onHtmx, openDialog } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
-import { counted } from "./text.js";
+import { ngettext } from "./texts.js";
 
 /** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
 let last = null;
 
 const choices = () => /** @type {HTMLInputElement[]} */ (all("[data-choice]"));
 const chosen = () => choices().filter((choice) => choice.checked);
+const selectedText = () =>
+  ngettext("{count} item selected", "{count} items selected", chosen().length);
 
 function show() {
   const bar = find("[data-selection]");
   if (!bar) return;
   bar.classList.toggle("selection-on", chosen().length > 0);
-  need("[data-selected]", bar).textContent = `${counted(chosen().length, "item")} selected`;
+  need("[data-selected]", bar).textContent = selectedText();
 }
 
 function chosenNow() {
   show();
-  announce(`${counted(chosen().length, "item")} selected`);
+  announce(selectedText());
 }
 
 /**

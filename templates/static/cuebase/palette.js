@@ -1,7 +1,8 @@
 // Ctrl-K: the palette, which goes anywhere, searches and asks. The server finds the places.
 
 import { all, announce, around, field, find, onHtmx, openDialog } from "./dom.js";
-import { counted, stepped } from "./text.js";
+import { stepped } from "./text.js";
+import { ngettext } from "./texts.js";
 
 const palette = /** @type {HTMLDialogElement | null} */ (find("#palette"));
 const places = () => all("[data-place]", palette ?? undefined);
@@ -61,6 +62,6 @@ if (palette) {
   onHtmx("afterSettle", ({ detail }) => {
     if (detail.target?.id !== "palette-list") return;
     choose(0);
-    announce(counted(places().length, "place"));
+    announce(ngettext("{count} place", "{count} places", places().length));
   });
 }

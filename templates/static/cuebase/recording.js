@@ -8,6 +8,7 @@ import {
   bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, sentenceStart, showOnStrip,
   timeOnStrip,
 } from "./transcript-view.js";
+import { gettext } from "./texts.js";
 
 const page = need("[data-video]");
 const box = find("#player");
@@ -27,7 +28,9 @@ function setPosition(ms) {
   showOnStrip(ms);
   for (const label of all("[data-now]")) label.textContent = clock(ms);
   const text = find("[data-play-label]")?.firstChild;
-  if (text && !player?.isClip()) text.textContent = ms ? `Play from ${clock(ms)}` : "Play";
+  if (text && !player?.isClip()) text.textContent = ms
+    ? gettext("Play from {time}", { time: clock(ms) })
+    : gettext("Play");
 }
 
 /** @param {number} ms */
@@ -59,7 +62,7 @@ async function seek(ms, address = addressAt(ms)) {
     mark(cue);
     bringIntoView(cue);
   }
-  announce(`At ${clock(ms)}`);
+  announce(gettext("At {time}", { time: clock(ms) }));
 }
 
 /** Return the permanent address of the current position. */
@@ -91,7 +94,8 @@ onHtmx("afterSettle", ({ detail }) => {
   player?.seek(ms);
   const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;
   (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
-  announce(`${find("#found .count")?.textContent}, at ${clock(ms)}`);
+  const count = find("#found .count")?.textContent?.trim() ?? "";
+  announce(gettext("{count}, at {time}", { count, time: clock(ms) }));
 });
 
 // Clicks

@@ -2,13 +2,20 @@
 
 import {
   all, announce, around, cloned, copy, find, isPlainKey, isTyping, need, openDialog, parsed,
+  silence,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
 import { paint, selectedPassage, selectLine } from "./passages.js";
 import { below, quotedInMarkdown } from "./text.js";
+import { gettext } from "./texts.js";
 
-const SILENT = '<div class="notice notice-error" role="alert">The server does not answer. '
-  + "Check that it runs, then try again.</div>";
+/** @type {Record<string, string>} */
+const HIGHLIGHTED = {
+  yellow: gettext("Highlighted in yellow"),
+  green: gettext("Highlighted in green"),
+  blue: gettext("Highlighted in blue"),
+  pink: gettext("Highlighted in pink"),
+};
 
 /** @type {HTMLElement | null} */
 let bar = null;
@@ -37,13 +44,14 @@ function open() {
   close();
   passage = selected;
   bar = makeBar();
-  const question = `What is meant by “${selected.quote.slice(0, 300)}”?`;
+  const words = selected.quote.slice(0, 300);
+  const question = `What is meant by “${words}”?`;
   (openDialog() ?? document.body).append(bar); // before: outside a page, links have no parts
   const ask = /** @type {HTMLAnchorElement} */ (need('[data-act="ask"]', bar));
   ask.search = `?${new URLSearchParams({ source: selected.place.source, q: question })}`;
   const view = { width: innerWidth, height: innerHeight };
-  const words = selected.range.getBoundingClientRect();
-  const { left, top } = below(words, bar.getBoundingClientRect(), view);
+  const lines = selected.range.getBoundingClientRect();
+  const { left, top } = below(lines, bar.getBoundingClientRect(), view);
   bar.style.left = `${left}px`;
   bar.style.top = `${Math.min(top, innerHeight - bar.offsetHeight - 8)}px`;
 }
@@ -130,7 +138,7 @@ async function keep(values) {
   paint(kept, values.color ?? "yellow");
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
-  announce(values.card ? "A card was made" : `Highlighted in ${values.color ?? "yellow"}`);
+  announce(values.card ? gettext("A card was made") : HIGHLIGHTED[values.color ?? "yellow"]);
 }
 
 /**
@@ -141,9 +149,9 @@ async function keep(values) {
 async function send(address, body) {
   const headers = { "HX-Request": "true" };
   const response = await fetch(address, { method: "POST", body, headers }).catch(() => null);
-  const text = response ? await response.text() : SILENT;
+  const text = response && await response.text();
   if (response?.ok) return text;
-  need("#notices").replaceChildren(parsed(text));
+  need("#notices").replaceChildren(text ? parsed(text) : silence());
   return "";
 }
 

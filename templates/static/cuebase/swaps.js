@@ -1,6 +1,7 @@
 // What htmx swaps in: folds stay open, focus and position stay, news are announced.
 
-import { all, announce, find, need, onHtmx, parsed, target } from "./dom.js";
+import { all, announce, find, need, onHtmx, silence, target } from "./dom.js";
+import { gettext } from "./texts.js";
 
 /** Renew the library's list of videos where the page has one. */
 export function libraryChanged() {
@@ -91,14 +92,11 @@ function refiningFailed(event) {
   if (!line.matches("[data-refining]")) return;
   line.classList.add("refining-failed");
   need("[data-refining-text]", line).textContent =
-    "A closer look was not possible; these are the first results.";
+    gettext("A closer look was not possible; these are the first results.");
 }
 
 onHtmx("responseError", refiningFailed);
 onHtmx("sendError", (event) => {
   refiningFailed(event);
-  need("#notices").replaceChildren(parsed(
-    '<div class="notice notice-error" role="alert">'
-    + "The server does not answer. Check that it runs, then try again.</div>",
-  ));
+  need("#notices").replaceChildren(silence());
 });

@@ -1,5 +1,7 @@
 // Text and geometry without a page: the parts that tests run outside a browser.
 
+import { gettext, ngettext } from "./texts.js";
+
 /**
  * Write a time as 2:03 or 1:02:03.
  * @param {number} ms milliseconds
@@ -32,12 +34,7 @@ export function sentenceAt(starts, ms) {
  */
 export const stepped = (index, step, count) => (count ? (index + step + count) % count : 0);
 
-/**
- * Count things: "1 file", "2 files".
- * @param {number} count
- * @param {string} noun
- */
-export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 
 /**
  * Split what is typed into a filter into lower-case words.
@@ -70,7 +67,8 @@ export function tidy(text) {
  */
 export function fileNames(names) {
   if (names.length <= 3) return names.join(", ");
-  return `${names.length} files: ${names.slice(0, 2).join(", ")} …`;
+  const first = names.slice(0, 2).join(", ");
+  return gettext("{count} files: {names} …", { count: names.length, names: first });
 }
 
 /**
@@ -86,9 +84,13 @@ export const codeParts = (text) =>
  */
 export function newCitations(citations) {
   const [first] = citations;
-  const page = first.page_number ? `, page ${first.page_number}` : "";
-  const others = citations.length > 1 ? ` and ${citations.length - 1} more` : "";
-  return `${counted(citations.length, "new citation")}: ${first.document_name}${page}${others}`;
+  const { document_name: name, page_number: page } = first;
+  const where = page ? gettext("{name}, page {page}", { name, page }) : name;
+  const count = ngettext("{count} new citation", "{count} new citations", citations.length);
+  const others = citations.length - 1;
+  return others
+    ? gettext("{count}: {where} and {others} more", { count, where, others })
+    : `${count}: ${where}`;
 }
 
 /**

@@ -12,9 +12,9 @@
 
   function show() {
     if (chosen) root.dataset.theme = chosen;
-    const label = isDark() ? "Switch to light mode" : "Switch to dark mode";
     for (const button of document.querySelectorAll("[data-theme-toggle]")) {
-      button.setAttribute("aria-label", label);
+      const { toLight = "", toDark = "" } = /** @type {HTMLElement} */ (button).dataset;
+      button.setAttribute("aria-label", isDark() ? toLight : toDark);
     }
   }
 

@@ -70,8 +70,8 @@ def liar(model_server: ModelStandIn, fake_models: None, settings: Any) -> ModelS
     return model_server
 
 
-def asked(scope: Scope, **about: Any) -> Reply:
-    *_, last = answer_pipeline.ask(scope, QUESTION, **about)
+def asked(scope: Scope, question: str = QUESTION, **about: Any) -> Reply:
+    *_, last = answer_pipeline.ask(scope, question, **about)
     assert isinstance(last, FinalEvent)
     check(last.reply)
     return last.reply
@@ -219,7 +219,8 @@ def test_it_is_not_given_to_a_source_that_was_not_asked(
     library: dict[str, Source], liar: ModelStandIn, scope: Scope
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
-    reply = asked(scope, filter=Filter(sources=(str(library["Soup"].uuid),)))
+    only = Filter(sources=(str(library["Soup"].uuid),))
+    reply = asked(scope, "How does soup get its taste?", filter=only)
     assert {quote.origin.title for quote in reply.quotes} == {"Soup"}
     assert (reply.model, TRUE in str(reply.claims)) == ("", False)
     assert reply.note.startswith("These are the sources' sentences: nothing that openai:liar wrote")
@@ -346,7 +347,7 @@ def test_where_the_model_fails_the_sources_speak_for_themselves(
 
 def test_tokens_are_counted(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"')
-    assert asked(scope).trace.tokens["asked"] > 100
+    assert asked(scope).trace.tokens["input"] > 100
 
 
 QUOTE = "carries the error of a network from its end back to its start"

@@ -76,6 +76,14 @@ def test_beside_the_first_claim_others_are_marked_unless_several_things_are_aske
     assert [claim.is_more for claim in others] == [folded] * len(others)
 
 
+def test_a_claim_says_which_of_several_questions_it_answers(lecture: Source, scope: Scope) -> None:
+    question = "What does backpropagation carry?"
+    reply = answer(scope, f"{question} How many legs do insects have?")
+    assert {claim.part for claim in reply.claims} == {question}
+    assert "legs" in reply.note
+    assert {claim.part for claim in answer(scope, question).claims} == {""}
+
+
 def test_an_overview_says_where_each_of_its_claims_stands_once(
     collection: Collection, scope: Scope
 ) -> None:

@@ -12,14 +12,19 @@ TEXT = (
 )
 
 
-def candidates() -> list[QuestionCandidate]:
+def candidates(text: str = TEXT) -> list[QuestionCandidate]:
     words = function_words("en")
-    read = statements.read(TEXT, stops=stop_words("en"), function_words=words)
+    read = statements.read(text, stops=stop_words("en"), function_words=words)
     return questions.of_text(read.statements, read.counts, words)
 
 
 def test_a_question_of_the_text_is_kept_if_it_can_be_understood_alone() -> None:
     assert [each.text for each in candidates()] == ["How does the dough rise without yeast?"]
+
+
+def test_a_question_that_somebody_is_said_to_ask_loses_its_quotation_marks() -> None:
+    text = TEXT.replace("yeast?", "yeast?”", 1)
+    assert [each.text for each in candidates(text)] == ["How does the dough rise without yeast?"]
 
 
 def test_an_answer_says_something_after_its_question() -> None:

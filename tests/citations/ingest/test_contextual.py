@@ -97,7 +97,7 @@ def test_each_piece_gets_its_context() -> None:
     )
     assert saved == {100 + number: f"About {number}." for number in range(12)}
     assert (done.written, done.failed) == (12, 0)
-    assert done.usage.asked > 0
+    assert done.usage.input > 0
 
 
 def test_contexts_are_saved_in_the_callers_thread_as_they_come() -> None:
@@ -110,7 +110,7 @@ def test_contexts_are_saved_in_the_callers_thread_as_they_come() -> None:
         text=text,
         pieces=pieces,
         save=lambda key, context: seen.append(
-            (threading.current_thread() is threading.main_thread(), len(llm.asked))
+            (threading.current_thread() is threading.main_thread(), len(llm.prompts))
         ),
         concurrency=1,
     )
@@ -134,7 +134,7 @@ def test_a_killed_run_goes_on_where_it_was() -> None:
     rest = [piece for piece in pieces if piece.key not in saved]
     contextual.write(llm, title="", text=text, pieces=rest, save=saved.__setitem__)
     assert len(saved) == 10
-    assert len(llm.asked) == 6
+    assert len(llm.prompts) == 6
 
 
 def test_a_single_failure_is_survived() -> None:
@@ -165,7 +165,7 @@ def test_a_refusal_ends_it_after_what_is_on_its_way() -> None:
             llm, title="", text=text, pieces=pieces, save=saved.__setitem__, concurrency=1
         )
     assert sorted(saved) == [100, 101, 102, 103, 104]
-    assert len(llm.asked) == 6
+    assert len(llm.prompts) == 6
 
 
 def test_many_failures_in_a_row_end_it() -> None:
@@ -179,7 +179,7 @@ def test_many_failures_in_a_row_end_it() -> None:
         contextual.write(
             llm, title="", text=text, pieces=pieces, save=lambda key, context: None, concurrency=2
         )
-    assert len(llm.asked) <= 5 + 2
+    assert len(llm.prompts) <= 5 + 2
 
 
 def test_no_pieces_ask_nothing() -> None:
@@ -191,7 +191,7 @@ def test_no_pieces_ask_nothing() -> None:
         == 0
     )
     assert contextual.estimate(title="", text="words", pieces=[], budget=1_000) == Cost()
-    assert llm.asked == []
+    assert llm.prompts == []
 
 
 # What is read for a piece
@@ -201,8 +201,8 @@ def test_a_text_that_fits_is_read_whole_and_is_the_same_for_all() -> None:
     text, pieces = _source(20)
     llm = FakeLlm()
     _write(llm, text, pieces)
-    assert len({prompt.document for prompt in llm.asked}) == 1
-    assert text.strip() in llm.asked[0].document
+    assert len({prompt.document for prompt in llm.prompts}) == 1
+    assert text.strip() in llm.prompts[0].document
 
 
 @pytest.mark.parametrize("letters", ["{}", "Слова и время {} ", "字幕有时间 {}"])
@@ -216,7 +216,7 @@ def test_of_a_long_text_the_beginning_and_the_part_around_the_piece_are_read(let
         text += words
     llm = FakeLlm(budget=4_000)
     _write(llm, text, pieces[700:900], concurrency=1)
-    for prompt, piece in zip(llm.asked, pieces[700:900], strict=True):
+    for prompt, piece in zip(llm.prompts, pieces[700:900], strict=True):
         before, after = text[piece.start - 200 : piece.start], text[piece.end : piece.end + 200]
         assert before + piece.text + after in prompt.document
         assert "number 0." in prompt.document
@@ -228,16 +228,16 @@ def test_pieces_at_both_ends_of_a_long_text_are_read_with_it() -> None:
     text, pieces = _source(1_500)
     llm = FakeLlm(budget=4_000)
     _write(llm, text, [pieces[0], pieces[-1]], concurrency=1)
-    assert "[…]" not in llm.asked[0].document
-    assert "number 0." in llm.asked[0].document
-    assert "number 1499." in llm.asked[1].document
+    assert "[…]" not in llm.prompts[0].document
+    assert "number 0." in llm.prompts[0].document
+    assert "number 1499." in llm.prompts[1].document
 
 
 def test_neighbouring_pieces_share_what_is_read() -> None:
     text, pieces = _source(1_500)
     llm = FakeLlm(budget=4_000)
     _write(llm, text, pieces)
-    assert len({prompt.document for prompt in llm.asked}) < 30
+    assert len({prompt.document for prompt in llm.prompts}) < 30
 
 
 def test_a_service_that_keeps_documents_is_asked_once_before_the_others(
@@ -292,10 +292,10 @@ def test_costs_are_known_beforehand() -> None:
     llm = FakeLlm(lambda prompt: "word " * 50)
     cost = contextual.estimate(title="On captions", text=text, pieces=pieces, budget=llm.budget)
     _, done = _write(llm, text, pieces)
-    assert cost.calls == len(llm.asked) == 300
-    assert cost.asked == pytest.approx(done.usage.asked, rel=0.02)
-    assert cost.cached > 0.9 * cost.asked
-    assert cost.answered >= done.usage.answered
+    assert cost.calls == len(llm.prompts) == 300
+    assert cost.input == pytest.approx(done.usage.input, rel=0.02)
+    assert cost.cached > 0.9 * cost.input
+    assert cost.output >= done.usage.output
 
 
 def test_costs_of_a_long_text_are_known_too() -> None:
@@ -303,7 +303,7 @@ def test_costs_of_a_long_text_are_known_too() -> None:
     llm = FakeLlm(budget=4_000)
     cost = contextual.estimate(title="On captions", text=text, pieces=pieces, budget=llm.budget)
     _, done = _write(llm, text, pieces)
-    assert cost.asked == pytest.approx(done.usage.asked, rel=0.02)
+    assert cost.input == pytest.approx(done.usage.input, rel=0.02)
 
 
 def test_a_short_text_is_not_kept_by_services() -> None:
@@ -312,8 +312,8 @@ def test_a_short_text_is_not_kept_by_services() -> None:
 
 
 def test_costs_add_up() -> None:
-    assert Cost(calls=1, asked=2, cached=1, answered=3) + Cost(calls=1) == Cost(
-        calls=2, asked=2, cached=1, answered=3
+    assert Cost(calls=1, input=2, cached=1, output=3) + Cost(calls=1) == Cost(
+        calls=2, input=2, cached=1, output=3
     )
 
 

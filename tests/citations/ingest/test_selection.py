@@ -10,10 +10,11 @@ from citations.ingest import discovery, selection
 from citations.ingest.selection import ChosenItems
 from citations.lectures import sessions
 from citations.library.items import list_items
-from citations.models import Deletion, LectureSession, Source, State
-from tests.makers import make_cues, make_paper, make_source, make_user, make_video
+from citations.models import Citation, Deletion, LectureSession, Source, State, Window
+from tests.makers import caption_json, make_cues, make_paper, make_source, make_user, make_video
+from transcripts import storage
 from transcripts.errors import Conflict, Forbidden, InvalidInput, NotFound
-from transcripts.models import AuditEntry, Collection, Job, Video
+from transcripts.models import AuditEntry, Collection, Job, Transcript, Video
 from transcripts.scope import Scope
 
 
@@ -123,6 +124,47 @@ def test_deleted_items_are_hidden_at_once_and_come_back(
     assert selection.take_back(deletion.uuid, by=owner) == 3
     tasks.carry_out_deletion(deletion.pk)
     assert list_items(both).total == 3
+
+
+def test_what_is_being_deleted_is_seen_by_nobody(
+    chosen: ChosenItems, both: Scope, owner: User, collection: Collection
+) -> None:
+    (talk,), (lecture,) = chosen.videos, chosen.lectures
+    source = talk.sources.get()
+    Citation.objects.create(
+        session=lecture,
+        window=Window.objects.create(session=lecture, index=0, text="x"),
+        **{"window_index": 0, "rank": 1, "relevance_score": 0.5},
+        **{"source": source, "quote": "x", "span_start": 0, "span_end": 1, "digest": ""},
+    )
+    tables = (Video, Transcript, Source, LectureSession, Citation)
+    before = [table.objects.visible(both).count() for table in tables]
+    assert 0 not in before
+    deletion = selection.delete(chosen, by=owner)
+    assert [table.objects.visible(both).count() for table in tables] == [0] * len(tables)
+    selection.take_back(deletion.uuid, by=owner)
+    assert [table.objects.visible(both).count() for table in tables] == before
+
+
+def test_a_transcript_that_arrives_for_a_recording_that_is_being_deleted_is_hidden_too(
+    chosen: ChosenItems, both: Scope, owner: User, collection: Collection
+) -> None:
+    selection.delete(chosen, by=owner)
+    german = caption_json(make_cues(2), id=chosen.videos[0].key)
+    storage.add_captions(collection, german, name="talk.de.json", language="de")
+    assert discovery.adopt()
+    assert not Source.objects.visible(both).exists()
+
+
+def test_what_is_deleted_stays_hidden_though_its_deleter_is_gone(
+    chosen: ChosenItems, both: Scope, owner: User
+) -> None:
+    deletion = selection.delete(chosen, by=owner)
+    Deletion.objects.update(run_after=deletion.created_at)
+    owner.delete()
+    assert list_items(both).total == 0
+    tasks.carry_out_deletion(deletion.pk)
+    assert not Video.objects.exists()
 
 
 def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(

@@ -176,3 +176,18 @@ def test_single_letters_and_digits_count_in_phrases() -> None:
     assert not query.admits("Take vitamin C, that is plan B.")
     assert query.admits("Take vitamin C, that is plan A.")
     assert parse('"don’t stop"').admits("Don't stop!")
+
+
+@pytest.mark.parametrize(
+    ("written", "is_verbatim"),
+    [
+        ('"the loss"', True),
+        ("the loss falls slowly", True),
+        ("The LOSS falls, slowly!", True),
+        ("the loss falls", False),  # too short to be meant word for word
+        ("the loss slowly falls", False),
+        ("loss falls slowly today", False),
+    ],
+)
+def test_a_query_is_in_a_text_word_for_word_as_a_phrase_or_as_a_whole(written, is_verbatim):
+    assert parse(written).is_verbatim_in("And the loss falls slowly.") is is_verbatim

@@ -11,7 +11,7 @@ from citations.library.items import LibraryQuery, list_items
 from citations.models import Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.errors import CollectionNotFound
-from transcripts.models import Collection, Video
+from transcripts.models import Collection, Feed, Video
 from transcripts.scope import NOTHING, Scope
 
 
@@ -99,7 +99,55 @@ def test_groups_have_headings_and_sizes(scope: Scope, shelf: Collection) -> None
     assert page.total == 4
 
 
-@pytest.mark.parametrize("group", ["collection", "channel", "kind", "tag"])
+@pytest.fixture
+def playlists(shelf: Collection) -> None:
+    """Both talks are in one playlist, one of them in another, too; elsewhere are others."""
+    Video.objects.filter(key="nets").update(youtube_id="nets-000000")
+    Video.objects.filter(key="moss").update(youtube_id="moss-000000")
+    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    for target, id, title, videos in (
+        (shelf, "PLspring", "Spring", ("moss-000000", "nets-000000", "gone-000000")),
+        (shelf, "PLuntitled", "", ("nets-000000",)),
+        (elsewhere, "PLfar", "Far away", ("nets-000000",)),
+    ):
+        feed = Feed.objects.create(collection=target, kind="playlist", youtube_id=id, title=title)
+        for place, video in enumerate(videos):
+            feed.entries.create(youtube_id=video, position=place)
+
+
+def test_a_recording_stands_under_each_of_its_playlists(
+    scope: Scope, shelf: Collection, playlists: None
+) -> None:
+    page = list_items(scope, LibraryQuery(group="playlist", sort="title"))
+    assert [(item.group, item.title) for item in page.items] == [
+        ("PLuntitled", "Neural nets"),
+        ("Spring", "all about moss"),
+        (None, "Neural nets"),
+        ("", "A lecture"),
+        (None, "Notes on ice"),
+    ]
+    assert page.groups == {"PLuntitled": 1, "Spring": 2, "": 2}
+    assert page.total == 4
+
+
+@pytest.mark.parametrize(
+    ("playlist", "expected"),
+    [
+        ("spring", {"Neural nets", "all about moss"}),
+        ("PLuntitled", {"Neural nets"}),
+        ("Far away", set()),
+        ("Autumn", set()),
+    ],
+)
+def test_a_playlist_narrows_the_list(
+    scope: Scope, shelf: Collection, playlists: None, playlist: str, expected: set[str]
+) -> None:
+    page = list_items(scope, LibraryQuery(playlist=playlist))
+    assert {item.title for item in page.items} == expected
+    assert page.total == len(expected)
+
+
+@pytest.mark.parametrize("group", ["collection", "channel", "playlist", "kind", "tag"])
 def test_a_heading_stands_once_wherever_the_pages_are_cut(
     scope: Scope, shelf: Collection, group: str
 ) -> None:
@@ -131,3 +179,18 @@ def test_the_worst_state_of_a_recording_is_its_problem(scope: Scope, shelf: Coll
     assert list_items(scope, LibraryQuery(words="neural")).items[0].problem is None
     Source.objects.filter(pk=source.pk).update(state=State.FAILED)
     assert list_items(scope, LibraryQuery(words="neural")).items[0].problem == source
+
+
+def test_numbers_in_titles_are_sorted_by_their_value(scope: Scope, collection: Collection) -> None:
+    names = ["Lecture 9", "Lecture 13", "lecture 13.10", "Lecture 13.2", "Lecture 1", "2 talks"]
+    for name in (*names, "Number 12345678901234567890"):
+        make_document(collection, ["Text."], title=name)
+    assert titles(scope, sort="title") == [
+        "2 talks",
+        "Lecture 1",
+        "Lecture 9",
+        "Lecture 13",
+        "Lecture 13.2",
+        "lecture 13.10",
+        "Number 12345678901234567890",
+    ]

@@ -14,11 +14,12 @@ from django.utils import timezone
 
 from citations import tasks
 from citations.errors import ArchiveNotFound
-from citations.models import Archive, ArchivePart, Conversation, Note, Source
+from citations.models import Answer, Archive, ArchivePart, Citation, Conversation, Note, Source
 from citations.notebook import archive as archive_file
 from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
 from tests.makers import make_paper, make_source, make_user, make_video
+from transcripts.errors import Conflict
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
 
@@ -72,6 +73,37 @@ def test_everything_that_one_may_read_is_in_it_and_nothing_else(scope: Scope, ow
     )
     assert "**Why?**" in files["notes/Week 3.md"]
     assert "Confidential" not in "".join(files.values())
+
+
+def test_chosen_sources_come_with_their_highlights_and_the_notes_that_quote_them(
+    scope: Scope, owner: User, collection: Collection, library: Source
+) -> None:
+    conversation = Conversation.objects.create(collection=collection, owner=owner, title="Why?")
+    for number, source in enumerate((library, Source.objects.exclude(pk=library.pk).first())):
+        answer = Answer.objects.create(conversation=conversation, ordinal=number, question="Why?")
+        Citation.objects.create(
+            answer=answer, number=1, source=source, quote="It", span_start=0, span_end=2, digest=""
+        )
+        Note.objects.create(
+            collection=collection, answer=answer, title=f"On {number}", text="So it is."
+        )
+    files = written(scope, owner, only=[library.pk])
+    assert {name for name in files if name.endswith(".md")} == {
+        *("sources/A book.md", "highlights/A book.md", "notes/On 0.md")
+    }
+    talk = Source.objects.get(title="A talk / part 1")
+    assert "highlights/A book.md" not in written(scope, owner, only=[talk.pk])
+    hidden = Source.objects.get(title="Confidential")
+    assert json.loads(written(scope, owner, only=[hidden.pk])["sources.json"]) == []
+
+
+def test_an_archive_of_other_sources_waits_for_the_unfinished_one(
+    scope: Scope, owner: User, library: Source
+) -> None:
+    first = archives.request(scope, owner, sources=[library])
+    assert archives.request(scope, owner, sources=[library]) == first
+    with pytest.raises(Conflict, match="Another archive"):
+        archives.request(scope, owner)
 
 
 @pytest.mark.usefixtures("library")

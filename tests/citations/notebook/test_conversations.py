@@ -97,6 +97,19 @@ def test_conversations_are_listed_latest_first_and_found_by_their_title(
     assert conversations.list_conversations(NOTHING, owner, words="bread").total == 0
 
 
+def test_a_user_s_own_latest_conversation_is_not_what_is_pinned_or_shared(
+    scope: Scope, owner: User, conversation: Conversation, collection: Collection
+) -> None:
+    conversations.change(conversation, is_pinned=True)
+    latest = conversations.begin(scope, owner, collection="lectures", title="Bread")
+    shared = conversations.begin(scope, None, collection="lectures", title="Another's")
+    conversations.change(shared, is_shared=True)
+    everything = conversations.list_conversations(scope, owner).conversations
+    assert [entry.pk for entry in everything] == [conversation.pk, shared.pk, latest.pk]
+    own = conversations.list_conversations(scope, owner, own=True).conversations
+    assert [entry.pk for entry in own] == [latest.pk, conversation.pk]
+
+
 def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
     scope: Scope, owner: User, conversation: Conversation, talk: Source
 ) -> None:

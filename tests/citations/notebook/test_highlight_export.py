@@ -116,6 +116,7 @@ def test_readwise_gets_its_columns_and_no_formulas(scope: Scope, owner: User) ->
 def test_anki_gets_gaps_with_their_place_on_the_back(
     scope: Scope, owner: User, talk: Source, tmp_path: Path
 ) -> None:
+    Highlight.objects.update(is_card=False)
     first, second, third = cards(exported(scope, owner, "anki"), tmp_path)
     _, (text, place, note), tags, deck = first
     assert "Error {{c1::404}} means that the page is missing." in text
@@ -129,6 +130,14 @@ def test_anki_gets_gaps_with_their_place_on_the_back(
     assert second[1][0].count("{{c1::") == 1
     assert "{{c1::&#123;&#123;c2&#58;&#58;x&#125;&#125;}}" in third[1][0]
     assert "&#91;latex&#93;" in third[1][0]
+
+
+@pytest.mark.usefixtures("kept")
+def test_anki_gets_only_the_cards_where_some_highlights_are_cards(
+    scope: Scope, owner: User, tmp_path: Path
+) -> None:
+    ((_, (text, *_), _, _),) = cards(exported(scope, owner, "anki"), tmp_path)
+    assert "SUM" in text
 
 
 @pytest.mark.usefixtures("kept")
@@ -156,13 +165,16 @@ def test_an_export_without_highlights_can_be_opened(
         ("It was found in 1986 by them.", (0, 29), "1986"),
         ("Then Hinton said it again.", (0, 26), "Hinton"),
         ("It is the backpropagation of it.", (0, 32), "backpropagation"),
+        ("And so the answer to the question is yes.", (0, 41), "yes"),
+        ("That is the question.", (0, 21), "question"),
         ("  ", (0, 2), ""),
     ],
 )
 def test_a_card_hides_the_passage_or_its_most_telling_word(
     sentence: str, passage: tuple[int, int], gap: str
 ) -> None:
-    first, last = cloze.hidden(sentence, passage, {"it", "is", "the", "of"})
+    stops = {"it", "is", "the", "of", "to", "and", "so", "that"}
+    first, last = cloze.hidden(sentence, passage, stops)
     assert sentence[first:last] == gap
 
 

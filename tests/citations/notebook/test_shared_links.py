@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -12,9 +13,10 @@ from citations.errors import LinksNotAllowed, SharedLinkNotFound
 from citations.models import Conversation, Highlight, SharedLink, Source
 from citations.notebook import answers, highlights, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
+from citations.notebook.shared_links import ShareTarget
 from tests.citations.talks import asked
-from tests.makers import make_paper
-from transcripts.errors import Forbidden
+from tests.makers import make_cues, make_paper, make_source, make_video
+from transcripts.errors import Forbidden, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
 from transcripts.scope import NOTHING, Scope
 
@@ -31,7 +33,7 @@ def placed(scope: Scope, owner: User, collection: Collection) -> PlacedHighlight
 
 @pytest.fixture
 def link(scope: Scope, owner: User, placed: PlacedHighlight) -> SharedLink:
-    return shared_links.share_highlight(scope, owner, placed)
+    return shared_links.share(scope, owner, ShareTarget(highlight=placed.row.uuid))
 
 
 def test_a_link_shows_the_words_and_their_place(link: SharedLink) -> None:
@@ -48,14 +50,16 @@ def test_links_are_off_until_an_owner_of_the_collection_allows_them(
     shared_links.allow_links(collection, is_allowed=False)
     placed = highlights.find(scope, owner, placed.row.uuid)
     with pytest.raises(LinksNotAllowed):
-        shared_links.share_highlight(scope, owner, placed)
+        shared_links.share(scope, owner, ShareTarget(highlight=placed.row.uuid))
 
 
 def test_who_may_only_read_shares_nothing(
     scope: Scope, owner: User, placed: PlacedHighlight
 ) -> None:
     with pytest.raises(Forbidden):
-        shared_links.share_highlight(Scope(readable=scope.readable), owner, placed)
+        shared_links.share(
+            Scope(readable=scope.readable), owner, ShareTarget(highlight=placed.row.uuid)
+        )
 
 
 def forbid(link: SharedLink) -> None:
@@ -127,9 +131,9 @@ def test_an_answer_shows_only_what_collections_with_links_say(
 ) -> None:
     answer = asked(scope, owner, conversation)
     with pytest.raises(LinksNotAllowed):
-        shared_links.share_answer(scope, owner, answer)
+        shared_links.share(scope, owner, ShareTarget(answer=answer.uuid))
     shared_links.allow_links(collection, is_allowed=True)
-    link = shared_links.share_answer(scope, owner, answer)
+    link = shared_links.share(scope, owner, ShareTarget(answer=answer.uuid))
     shown = shared_links.follow(str(link.uuid)).answer
     (kept,) = answers.read(scope, [answer])
     assert shown is not None
@@ -137,3 +141,60 @@ def test_an_answer_shows_only_what_collections_with_links_say(
     shared_links.allow_links(collection, is_allowed=False)
     with pytest.raises(SharedLinkNotFound):
         shared_links.follow(str(link.uuid))
+
+
+def test_a_page_is_shared_alone(scope: Scope, owner: User, placed: PlacedHighlight) -> None:
+    target = ShareTarget(source=placed.row.source.uuid, page=2)
+    link = shared_links.share(scope, owner, target)
+    passage = shared_links.follow(str(link.uuid)).passage
+    assert passage is not None
+    assert passage.text == "Each weight follows."
+    assert passage.locator.page == 2
+    assert shared_links.list_links(scope, owner) == [link]
+    move_source(link)
+    with pytest.raises(SharedLinkNotFound):
+        shared_links.follow(str(link.uuid))
+
+
+def test_a_clip_has_what_is_said_from_a_time_until_another(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    sentences = tuple(f"Sentence {number}." for number in range(10))
+    cues = make_cues(10, sentences=sentences)
+    video = make_video(collection, cues=cues, youtube_id="dQw4w9WgXcQ")
+    target = ShareTarget(source=make_source(video).uuid, start=cues[2].start, end=cues[3].end)
+    item = shared_links.follow(str(shared_links.share(scope, owner, target).uuid))
+    assert item.passage is not None
+    assert item.passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
+    assert f"t={cues[2].start // 1000}" in item.original
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        ({}, InvalidInput),
+        ({"page": 99}, NotFound),
+        ({"page": 0}, NotFound),
+        ({"start": 0, "end": 1_000}, InvalidInput),
+        ({"page": 1, "start": 0, "end": 1_000}, InvalidInput),
+        ({"page": 1, "answer": UUID(int=7)}, InvalidInput),
+    ],
+)
+def test_what_a_document_does_not_have_is_not_shared(
+    scope: Scope, owner: User, placed: PlacedHighlight, place: dict[str, Any], error: type
+) -> None:
+    with pytest.raises(error):
+        shared_links.share(scope, owner, ShareTarget(source=placed.row.source.uuid, **place))
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(5_000, 5_000), (5_000, 0), (0, 600_001), (10**9, 10**9 + 1), (None, 1)]
+)
+def test_a_clip_has_words_and_an_end(
+    scope: Scope, owner: User, collection: Collection, start: int | None, end: int
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    source = make_source(make_video(collection))
+    with pytest.raises(InvalidInput):
+        shared_links.share(scope, owner, ShareTarget(source=source.uuid, start=start, end=end))

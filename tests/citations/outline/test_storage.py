@@ -288,7 +288,7 @@ def test_a_language_model_tells_of_sections_then_of_the_whole_once(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = indexed(collection, cues=lecture(400))
-    llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.asked)}.")
+    llm = FakeLlm(lambda prompt: f"Sure! Here is a summary: It is about point {len(llm.prompts)}.")
     monkeypatch.setattr(registry, "llm", lambda: llm)
     upper = Node.objects.filter(source=source, level__gte=Level.SECTION).count()
     assert outline_storage.ensure_abstracts(source, most=2) == 2
@@ -296,7 +296,7 @@ def test_a_language_model_tells_of_sections_then_of_the_whole_once(
     assert outline_storage.ensure_abstracts(source) == upper - 2
     assert outline_storage.ensure_abstracts(source) == 0
     assert outline_storage.of(source)[0].abstract == f"It is about point {upper}."
-    assert "It is about point 1." in llm.asked[-1].text
+    assert "It is about point 1." in llm.prompts[-1].text
 
 
 def test_what_a_language_model_told_stays_with_what_it_was_told_of(

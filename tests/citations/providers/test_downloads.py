@@ -308,7 +308,7 @@ def test_a_model_without_what_is_needed_is_refused_before_anything_is_fetched(
 
 
 def test_a_model_for_which_there_is_no_room_is_not_begun(hub: HubStandIn) -> None:
-    hub.publish(NAME, content(), told={WEIGHTS: 10**15})
+    hub.publish(NAME, content(), sizes={WEIGHTS: 10**15})
     error = refused()
     assert "1000000.0 GB" in error.message
     assert "HF_HOME" in error.hint

@@ -57,8 +57,8 @@ def test_each_answers_whole(model_server: ModelStandIn, provider: str) -> None:
     assert complete(llm, "What of times?", system="Be short.") == "It is about What of times?."
     done = llm.ask(Prompt(text="What of times?", document=DOCUMENT))
     assert done.text.startswith("It is about ")
-    assert done.usage.asked > 100
-    assert done.usage.answered > 3
+    assert done.usage.input > 100
+    assert done.usage.output > 3
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -68,7 +68,7 @@ def test_each_answers_in_pieces(model_server: ModelStandIn, provider: str) -> No
     pieces = list(stream(llm, "What of times?", system="Be short.", on_usage=usages.append))
     assert pieces == ["It", " is", " about", " What", " of", " times?."]
     assert "".join(pieces) == complete(llm, "What of times?", system="Be short.")
-    assert [usage.answered for usage in usages] == [
+    assert [usage.output for usage in usages] == [
         0 if provider == "openai" else 6
     ]  # other servers than OpenAI may not be asked to count
 
@@ -250,7 +250,7 @@ def test_openai_counts_a_stream(
             _official(model_server, "openai", monkeypatch), "Why is it so?", on_usage=usages.append
         )
     )
-    assert usages[0].answered == 7
+    assert usages[0].output == 7
 
 
 def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStandIn) -> None:
@@ -311,7 +311,7 @@ def test_a_document_that_is_sent_again_costs_a_fraction(
     )
     assert first.cached == 0
     assert second.cached == len(DOCUMENT) // 4
-    assert second.asked == first.asked
+    assert second.input == first.input
 
 
 def test_a_server_of_ones_own_is_not_taken_for_one_that_caches(model_server: ModelStandIn) -> None:
@@ -327,8 +327,8 @@ def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:
 
 
 def test_usages_add_up() -> None:
-    assert Usage(asked=1, cached=2) + Usage(asked=3, stored=4, answered=5) == Usage(
-        asked=4, cached=2, stored=4, answered=5
+    assert Usage(input=1, cached=2) + Usage(input=3, stored=4, output=5) == Usage(
+        input=4, cached=2, stored=4, output=5
     )
 
 
@@ -340,7 +340,7 @@ def test_the_fake_answers_the_same_each_time() -> None:
         == "".join(stream(llm, "one two three four"))
         == "About three four."
     )
-    assert len(llm.asked) == 3
+    assert len(llm.prompts) == 3
 
 
 def test_nobody_but_the_server_knows_the_key(model_server: ModelStandIn) -> None:

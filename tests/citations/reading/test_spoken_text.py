@@ -55,6 +55,13 @@ def test_a_pause_a_speaker_and_a_chapter_begin_a_paragraph() -> None:
     assert len(spoken("One.", "Two.", pause=PAUSE).paragraphs(0, 99, breaks=[])) == 2
 
 
+def test_who_is_named_as_speaking_begins_a_paragraph() -> None:
+    text = spoken("Or one. Speaker 1:", "Jonas. Speaker 2: We are back.", "Yes: back.")
+    paragraphs = text.paragraphs(0, 99, breaks=[])
+    begins = [text.text[paragraph[0].first :].split(":")[0] for paragraph in paragraphs]
+    assert begins == ["Or one. Speaker 1", "Speaker 1", "Speaker 2", "Yes"]
+
+
 def test_a_transcript_without_cues_has_no_text_and_no_sentence() -> None:
     empty = SpokenText([])
     assert (empty.text, empty.sentences, empty.duration, empty.time_at(3)) == ("", [], 0, 0)

@@ -266,6 +266,22 @@ def test_what_is_not_in_the_library_is_said_not_to_be_there(
         assert all(0 <= (passage.relevance or 0) < 0.5 for passage in found.passages)
 
 
+@pytest.mark.parametrize("query", ['"scratch my back"', "you scratch my back", "-word my back you"])
+def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
+    scope: Scope, collection: Collection, settings: Any, query: str
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    filler = "Nodes relay transactions to each other and keep those that pay enough for a block. "
+    text = f"{filler * 5}It is a case of you scratch my back, I scratch yours. {filler * 5}"
+    embed(make_document(collection, [text, "An integral is the area under a curve."]))
+    results = search_pipeline.search(scope, query)
+    best = results.passages[0]
+    is_verbatim = not query.startswith("-")
+    assert (best.is_likely, best.relevance is None) == (is_verbatim, is_verbatim)
+    assert results.nothing_relevant != is_verbatim
+
+
 def test_nothing_is_called_irrelevant_where_the_embedding_model_is_not_known_to_the_judge(
     scope: Scope, collection: Collection
 ) -> None:
@@ -314,6 +330,18 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
     make_document(collection, ["Heat, and the heat of a system."])
     (passage,) = search_pipeline.search(scope, "heat -entropy", mode=SearchMode.LEXICAL).passages
     assert [passage.text[start:end] for start, end in passage.spans] == ["Heat", "heat"]
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [("what is the heat of an engine?", ["heat", "engine"]), ("what is the", ["the"])],
+)
+def test_stop_words_are_marked_only_where_nothing_else_is_searched_for(
+    scope: Scope, collection: Collection, query: str, marked: list[str]
+) -> None:
+    make_document(collection, ["And the heat of an engine."])
+    (passage,) = search_pipeline.search(scope, query, mode=SearchMode.LEXICAL).passages
+    assert [passage.text[start:end] for start, end in passage.spans] == marked
 
 
 def test_near_duplicates_are_told_under_the_best_of_them(

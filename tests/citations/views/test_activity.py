@@ -146,8 +146,8 @@ def feed(collection: Collection) -> Feed:
 def test_only_editors_see_the_actions_of_a_channel(
     page: Client, viewer: Client, feed: Feed
 ) -> None:
-    assert "Sync again" in text_of(page.get("/activity/"))
-    assert "Sync again" not in text_of(viewer.get("/activity/"))
+    assert "Fetch what is new" in text_of(page.get("/activity/"))
+    assert "Fetch what is new" not in text_of(viewer.get("/activity/"))
 
 
 def test_a_channel_is_checked_on_request(page: Client, feed: Feed) -> None:

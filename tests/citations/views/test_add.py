@@ -7,7 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Document, Page, Source, State
+from citations.ingest import selection
+from citations.models import Deletion, Document, Page, Source, State
 from tests.html import text_of
 from tests.makers import caption_json, make_cues, restarting_vtt
 from transcripts import acquisition
@@ -175,10 +176,11 @@ def test_the_page_of_a_document_tells_what_its_reader_noticed(page: Client) -> N
     assert "No text on page 7 of 9." in text_of(page.get(f"/sources/{source.uuid}/passages/"))
 
 
-def test_a_document_is_deleted_after_a_question_with_its_pages_and_bytes(page: Client) -> None:
+def test_a_document_is_deleted_with_its_pages_and_bytes(page: Client) -> None:
     upload(page, ("notes.md", NOTES))
     source = Source.objects.get()
     ingest_pipeline.ingest(source.pk)
-    assert "Delete “Walruses”?" in text_of(page.get(f"/sources/{source.uuid}/delete/"))
-    page.post(f"/sources/{source.uuid}/delete/")
+    page.post("/library/change/", {"item": f"document-{source.pk}", "action": "delete"})
+    Deletion.objects.update(run_after=None)
+    selection.carry_out(Deletion.objects.get())
     assert (Source.objects.count(), Document.objects.count(), Page.objects.count()) == (0, 0, 0)

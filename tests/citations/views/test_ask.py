@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
-from citations.answers.answer import Event, Progress
+from citations.answers.answer import Claim, ClaimEvent, Event, Progress
 from citations.documents import storage as document_storage
 from citations.errors import ModelServerError
 from citations.ingest import pipeline as ingest_pipeline
@@ -155,6 +155,54 @@ def test_claims_beside_the_first_are_folded_beneath_it(
     assert "More from the sources" in more.css_first("summary").text()
 
 
+def test_of_several_questions_each_has_a_heading_over_its_claims_and_says_if_it_has_none(
+    page: Client, conversation: Conversation, talk: Source
+) -> None:
+    direction, context, soup = "How does it run?", "How far? (How does it run?)", "What is soup?"
+    claims = [
+        {"text": text, "citations": [1], "is_supported": True, "part": part}
+        for text, part in (
+            ("Backwards.", direction),
+            ("From the end.", direction),
+            ("Far.", context),
+        )
+    ]
+    parts = [{"text": text, "breadth": "specific"} for text in (direction, context, soup)]
+    answer = make_answer(
+        conversation,
+        state=AnswerState.PARTIAL,
+        claims=claims,
+        note="I cannot find information about soup in the sources.",
+        trace={"parts": parts, "evidence": []},
+    )
+    make_citation(answer, talk)
+    text = LexborHTMLParser(text_of(page.get(path(conversation)))).css_first(".answer-text")
+    assert [heading.text() for heading in text.css("h3.part-question")] == [
+        direction,
+        "How far?",
+        soup,
+    ]
+    shown = [node.text(strip=True) for node in text.css(".part-question, .claim, p.muted")]
+    assert shown == [
+        *(direction, "Backwards.[1]", "From the end.[1]"),
+        *("How far?", "Far.[1]"),
+        *(soup, "The sources do not answer this question."),
+    ]
+    (more,) = text.css("details.more-claims")
+    assert [claim.text(strip=True) for claim in more.css(".claim")] == ["From the end.[1]"]
+
+
+def test_an_answer_whose_claims_have_no_question_is_shown_without_headings(
+    page: Client, conversation: Conversation, talk: Source
+) -> None:
+    claims = [{"text": "It runs backwards.", "citations": [1], "is_supported": True}]
+    parts = [{"text": text, "breadth": "specific"} for text in ("How?", "Why?")]
+    make_citation(make_answer(conversation, claims=claims, trace={"parts": parts}), talk)
+    tree = LexborHTMLParser(text_of(page.get(path(conversation))))
+    assert tree.css(".claim")
+    assert not tree.css(".part-question")
+
+
 # The empty page
 
 
@@ -270,6 +318,24 @@ def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(
     assert "carries the error of a network" in claim
     assert 'class="cited-line" href="/videos/' in claim
     assert heard[-1] == "event: answer\ndata: <article>\ndata: all\ndata: </article>\n\n"
+
+
+def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
+    direction, context = "How does it run?", "How far? (How does it run?)"
+    claims = (
+        Claim(text="Backwards.", part=direction),
+        Claim(text="From the end.", part=direction),
+        Claim(text="Far.", part=context),
+        Claim(text="Of no question."),
+    )
+    _, *heard, _ = told(ClaimEvent(claim=claim) for claim in claims)
+    headings = [LexborHTMLParser(claim).css("h3.part-question") for claim in heard]
+    assert [[heading.text() for heading in heading_list] for heading_list in headings] == [
+        [direction],
+        [],
+        ["How far?"],
+        [],
+    ]
 
 
 @pytest.mark.parametrize(

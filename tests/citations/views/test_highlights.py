@@ -1,6 +1,7 @@
 """Highlights in the browser: kept beside the text, marked in it, listed, changed and deleted."""
 
 import re
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -9,8 +10,10 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
-from citations.models import Highlight, Source
+from citations.ingest import selection
+from citations.models import Deletion, Highlight, Source
 from tests.html import text_of
 from tests.makers import make_paper, make_source, make_video
 from transcripts.models import Collection
@@ -120,9 +123,30 @@ def test_a_highlight_is_changed_and_deleted_after_a_question(page: Client, book:
     )
     assert page.post(address, {"color": "red"}).status_code == 422
     assert "Delete this highlight?" in text_of(page.get(f"{address}delete/"))
-    assert Highlight.objects.exists()
-    page.post(f"{address}delete/")
-    assert not Highlight.objects.exists()
+    told = text_of(page.post(f"{address}delete/", follow=True))
+    assert page.get(address).status_code == 404
+    assert "Each weight" not in text_of(page.get("/highlights/"))
+    deletion = Deletion.objects.get()
+    assert f'action="/library/deletions/{deletion.uuid}/take-back/"' in told
+
+
+def test_a_deleted_highlight_is_taken_back_within_ten_seconds_or_gone(
+    page: Client, viewer: Client, book: Source
+) -> None:
+    row = keep(page, book, "Each weight", page="2")
+    for is_taken_back in (True, False):
+        page.post(f"/highlights/{row.uuid}/delete/")
+        deletion = Deletion.objects.get()
+        address = f"/library/deletions/{deletion.uuid}/take-back/"
+        assert viewer.post(address).status_code == 404
+        if is_taken_back:
+            page.post(address)
+            assert page.get(f"/highlights/{row.uuid}/").status_code == 200
+    sent = {"source": str(book.uuid), "quote": "Each weight", "page": "2"}
+    page.post("/highlights/add/", sent, **HTMX)  # while the first is going
+    Deletion.objects.update(run_after=timezone.now() - timedelta(seconds=1))
+    selection.carry_out(deletion)
+    assert Highlight.objects.get().pk != row.pk
 
 
 def test_a_shared_highlight_is_shown_to_a_viewer_who_cannot_change_it(
@@ -171,3 +195,12 @@ def test_highlights_are_exported_as_filtered_and_imported_with_a_report(
     refused = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", b"{")})
     assert (refused.status_code, "not JSON" in text_of(refused)) == (422, True)
     assert page.post("/highlights/import/").status_code == 422
+
+
+def test_the_page_says_which_highlights_are_cards_for_anki(page: Client, book: Source) -> None:
+    keep(page, book, "Each weight")
+    assert "all highlights</span>" in text_of(page.get("/highlights/"))
+    keep(page, book, "error", card="on")
+    shown = text_of(page.get("/highlights/"))
+    assert "1 card" in shown
+    assert "all highlights" not in shown

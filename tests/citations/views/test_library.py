@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from citations.errors import ModelRefused
-from citations.models import Deletion, EmbeddingSpace, Source, State
+from citations.models import Archive, Deletion, EmbeddingSpace, Source, State
 from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
@@ -27,6 +27,7 @@ def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> N
     empty = text_of(page.get("/library/"))
     assert "Your library is empty" in empty
     assert "<code>kb add URL</code>" in empty
+    assert "<code>kb demo</code> adds sample talks" in empty
     assert 'href="/add/" data-add' in empty
     read_only = text_of(viewer.get("/library/"))
     assert "ask an owner" in read_only
@@ -65,6 +66,20 @@ def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video)
     nothing = text_of(page.get("/library/?q=zebra"))
     assert "Nothing fits “zebra”" in nothing
     assert "clear the filter" in nothing
+
+
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_three_tags_of_an_item_are_shown_and_filter(page: Client, talk: Video, view: str) -> None:
+    Video.objects.update(tags=["a/b & c", "<i>two</i>", "three", "four", "five"])
+    shown = text_of(page.get(f"/library/?view={view}"))
+    assert 'href="/library/?tag=a%2Fb%20%26%20c"' in shown
+    assert "&lt;i&gt;two&lt;/i&gt;</a>" in shown
+    assert "tag=three" in shown
+    assert "tag=four" not in shown
+    assert 'title="four, five">+2' in shown
+    of_collection = text_of(page.get(f"/collections/{talk.collection_id}/?view={view}"))
+    assert f'href="/collections/{talk.collection_id}/?tag=three"' in of_collection
+    assert "Lecture on networks" in text_of(page.get("/library/?tag=a%2Fb%20%26%20c"))
 
 
 def test_htmx_gets_the_list_alone(page: Client, talk: Video) -> None:
@@ -213,3 +228,20 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
 )
 def test_an_odd_change_is_refused(page: Client, sent: dict[str, str], status: int) -> None:
     assert page.post("/library/change/", sent).status_code == status
+
+
+def test_a_selection_is_exported_as_an_archive_of_its_own(
+    page: Client, talk: Video, collection: Collection
+) -> None:
+    make_document(collection, ["Ice."], title="Notes on ice")
+    sent = {"item": f"video-{talk.pk}", "action": "export"}
+    response = page.post("/library/change/", sent)
+    assert response["Location"] == "/export/"
+    assert Archive.objects.get().sources == [talk.sources.get().pk]
+
+
+def test_what_has_no_text_is_not_exported(page: Client, collection: Collection) -> None:
+    bare = Video.objects.create(collection=collection, key="bare", title="Nothing said")
+    response = page.post("/library/change/", {"item": f"video-{bare.pk}", "action": "export"})
+    assert response.status_code == 422
+    assert not Archive.objects.exists()

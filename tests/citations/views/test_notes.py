@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.models import Answer, Citation, Note, Source
+from citations.models import Answer, Citation, Deletion, Note, Source
 from citations.notebook import conversations, notes
 from citations.templatetags.citations import written
 from citations.views import notes as view_notes
@@ -67,12 +67,14 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     assert (note.title, note.text) == ("Week 4", "Less")
     asked = text_of(page.get(f"/notes/{note.uuid}/delete/"))
     assert "Delete “Week 4”?" in asked
-    assert Note.objects.exists()
-    assert (
-        page.post(f"/notes/{note.uuid}/delete/")["Location"]
-        == f"/notes/?collection={collection.slug}"
-    )
-    assert not Note.objects.exists()
+    deleted = page.post(f"/notes/{note.uuid}/delete/")
+    assert deleted["Location"] == f"/notes/?collection={collection.slug}"
+    deletion = Deletion.objects.get()
+    address = f"/library/deletions/{deletion.uuid}/take-back/"
+    assert f'action="{address}"' in text_of(page.get("/notes/"))
+    assert page.get(f"/notes/{note.uuid}/").status_code == 404
+    page.post(address)
+    assert "Week 4" in text_of(page.get("/notes/"))
 
 
 @pytest.mark.parametrize(
@@ -165,3 +167,10 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
 )
 def test_of_markdown_only_what_is_harmless_is_shown(text: str, shown: str) -> None:
     assert written(text) == shown
+
+
+def test_a_page_without_notes_says_where_those_on_highlights_are(page: Client, note: Note) -> None:
+    hint = 'stands with it, on <a href="/highlights/">'
+    assert hint not in text_of(page.get("/notes/"))
+    note.delete()
+    assert hint in text_of(page.get("/notes/"))

@@ -5,11 +5,14 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.html import escape
 
+from citations.ingest import selection
 from citations.models import Source
-from citations.notebook import conversations, notes
+from citations.notebook import conversations, highlights, notes
+from citations.quotes.selection import SelectedText
 from tests.html import text_of
-from tests.makers import make_document, make_source, make_video
+from tests.makers import make_document, make_paper, make_source, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -43,6 +46,17 @@ def test_words_lead_to_sources_collections_conversations_and_notes(
     }
     Collection.objects.filter(pk=talk.collection_id).update(name="Evening school")
     assert places(page, "school")["Evening school"] == f"/collections/{talk.collection_id}/"
+
+
+def test_words_lead_to_highlights_that_the_reader_may_see(
+    page: Client, viewer: Client, scope: Scope, owner: User, collection: Collection
+) -> None:
+    book = make_paper(collection, ["Each weight follows its gradient."])
+    kept = highlights.keep(scope, owner, book, SelectedText(exact="Each weight")).placed
+    assert places(page, "weight")["Each weight"] == escape(kept.link)
+    assert "Each weight" not in places(viewer, "weight")
+    selection.discard(by=owner, highlights=[kept.row])
+    assert "Each weight" not in places(page, "weight")
 
 
 def test_words_lead_to_pages_and_actions(page: Client) -> None:

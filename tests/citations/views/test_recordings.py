@@ -249,6 +249,13 @@ def test_paragraphs_have_whole_sentences_a_time_and_the_chapters_that_begin(
     assert found.index("common one.") < last < found.index("And now for something else.")
 
 
+def test_who_speaks_is_told_from_what_is_said(page: Client, collection: Collection) -> None:
+    cues = [Cue(start=0, end=5_000, text="Ada <i>K.</i>: no"), Cue(5_000, 9_000, "Ada: Yes.")]
+    text = text_of(page.get(f"/videos/{make_video(collection, cues=cues).pk}/"))
+    assert '<b class="speaker">Ada:</b> Yes.' in text
+    assert "Ada &lt;i&gt;K.&lt;/i&gt;: no" in text
+
+
 def test_the_view_that_was_chosen_is_kept(page: Client, talk: Video) -> None:
     page.get(f"/videos/{talk.pk}/?view=paragraphs")
     assert '<div class="paragraph">' in text_of(page.get(f"/videos/{talk.pk}/"))

@@ -238,7 +238,7 @@ def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Sou
 def test_another_spelling_is_a_link_that_keeps_the_filter(page: Client, source: Source) -> None:
     found = text_of(page.get("/search/?q=netwrok+eror&mode=lexical&kind=video"))
     link = '<a href="/search/?q=network+error&amp;mode=lexical&amp;kind=video">network error</a>?'
-    assert f"Did you mean{link}" in found
+    assert f"Did you mean {link}" in found
     assert "Did you mean" not in text_of(page.get("/search/?q=network&mode=lexical"))
 
 
@@ -463,7 +463,7 @@ def test_a_source_is_shown_with_its_text_in_order(
     assert places == sorted(places)
     assert f'href="/videos/{video.pk}/?t=20s&amp;lang=en"' in found
     assert f'<input type="hidden" name="source" value="{source.uuid}">' in found
-    assert f'href="/videos/{video.pk}/delete/"' in found
+    assert f'It is deleted <a href="/videos/{video.pk}/">with its recording</a>.' in found
 
 
 def test_the_text_of_a_source_is_paged(
@@ -516,27 +516,18 @@ def test_indexing_again_is_for_editors_and_by_post(
     assert Source.objects.get().sent_at is not None  # the workers were told
 
 
-def test_a_document_is_deleted_after_a_question(
-    page: Client, viewer: Client, stranger: Client, collection: Collection
+def test_the_page_of_a_document_deletes_it_with_a_way_back(
+    page: Client, viewer: Client, collection: Collection
 ) -> None:
     source = make_document(collection, TEXTS, title="Notes")
-    path = f"/sources/{source.uuid}/delete/"
-    for browser, status in ((viewer, 403), (stranger, 404)):
-        assert browser.get(path).status_code == status
-        assert browser.post(path).status_code == status
-    assert "Delete “Notes”?" in text_of(page.get(path))
-    assert Source.objects.exists()
-    assert page.post(path)["Location"] == "/library/"
-    assert not Source.objects.exists()
-
-
-def test_a_recording_is_deleted_with_its_video(page: Client, source: Source, video: Video) -> None:
-    for response in (
-        page.get(f"/sources/{source.uuid}/delete/"),
-        page.post(f"/sources/{source.uuid}/delete/"),
-    ):
-        assert response["Location"] == f"/videos/{video.pk}/delete/"
-    assert Source.objects.exists()
+    path, item = f"/sources/{source.uuid}/passages/", f"document-{source.pk}"
+    button = f'<input type="hidden" name="item" value="{item}">'
+    assert button in text_of(page.get(path))
+    assert button not in text_of(viewer.get(path))
+    sent = {"item": item, "action": "delete", "next": "/library/"}
+    shown = text_of(page.post("/library/change/", sent, follow=True))
+    assert "1 item is deleted in a few seconds." in shown
+    assert page.get(path).status_code == 404
 
 
 # How things are written

@@ -45,16 +45,16 @@ def test_the_cost_is_shown_and_nothing_asked(kb: Kb, source: Source, llm: FakeLl
         source.chunk_count,
         source.chunk_count,
     )
-    assert report["asked"] > report["answered"] > 0
+    assert report["input"] > report["output"] > 0
     assert f"{source.chunk_count} chunks of 1 source get a context from fake:words" in " ".join(
         kb("db", "write-contexts", "--estimate").out.split()
     )
-    assert not llm.asked
+    assert not llm.prompts
 
 
 def test_a_no_writes_nothing(kb: Kb, source: Source, llm: FakeLlm) -> None:
     assert "Write them?" in kb("db", "write-contexts", stdin="n\n", code=1).err
-    assert not llm.asked
+    assert not llm.prompts
 
 
 def test_a_yes_writes_all(kb: Kb, source: Source, llm: FakeLlm) -> None:
@@ -67,8 +67,8 @@ def test_a_yes_writes_all(kb: Kb, source: Source, llm: FakeLlm) -> None:
 def test_the_estimate_is_no_less_than_what_is_asked(source: Source, llm: FakeLlm) -> None:
     planned = contextual_costs.plan().cost
     ingest_pipeline.ingest(source.pk)
-    assert len(llm.asked) == planned.calls
-    assert sum(prompt_tokens(prompt) for prompt in llm.asked) <= planned.asked
+    assert len(llm.prompts) == planned.calls
+    assert sum(prompt_tokens(prompt) for prompt in llm.prompts) <= planned.input
 
 
 def test_adding_with_wait_says_the_cost_before(

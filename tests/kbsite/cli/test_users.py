@@ -42,12 +42,12 @@ def test_a_user_is_added_as_a_member_and_can_sign_in(kb: Kb, collection: Collect
     assert not user.is_staff
 
 
-def test_without_a_collection_a_user_is_editor_of_the_library(kb: Kb) -> None:
+def test_without_options_a_user_is_viewer_of_the_library(kb: Kb) -> None:
     kb("user", "add", "ada", "--password-stdin", stdin=f"{PASSWORD}\n")
     assert Membership.objects.values_list("user__username", "collection__slug", "role").get() == (
         "ada",
         "library",
-        "editor",
+        "viewer",
     )
 
 

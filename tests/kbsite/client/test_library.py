@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,13 @@ def same(result: Any) -> Any:
 def test_the_documented_examples_run(
     served: Serving, token: str, examples: list[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "notes.md").write_text(NOTES)
-    on_this_machine, on_a_server, failing = examples
+    notes = f"{NOTES}Other tests add the same without this sentence, and without tags.\n"
+    (tmp_path / "notes.md").write_text(notes)
+    on_this_machine, narrowed, on_a_server, failing = examples
     shown = run(on_this_machine, tmp_path, served)
     assert "verbatim" in shown
     assert "twice as long" in shown
+    assert run(narrowed, tmp_path, served).startswith("['Waiting']")
     address = {"CUEBASE_URL": served.url, "CUEBASE_TOKEN": token}
     assert run(on_a_server, tmp_path, served, **address).strip()
     assert run(failing, tmp_path, served).startswith("collection_not_found ")
@@ -116,6 +119,44 @@ with cuebase.open() as kb:
     hit = next(row for row in theirs[0]["passages"] if row["video_id"] == recording)
     assert (hit["start"], hit["end"], hit["place"]) == (1.0, 4.0, "0:01–0:04")
     assert theirs[2]["verdict"] == "verbatim"
+
+
+SEARCHES: list[dict[str, Any]] = [
+    {"kinds": ["markdown"], "languages": ["en"]},
+    {"kinds": ["pdf", "video"], "tags": ["narrowed"]},
+    {"tags": ["narrowed"], "start": 0.5, "end": 3.25, "mode": "lexical"},
+    {"tags": ["narrowed"], "start": 100},
+    {"channels": ["Nobody"], "collections": ["library"]},
+    {"since": date(1999, 1, 1), "until": date(2000, 1, 1)},
+    {"rerank": False, "limit": 1, "explain": True},
+]
+
+
+def test_a_server_narrows_a_search_as_this_machine_does(
+    served: Serving, kb: RemoteLibrary, tmp_path: Path
+) -> None:
+    (tmp_path / "narrowed.vtt").write_text(TALK.replace("queue", "narrow queue"))
+    (tmp_path / "narrowed.md").write_text(NOTES.replace("Waiting", "Narrowed"))
+    recording, document = (
+        kb.add(tmp_path / name, tags=["narrowed"], language="en")[0]
+        for name in ("narrowed.vtt", "narrowed.md")
+    )
+    code = f"""
+import cuebase, datetime, json
+with cuebase.open() as kb:
+    results = [kb.search("pauses in a queue", **options) for options in {SEARCHES!r}]
+    dumped = [result.model_dump(mode="json", exclude=set({NOT_OURS})) for result in results]
+    print(json.dumps(dumped))
+"""
+    theirs = [same(kb.search("pauses in a queue", **options)) for options in SEARCHES]
+    assert json.loads(run(code, tmp_path, served)) == theirs
+    kinds, tagged, timed, late, channel, dated, best = (result["passages"] for result in theirs)
+    assert {hit["kind"] for hit in kinds} == {"markdown"}
+    assert [hit["video_id"] for hit in tagged] == [recording]
+    assert recording in [hit["video_id"] for hit in timed]
+    assert recording not in [hit["video_id"] for hit in late]
+    assert (channel, dated, len(best)) == ([], [], 1)
+    assert document in [hit["source_id"] for hit in kinds]
 
 
 def test_errors_of_a_server_are_those_of_this_machine(

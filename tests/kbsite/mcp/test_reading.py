@@ -2,14 +2,17 @@
 
 import pytest
 
+from citations.guide import storage as guide_storage
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
 from citations.search import pipeline
 from kbsite.mcp import transcript_text
+from kbsite.mcp.budget import tokens
 from kbsite.mcp.errors import explained
 from kbsite.mcp.material import for_models
+from tests.citations.talks import talk_in
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.makers import make_cues, make_source, make_video
@@ -102,3 +105,24 @@ def test_a_search_by_words_alone_says_so(endpoint: Endpoint, shelf: Shelf) -> No
     asked = {"query": "whales", "mode": pipeline.SearchMode.LEXICAL}
     lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **asked))
     assert "Found by words alone" not in lexical
+
+
+def test_a_guide_has_the_words_of_its_source_with_their_places(
+    endpoint: Endpoint, shelf: Shelf
+) -> None:
+    said = (
+        "A sourdough starter is a dough of flour and water that wild yeast has fermented.",
+        "How long does a sourdough starter rise in a warm kitchen?",
+        "A sourdough starter rises for about 12 hours in a warm kitchen before it is used.",
+        "The sourdough starter is fed with flour every day.",
+    )
+    source = talk_in(shelf.collection, said=said)
+    asked = {"sourceId": str(source.uuid)}
+    assert "(It has no guide yet" in reply(endpoint.call(shelf.reading, "get_guide", **asked))
+    source.refresh_from_db()
+    guide_storage.make(source)
+    guide = reply(endpoint.call(shelf.reading, "get_guide", **asked))
+    assert "## Questions that it answers\n- [0:10–0:20] How long does a sourdough starter" in guide
+    assert "None" not in guide
+    short = reply(endpoint.call(shelf.reading, "get_guide", **asked, maxTokens=500))
+    assert tokens(short) <= 500

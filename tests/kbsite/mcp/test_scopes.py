@@ -13,6 +13,7 @@ READING = (
     "fetch_transcript",
     "get_transcript",
     "get_outline",
+    "get_guide",
     "search_transcript",
     "search",
     "fetch",

@@ -67,7 +67,7 @@ def test_the_library_of_this_machine_is_read_without_a_server_or_a_token(
         return len(tools), await client.call_tool("list_transcripts", {})
 
     count, listed = talk(work, env=local.environment, mode=mode)
-    assert count == 14
+    assert count == 15
     assert "How BM25 ranks" in reply(listed)
 
 

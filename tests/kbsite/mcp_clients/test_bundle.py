@@ -58,7 +58,7 @@ def test_its_program_relays_to_the_server(
         return count, await client.call_tool("get_transcript", {"videoId": "lecture-1"})
 
     count, read = _talk(work, tmp_path, endpoint.base, shelf.reading, mode=mode)
-    assert count == 13  # without those that write
+    assert count == 14  # without those that write
     assert "Ünïcode lecture" in reply(read)
 
 

@@ -79,7 +79,7 @@ TRACE = AnswerTrace(
         CheckedQuote(quote="Never wait.", verdict="not_found"),
     ),
     stages=(Stage(name="retrieve", milliseconds=12.3, count=10, note="by words alone"),),
-    tokens={"asked": 1_200},
+    tokens={"input": 1_200},
     notes=("Not re-ranked.",),
 )
 ANSWER = Reply(
@@ -120,7 +120,7 @@ class FakeNotebook:
             ClaimEvent(claim=CLAIMS[1], quotes=(DOUBLE,)),
             FinalEvent(reply=ANSWER),
         ]
-        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.questions: list[tuple[str, tuple[str, ...]]] = []
         self.searches: list[str] = []
         self.calls: list[str] = []
         self.failure: Exception | None = None
@@ -142,7 +142,7 @@ class FakeNotebook:
         return f"Added: {target}"
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
-        self.asked.append((question, sources))
+        self.questions.append((question, sources))
         try:
             for event in self.events:
                 if self.hold_before is type(event):

@@ -67,7 +67,7 @@ def test_an_answer_comes_with_its_citations_and_the_first_is_shown(
         assert await drawn(pilot, ASKING) == picture
 
     drive(notebook, script)
-    assert notebook.asked == [("How long?", ())]
+    assert notebook.questions == [("How long?", ())]
     assert notebook.calls == ["left", "closed"]
 
 
@@ -153,7 +153,7 @@ def test_claims_are_shown_while_the_answer_is_made_and_it_can_be_stopped(
         await shows(pilot, "❯ more", "2 citations")
 
     drive(notebook, script)
-    assert [question for question, _ in notebook.asked] == ["why", "more"]
+    assert [question for question, _ in notebook.questions] == ["why", "more"]
 
 
 def test_what_goes_wrong_is_said_with_what_to_try_and_the_next_question_is_taken(
@@ -189,7 +189,7 @@ def test_only_ticked_sources_are_asked(notebook: FakeNotebook) -> None:
         await ask(pilot, "all")
 
     drive(notebook, script)
-    assert notebook.asked == [("one", ("2",)), ("all", ())]
+    assert notebook.questions == [("one", ("2",)), ("all", ())]
 
 
 def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> None:

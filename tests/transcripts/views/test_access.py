@@ -12,9 +12,8 @@ READS = (
     "/videos/{0}/search/?q=x",
     "/videos/{0}/download/vtt/",
     "/videos/{0}/thumbnail",
-    "/videos/{0}/delete/",
 )
-WRITES = ("/videos/{0}/fetch/", "/videos/{0}/delete/")
+WRITES = ("/videos/{0}/fetch/",)
 
 
 @pytest.mark.parametrize("path", READS)

@@ -49,12 +49,27 @@ def test_the_last_owner_stays(page: Client, owner: User, collection: Collection)
     assert collections.role_in(collection, owner) == Role.OWNER
 
 
-def test_an_unknown_user_is_an_error_with_a_hint(page: Client, collection: Collection) -> None:
+def test_an_unknown_user_is_an_error_at_the_field_with_the_whole_command(
+    page: Client, collection: Collection
+) -> None:
     response = page.post(
-        f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "viewer"}
+        f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "editor"}
     )
     assert response.status_code == 422
-    assert "kb user add" in text_of(response)
+    shown = text_of(response)
+    assert f"<code>kb user add nobody --role editor -c {collection.slug}</code>" in shown
+    assert 'value="nobody"' in shown
+
+
+def test_a_collection_is_renamed_and_described(page: Client, collection: Collection) -> None:
+    path = f"/collections/{collection.pk}/rename/"
+    page.post(path, {"name": "Week 3", "description": "What we heard\non moss."})
+    collection.refresh_from_db()
+    assert (collection.name, collection.description) == ("Week 3", "What we heard on moss.")
+    page.post(path, {"name": "Week 4"})
+    collection.refresh_from_db()
+    assert (collection.name, collection.description) == ("Week 4", "What we heard on moss.")
+    assert page.post(path, {"name": "Week 5", "description": "x" * 1_001}).status_code == 422
 
 
 def test_deleting_a_collection_shows_what_is_deleted(
@@ -86,16 +101,14 @@ def test_only_an_owner_changes_a_collection(
     assert Membership.objects.get(user=member).role == role
 
 
-@pytest.mark.parametrize("change", ["", *CHANGES])
+@pytest.mark.parametrize("change", ["", "settings/", *CHANGES])
 def test_a_foreign_collection_does_not_exist(
     stranger: Client, collection: Collection, change: str
 ) -> None:
     path = f"/collections/{collection.pk}/{change}"
-    assert (stranger.post(path) if change else stranger.get(path)).status_code == 404
+    assert (stranger.post(path) if change in CHANGES else stranger.get(path)).status_code == 404
 
 
-def test_members_are_shown_to_owners_only(
-    viewer: Client, page: Client, collection: Collection
-) -> None:
-    assert "Add a member" in text_of(page.get(f"/collections/{collection.pk}/"))
-    assert "Add a member" not in text_of(viewer.get(f"/collections/{collection.pk}/"))
+def test_owners_alone_change_members(viewer: Client, page: Client, collection: Collection) -> None:
+    assert "Add a member" in text_of(page.get(f"/collections/{collection.pk}/settings/"))
+    assert viewer.get(f"/collections/{collection.pk}/settings/").status_code == 403

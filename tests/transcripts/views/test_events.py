@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils import translation
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext
 
 from transcripts import announcements
 from transcripts.errors import JobNotFound, Throttled
@@ -69,6 +71,27 @@ def test_a_stream_ignores_changes_of_the_csrf_token() -> None:
     form = '<input type="hidden" name="csrfmiddlewaretoken" value="{}">'
     forms = in_turn(*(Fragment(form.format(token), token == "c") for token in "abc"))
     assert [part.splitlines()[0] for part in written(forms)] == ["event: job", "event: finished"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_stream_speaks_the_language_of_its_request() -> None:
+    async def collect() -> list[Any]:
+        with translation.override("de"):
+            stream = events.stream(
+                "job",
+                lambda _: Fragment(gettext("Library"), is_final=True),
+                caller=Ada(),
+                topics=["jobs"],
+                pause=0,
+            )
+            texts = events.apart((gettext(text) for text in ["Library"]), caller=Ada())
+        parts = [part.decode() async for part in stream]  # type: ignore[union-attr]
+        return [*parts, *[text async for text in texts]]
+
+    sent = asyncio.run(collect())
+    assert sent[0] == "event: job\ndata: Bibliothek\n\n"
+    assert "Bibliothek" in sent[2:]
+    assert gettext("Library") == "Library"
 
 
 def test_a_line_break_in_the_data_starts_no_other_event() -> None:
@@ -157,7 +180,7 @@ def test_texts_are_told_in_order_to_the_end() -> None:
     assert told(Ada(), iter(["one", "two", "three"])) == ["one", "two", "three"]
 
 
-def test_whoever_may_read_less_is_told_nothing_more_and_the_texts_are_written_to_the_end() -> None:
+def test_whoever_may_read_less_is_told_nothing_more_and_the_texts_are_sentto_the_end() -> None:
     ada, ended = Ada(), threading.Event()
 
     async def watch() -> list[str]:

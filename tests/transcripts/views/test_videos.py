@@ -1,12 +1,11 @@
-"""What is done with a video: downloading, fetching again, deleting it; its thumbnail."""
+"""What is done with a video: downloading, fetching again; its thumbnail."""
 
 import pytest
 from django.test import Client
-from django.utils.html import escape
 
 from tests.makers import make_video
 from tests.transcripts.views.pages import HTMX, text_of
-from transcripts.models import Collection, Job, Thumbnail, Transcript, Video
+from transcripts.models import Collection, Job, Thumbnail, Video
 
 
 @pytest.mark.parametrize(
@@ -57,15 +56,6 @@ def test_a_file_cannot_be_fetched_from_youtube(page: Client, video: Video) -> No
     response = page.post(f"/videos/{video.pk}/fetch/", **HTMX)
     assert response.status_code == 422
     assert "came from a file" in text_of(response)
-
-
-def test_deleting_asks_for_confirmation(page: Client, video: Video) -> None:
-    assert "600 lines" in text_of(page.get(f"/videos/{video.pk}/delete/"))
-    assert Video.objects.filter(pk=video.pk).exists()
-    response = page.post(f"/videos/{video.pk}/delete/", follow=True)
-    assert not Video.objects.exists()
-    assert not Transcript.objects.exists()
-    assert escape("“Lecture 1” was deleted.") in text_of(response)
 
 
 def test_a_video_is_found_by_its_address(page: Client, video: Video) -> None:

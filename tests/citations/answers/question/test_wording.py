@@ -50,6 +50,14 @@ SPLIT = {
         "When is clipping used",
         "what are its effects? (When is clipping used)",
     ],
+    "What is the mempool, and why do nodes that are not mining keep one?": [
+        "What is the mempool",
+        "and why do nodes that are not mining keep one? (What is the mempool)",
+    ],
+    "Was ist ein Tensor, und wozu dient er in der Praxis?": [
+        "Was ist ein Tensor",
+        "und wozu dient er in der Praxis? (Was ist ein Tensor)",
+    ],
     "What is its cost? And its speed? (What is RAID 5?)": [
         "What is its cost? (What is RAID 5?)",
         "And its speed? (What is RAID 5? What is its cost?)",
@@ -107,6 +115,8 @@ WHOLE = """
     What does "is it so? and why is it" mean?
     I am reading about pooling. Why is it useful?
     What is entropy and why?
+    What is entropy, and why?
+    What is the difference between heat, work, and what we call energy?
     entropy; enthalpy; heat
     Compare how banks and how miners settle.
 """
@@ -190,3 +200,9 @@ def test_a_question_that_no_noun_names_is_named_by_itself(question: str, name: s
 def test_whatever_is_asked_can_be_named_in_a_line(question: str) -> None:
     assert len(subject(question)) <= 121
     assert "\n" not in subject(question)
+
+
+def test_what_is_missing_is_named_without_the_question_before_it() -> None:
+    part = "and how does soup get its taste? (What does the error do)"
+    assert named(part) == "“and how does soup get its taste?”"
+    assert named("And why? (What is entropy?)") == "entropy"

@@ -12,7 +12,8 @@ from citations.schemas.answers import QuoteCheckOut, ReplyOut
 from citations.schemas.search import SearchOut
 from citations.search import pipeline as search_pipeline
 from kbsite.auth import everything
-from kbsite.cli.add import AddOptions, add_targets
+from kbsite.cli.add_local import add_targets
+from kbsite.cli.add_options import AddOptions
 from kbsite.cli.database import open_collection, open_database
 from kbsite.client.base import Library, error_of
 
@@ -44,6 +45,6 @@ class LocalLibrary(Library):
         (reply,) = (event.reply for event in events if isinstance(event, FinalEvent))
         return ReplyOut.model_validate(reply)
 
-    def _verify(self, quote: str, source: str) -> QuoteCheckOut:
-        checked = verification.verify(everything(), quote, source=source)
+    def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
+        checked = verification.verify(everything(), quote, source=source, filter=filter)
         return QuoteCheckOut.model_validate(checked)

@@ -1,0 +1,48 @@
+"""The page of a collection, its notebook: sources, questions, notes, highlights and members."""
+
+from functools import partial
+from typing import Any, Final
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from citations.guide import storage as guide_storage
+from citations.library import sources
+from citations.models import Source
+from citations.notebook import conversations, highlights, notes
+from citations.notebook.highlights import HighlightFilter
+from citations.views.library import show_list
+from transcripts import activity, collections
+from transcripts.models import Collection, Role
+from transcripts.scope import Scope
+from transcripts.views.requests import PageRequest
+
+LATEST: Final = 4  # of each kind
+
+
+@require_safe
+def show_collection(request: PageRequest, pk: int) -> HttpResponse:
+    """Show a collection; HTMX gets the list of its sources alone."""
+    collection = collections.find(request.access, pk)
+    around = partial(_notebook, collection=collection)
+    return show_list(request, "citations/collection.html", around, collection=collection)
+
+
+def _notebook(request: PageRequest, *, collection: Collection) -> dict[str, Any]:
+    scope, user = request.access, request.user
+    inside = Scope(readable=frozenset({collection.pk}))
+    latest: dict[str, Any] = {"collection": collection.slug, "limit": LATEST}
+    filter = HighlightFilter(collection=collection.slug)
+    role = collections.role_in(collection, user)
+    return {
+        "collection": collection,
+        "is_owner": role == Role.OWNER and collection.pk in scope.writable,
+        "may_write": collection.pk in scope.writable,
+        "counts": sources.count(Source.objects.visible(inside)),
+        "members": collections.members(collection),
+        "feeds": activity.list_feeds(inside),
+        "suggested": guide_storage.suggested(inside, limit=3),
+        "asked": conversations.list_conversations(scope, user, **latest),
+        "written": notes.list_notes(scope, **latest),
+        "highlighted": highlights.list_highlights(scope, user, filter, limit=LATEST),
+    }

@@ -1,0 +1,50 @@
+"""The description of REST as pages of the site, made of its OpenAPI document."""
+
+from functools import lru_cache
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from kbsite import api, api_reference
+from kbsite.api_reference import Group
+
+TITLES: Final = {
+    "sources": _("Sources and jobs"),
+    "search": _("Search"),
+    "ask": _("Questions and answers"),
+    "lectures": _("Lectures and citations"),
+    "notebook": _("Highlights, notes and sharing"),
+    "webhooks": _("Webhooks"),
+    "content": _("Content as resources"),
+}
+
+
+@require_safe
+@api.for_members
+def overview(request: HttpRequest) -> HttpResponse:
+    """List all operations."""
+    groups = [
+        {"title": TITLES[group.slug], "slug": group.slug, "operations": group.operations}
+        for group in _groups(request.build_absolute_uri("/").rstrip("/"))
+    ]
+    return render(request, "kbsite/api.html", {"groups": groups})
+
+
+@require_safe
+@api.for_members
+def group(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the operations of a group: parameters, examples, and a form to try each."""
+    groups = {each.slug: each for each in _groups(request.build_absolute_uri("/").rstrip("/"))}
+    if slug not in groups:
+        return api.not_found(request)
+    context = {"group": groups[slug], "title": TITLES[slug], "titles": TITLES}
+    return render(request, "kbsite/api_group.html", context)
+
+
+@lru_cache(maxsize=8)  # hosts: the document is the same, and takes half a second
+def _groups(origin: str) -> tuple[Group, ...]:
+    schema = api.api.get_openapi_schema(path_prefix="/api/v1/")
+    return api_reference.read(schema, origin=origin)

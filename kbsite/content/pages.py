@@ -1,0 +1,76 @@
+"""The resources as pages of the site: the answer as JSON, and forms for what may be sent."""
+
+import json
+from typing import Any, Final
+
+from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
+from rest_framework.request import override_method
+
+SENT: Final = ("POST", "PATCH", "DELETE")
+
+
+class BrowsablePage(BrowsableAPIRenderer):
+    """An answer in the clothes of the site, under the policy of all its pages."""
+
+    template = "kbsite/content.html"
+
+    def get_context(
+        self, data: Any, accepted_media_type: str | None, renderer_context: Any
+    ) -> dict[str, Any]:
+        """Return what the page shows; the library's forms need inline styles, so are left out."""
+        view, request = renderer_context["view"], renderer_context["request"]
+        response = renderer_context["response"]
+        return {
+            "content": JSONRenderer().render(data, "application/json; indent=2").decode(),
+            "view": view,
+            "request": request,
+            "response": response,
+            "user": request.user,
+            "name": self.get_name(view),
+            "description": self.get_description(view, response.status_code),
+            "crumbs": self.get_breadcrumbs(request)[:-1],
+            "sendings": self._sendings(data, view, request),
+            "pages": _pages(data, view, request),
+        }
+
+    def _sendings(self, data: Any, view: Any, request: Any) -> list[dict[str, str]]:
+        """Return the methods that the caller may use here, each with a body to begin with."""
+        if isinstance(data, dict) and "code" in data:  # a problem
+            return []
+        serializer = getattr(data, "serializer", None)
+        instance = (
+            None if getattr(serializer, "many", False) else serializer and serializer.instance
+        )
+        sendings = []
+        for method in SENT:
+            with override_method(view, request, method) as overridden:
+                if self.show_form_for_method(view, method, overridden, instance):
+                    body = "" if method == "DELETE" else _body(view, instance)
+                    sendings.append({"method": method, "body": body})
+        return sendings
+
+
+def _body(view: Any, instance: Any) -> str:
+    serializer = view.get_serializer(instance=instance) if instance else view.get_serializer()
+    values = {
+        name: serializer.data.get(name)
+        for name, field in serializer.fields.items()
+        if not field.read_only
+    }
+    return json.dumps(values, indent=2, ensure_ascii=False, default=str)
+
+
+def _pages(data: Any, view: Any, request: Any) -> dict[str, str]:
+    """Return the addresses of the previous and the next page of a list."""
+    paginator: Any = getattr(view, "paginator", None)
+    if not isinstance(data, dict) or "next" not in data or paginator is None:
+        return {}
+    limit, offset = paginator.limit, paginator.offset or 0
+    offsets = {"previous": max(0, offset - limit) if offset else None, "next": data["next"]}
+    addresses = {}
+    for name, start in offsets.items():
+        if start is not None:
+            parameters = request.query_params.copy()
+            parameters["offset"] = str(start)
+            addresses[name] = f"?{parameters.urlencode()}"
+    return addresses

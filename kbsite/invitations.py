@@ -1,0 +1,69 @@
+"""Owners invite people who have no account yet: a new user, and a link that signs in once."""
+
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from kbsite import users
+from kbsite.models import SignInLink
+from transcripts import collections
+from transcripts.errors import Conflict, Forbidden, InvalidInput, KnowledgeBaseError
+from transcripts.forms import MemberForm
+from transcripts.models import Collection
+from transcripts.translation import translated
+from transcripts.views.collections import member_set, own_collection, settings_page
+from transcripts.views.requests import PageRequest
+
+
+@never_cache
+@require_POST
+def invite(request: PageRequest, pk: int) -> HttpResponse:
+    """Make a user who is a member of this collection, and show the sign-in link once.
+
+    Whoever has an account becomes a member as by *Add*, without a link: it would be a way into
+    somebody else's account.
+    """
+    collection = own_collection(request, pk)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        return settings_page(request, collection, form=form, status=422)
+    name = form.cleaned_data["username"]
+    if collections.find_user(name) is not None:
+        return member_set(request, collection, form)
+    try:
+        guest = _new_user(request, name, collection, form.cleaned_data["role"])
+    except (Forbidden, InvalidInput, Conflict) as error:
+        form.add_error("username", _sentence(error))
+        status = 403 if isinstance(error, Forbidden) else 422
+        return settings_page(request, collection, form=form, status=status)
+    return _invited(request, collection, guest)
+
+
+def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:
+    if not request.user.has_perm("auth.add_user"):
+        raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
+    similar = User.objects.filter(username__iexact=name).first()
+    if similar is not None:
+        raise Conflict(
+            f"There is already a user “{similar.username}”.", hint="Capital letters count."
+        )
+    guest = User(username=name)
+    guest.set_unusable_password()
+    users.add(guest, collection, role=role)
+    return guest
+
+
+@sensitive_variables("secret", "address")
+def _invited(request: PageRequest, collection: Collection, guest: User) -> HttpResponse:
+    secret = SignInLink.issue(guest)
+    address = request.build_absolute_uri(reverse("sign-in-link", args=[secret]))
+    ends = SignInLink.objects.get(user=guest).expires_at
+    new = {"guest": guest, "address": address, "ends": ends}
+    return settings_page(request, collection, invitation=new)
+
+
+def _sentence(error: KnowledgeBaseError) -> str:
+    return f"{translated(error.message)} {translated(error.hint)}".strip()

@@ -1,0 +1,154 @@
+"""The page of a collection: what it shows of its sources and of what its readers make of them."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.guide.items import GuideItem, SourceGuide
+from citations.models import Conversation, Guide, Highlight, Note, Source
+from citations.passages import Locator
+from tests.html import text_of
+from tests.makers import make_cues, make_document, make_source, make_user, make_video
+from transcripts import clock
+from transcripts.models import Collection, Role, Video
+
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+@pytest.fixture
+def address(collection: Collection) -> str:
+    return f"/collections/{collection.pk}/"
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    video = make_video(collection, title="Talk on moss", cues=make_cues(2))
+    make_source(video)
+    return video
+
+
+@pytest.fixture
+def elsewhere(owner: User) -> Collection:
+    """Another collection of the owner, with one of everything."""
+    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    other.memberships.create(user=owner, role=Role.OWNER)
+    source = make_document(other, ["Far away."], title="A far document")
+    Note.objects.create(collection=other, title="A far note", text="Far.")
+    Conversation.objects.create(collection=other, owner=owner, title="A far question")
+    highlight(source, owner, "Far away.")
+    return other
+
+
+def highlight(source: Source, author: User, quote: str, **more: bool) -> None:
+    Highlight.objects.create(
+        source=source, author=author, quote=quote, span_start=0, span_end=9, page=1, **more
+    )
+
+
+def test_it_shows_what_is_in_it_and_nothing_else(
+    page: Client, owner: User, collection: Collection, address: str, elsewhere: Collection
+) -> None:
+    source = make_document(collection, ["Ice is cold."], title="Notes on ice")
+    Note.objects.create(collection=collection, title="What we know", text="Ice.")
+    Conversation.objects.create(collection=collection, owner=owner, title="Why is it cold?")
+    highlight(source, owner, "Ice is cold.")
+    shown = text_of(page.get(address))
+    for part in ("Notes on ice", "What we know", "Why is it cold?", "Ice is cold.", "1 item<"):
+        assert part in shown
+    assert "A far" not in shown
+
+
+def test_it_lists_its_sources_as_the_library_does(
+    page: Client, collection: Collection, talk: Video, address: str, elsewhere: Collection
+) -> None:
+    shown = text_of(page.get(f"{address}?view=table&sort=title&q=moss"))
+    assert f'<a href="{address}?q=moss&amp;sort=-title">Title' in shown
+    assert f'aria-current="true" href="{address}?sort=title"' in shown  # the chip of the words
+    part = text_of(page.get(f"{address}?q=moss", **HTMX))
+    assert "Talk on moss" in part
+    assert "<h1" not in part
+    assert "Nothing fits" in text_of(page.get(f"{address}?q=document", **HTMX))
+
+
+def test_no_filter_leads_out_of_it(
+    page: Client, talk: Video, address: str, elsewhere: Collection
+) -> None:
+    assert "A far document" not in text_of(page.get(f"{address}?collection=elsewhere"))
+
+
+def test_an_empty_one_says_what_to_do_next(
+    page: Client, viewer: Client, collection: Collection, address: str
+) -> None:
+    empty = text_of(page.get(address))
+    assert "Nothing is in this collection yet" in empty
+    assert f'href="/add/?collection={collection.slug}" data-add' in empty
+    assert "Add a source first: then you can ask." in empty
+    assert ">Write a note" in empty
+    read_only = text_of(viewer.get(address))
+    assert "Its editors can add to it." in read_only
+    assert ">Write a note" not in read_only
+
+
+def test_it_is_asked_and_searched_alone(
+    page: Client, collection: Collection, talk: Video, address: str, elsewhere: Collection
+) -> None:
+    shown = text_of(page.get(address))
+    assert f'<input type="hidden" name="collection" value="{collection.slug}">' in shown
+    assert 'formaction="/search/"' in shown
+    ask = text_of(page.get(f"/ask/?collection={collection.slug}&q=Why%3F"))
+    assert "Talk on moss" in ask
+    assert "A far document" not in ask
+    assert ">Why?</textarea>" in ask
+
+
+def test_it_suggests_what_its_own_sources_answer(
+    page: Client, collection: Collection, address: str, elsewhere: Collection
+) -> None:
+    for target, question in ((collection, "What is ice?"), (elsewhere, "What is far?")):
+        source = make_document(target, ["Ice."], title=f"About {target}")
+        item = GuideItem(label=question, text="Ice.", locator=Locator(span=(0, 4)))
+        guide = SourceGuide(questions=(item,)).as_json()
+        Guide.objects.create(
+            source=source, digest=source.digest, version=1, items=guide, made_at=clock.now()
+        )
+    shown = text_of(page.get(address))
+    assert "What is ice?" in shown
+    assert "What is far?" not in shown
+
+
+def test_all_readers_see_who_reads_and_owners_lead_on_to_change_it(
+    page: Client, viewer: Client, collection: Collection, address: str
+) -> None:
+    make_user("mia", collection=collection, role=Role.EDITOR)
+    for client in (page, viewer):
+        shown = text_of(client.get(address))
+        assert '<span class="wrap">mia</span><span class="muted small">editor</span>' in shown
+    settings = f'href="{address}settings/#members"'
+    assert settings in text_of(page.get(address))
+    assert settings not in text_of(viewer.get(address))
+
+
+def test_what_others_keep_for_themselves_stays_with_them(
+    viewer: Client, owner: User, collection: Collection, address: str
+) -> None:
+    source = make_document(collection, ["Ice is cold."], title="Notes on ice")
+    Conversation.objects.create(collection=collection, owner=owner, title="A private question")
+    Conversation.objects.create(
+        collection=collection, owner=owner, title="A shared question", is_shared=True
+    )
+    highlight(source, owner, "A private passage")
+    highlight(source, owner, "A shared passage", is_shared=True)
+    shown = text_of(viewer.get(address))
+    assert "private" not in shown
+    assert "A shared question" in shown
+    assert "A shared passage" in shown
+
+
+def test_all_questions_are_those_of_the_collection(
+    page: Client, owner: User, collection: Collection, elsewhere: Collection
+) -> None:
+    Conversation.objects.create(collection=collection, owner=owner, title="Why is it cold?")
+    shown = text_of(page.get(f"/ask/conversations/?collection={collection.slug}"))
+    assert "Why is it cold?" in shown
+    assert "A far" not in shown
+    assert page.get("/ask/conversations/?collection=nowhere").status_code == 404

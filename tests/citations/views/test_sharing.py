@@ -1,0 +1,144 @@
+"""Sharing from a highlight, an answer and a citation, in place and without scripts."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import Answer, Citation, Conversation, Highlight, SharedLink, Source
+from citations.notebook import highlights
+from citations.notebook.highlights import HighlightNotes, SelectedText
+from citations.quotes import source_texts
+from tests.html import text_of
+from tests.makers import make_cues, make_source, make_user, make_video
+from transcripts.models import Collection, Role
+from transcripts.scope import Scope
+
+HTMX = {"HX-Request": "true"}
+SAID = "the error runs backwards"
+
+
+@pytest.fixture
+def source(collection: Collection) -> Source:
+    video = make_video(collection, youtube_id="dQw4w9WgXcQ", cues=make_cues(20))
+    source = make_source(video, texts=[SAID])
+    source.url = video.url
+    source.save()
+    return source
+
+
+@pytest.fixture
+def citation(source: Source, owner: User, collection: Collection) -> Citation:
+    """A citation of an answer to the owner; its collection has no links yet."""
+    quote = source_texts.of(source).text.partition(" Point 1")[0]
+    conversation = Conversation.objects.create(collection=collection, owner=owner, title="Error")
+    claim = {"text": quote, "citations": [1], "is_supported": True, "collections": [collection.pk]}
+    answer = Answer.objects.create(
+        conversation=conversation,
+        ordinal=1,
+        question="What runs?",
+        claims=[claim],
+        state="answered",
+    )
+    return Citation.objects.create(
+        answer=answer,
+        number=1,
+        source=source,
+        span_start=0,
+        span_end=len(quote),
+        digest=source.digest,
+        quote=quote,
+        start=1_000,
+        end=3_000,
+    )
+
+
+def paths(citation: Citation) -> list[str]:
+    assert citation.answer is not None
+    return [f"/ask/answers/{citation.answer.uuid}/share/", f"/citations/{citation.uuid}/share/"]
+
+
+def test_an_owner_allows_links_and_shares_in_one_step(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    for path in paths(citation):
+        Collection.objects.update(allows_links=False)
+        refused = page.post(path, {"days": "7"}, headers=HTMX)
+        assert refused.status_code == 200
+        assert f"Allow links in {collection.name} and share" in text_of(refused)
+        assert page.post(path).status_code == 409  # a page of its own, with the same form
+        assert not SharedLink.objects.exists()
+        made = page.post(path, {"days": "7", "allow": str(collection.pk)}, headers=HTMX)
+        link = SharedLink.objects.get()
+        assert f"/shared/{link.uuid}/" in text_of(made)
+        assert 6 < (link.expires_at - link.created_at).total_seconds() / 86_400 < 7.1
+        link.delete()
+
+
+def test_the_passage_of_a_citation_is_shared_alone(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    Collection.objects.update(allows_links=True)
+    page.post(f"/citations/{citation.uuid}/share/")
+    shown = text_of(Client().get(SharedLink.objects.get().path))
+    assert citation.quote in shown
+    assert "What runs?" not in shown
+
+
+def test_what_was_noted_at_the_passage_stays(
+    page: Client, scope: Scope, owner: User, citation: Citation
+) -> None:
+    Collection.objects.update(allows_links=True)
+    words = SelectedText(exact=citation.quote)
+    highlights.keep(scope, owner, citation.source, words, HighlightNotes(note="Mine."))
+    page.post(f"/citations/{citation.uuid}/share/")
+    assert Highlight.objects.get().note == "Mine."
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_who_is_no_owner_is_told_who_can_allow_links(
+    citation: Citation, collection: Collection, role: Role
+) -> None:
+    client = Client()
+    client.force_login(make_user("eve", collection=collection, role=role))
+    path = f"/citations/{citation.uuid}/share/"
+    shown = text_of(client.post(path, headers=HTMX))
+    assert "An owner can allow them: ada." in shown
+    assert "and share" not in shown
+    assert client.post(path, {"allow": str(collection.pk)}).status_code == 403
+    collection.refresh_from_db()
+    assert not collection.allows_links
+    assert not Highlight.objects.exists()
+
+
+def test_a_viewer_shares_nothing_even_where_links_are_allowed(
+    citation: Citation, collection: Collection
+) -> None:
+    Collection.objects.update(allows_links=True)
+    client = Client()
+    client.force_login(make_user("eve", collection=collection, role=Role.VIEWER))
+    shown = text_of(client.post(f"/citations/{citation.uuid}/share/", headers=HTMX))
+    assert "its editors may share" in shown
+    assert not SharedLink.objects.exists()
+
+
+def test_a_stranger_finds_no_citation_to_share(citation: Citation, page: Client) -> None:
+    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    client = Client()
+    client.force_login(make_user("eve", collection=elsewhere, role=Role.OWNER))
+    for path in paths(citation):
+        assert client.post(path, {"allow": str(elsewhere.pk)}).status_code == 404
+        assert Client().post(path).status_code == 302
+
+
+def test_a_shared_answer_shows_each_passage_once_and_plays_it_at_its_second(
+    page: Client, citation: Citation
+) -> None:
+    Collection.objects.update(allows_links=True)
+    page.post(paths(citation)[0])
+    response: Any = Client().get(SharedLink.objects.get().path)
+    shown = text_of(response).split("<body", 1)[1]
+    assert shown.count(citation.quote) == 1
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=1s" in shown
+    assert "ada" not in shown

@@ -1,0 +1,73 @@
+"""Tables of `kb` at the width of a terminal."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from kbsite.cli import terminal
+from kbsite.cli.columns import GAP, MAIN, fitted
+
+NATURAL = [11, 70, 24, 7, 9, 12, 20]  # an id, a title, and what else `kb list` shows
+Width = Callable[..., io.StringIO]
+
+
+@pytest.mark.parametrize("room", [60, 80, 100, 200])
+def test_a_table_is_never_wider_than_the_terminal(room: int) -> None:
+    widths = fitted(NATURAL, room, main=1)
+    assert sum(widths.values()) + GAP * (len(widths) - 1) <= room
+    assert widths[0] == 11
+    assert widths[1] >= MAIN
+
+
+def test_columns_at_the_right_are_left_out_before_the_main_one_is_unreadable() -> None:
+    assert list(fitted(NATURAL, 60, main=1)) == [0, 1, 2, 3, 4]
+    assert list(fitted(NATURAL, 80, main=1)) == [0, 1, 2, 3, 4, 5, 6]
+    assert list(fitted(NATURAL, 10, main=1)) == [0, 1]
+
+
+def test_what_fits_is_not_cut() -> None:
+    assert list(fitted(NATURAL, 200, main=1).values()) == NATURAL
+    assert fitted([3, 4], 80, main=1) == {0: 3, 1: 4}
+
+
+def test_the_main_column_gets_most_of_the_room() -> None:
+    widths = fitted(NATURAL, 120, main=1)
+    assert widths[1] > 2 * max(width for index, width in widths.items() if index > 1)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Width:
+    """Print to a terminal of some width, or to a pipe."""
+
+    def start(width: int, *, is_terminal: bool = True) -> io.StringIO:
+        written = io.StringIO()
+        console = Console(file=written, width=width, force_terminal=is_terminal, color_system=None)
+        monkeypatch.setattr(terminal, "out", lambda: console)
+        return written
+
+    return start
+
+
+ROW = ("dQw4w9WgXcQ", "A very long title, " * 6, "An evening school\nof patience", "1:02:03")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_a_row_is_one_line_of_a_terminal(shown: Width, width: int) -> None:
+    written = shown(width)
+    terminal.table(("ID", "Title", "Channel", "Length"), [ROW], main="Title")
+    lines = written.getvalue().splitlines()
+    assert len(lines) == 2
+    assert all(len(line.rstrip()) <= width for line in lines)
+    assert "dQw4w9WgXcQ" in lines[1]
+    assert "…" in lines[1] or width == 200
+
+
+def test_a_pipe_gets_every_cell_whole_and_each_row_as_one_line(shown: Width) -> None:
+    written = shown(80, is_terminal=False)
+    terminal.table(("ID", "Title", "Channel", "Length"), [ROW], main="Title")
+    _, row = written.getvalue().splitlines()
+    assert ROW[1].strip() in row
+    assert "An evening school of patience" in row
+    assert row.rstrip().endswith("1:02:03")

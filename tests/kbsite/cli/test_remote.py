@@ -1,0 +1,255 @@
+"""kb with the library of a server: the same results as there, and what it says where it cannot."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import template
+from tests.serving import KB, ROOT, Serving, environment
+
+NOTES = """# Waiting
+
+Exponential backoff means that each pause is twice as long as the one before. It needs no guess.
+"""
+TALK = "WEBVTT\n\n00:01.000 --> 00:04.000\nA queue keeps what cannot be done at once.\n"
+SEARCH = ("search", "pauses in a queue", "--explain")
+ASK = ("ask", "What does exponential backoff mean?")
+VERIFY = ("verify", "each pause is twice as long as the one before")
+NOT_EQUAL = {"id", "conversation_id", "created_at", "milliseconds", "stages", "link"}
+
+
+class Terminal:
+    """A terminal on another machine: its data directory has no library."""
+
+    def __init__(self, home: Path, served: Serving, token: str) -> None:
+        self.home = home
+        self.environment = environment(home, CUEBASE_SERVER=served.url, CUEBASE_TOKEN=token)
+
+    def run(
+        self, *arguments: str, code: int = 0, stdin: str = "", **more: str
+    ) -> "subprocess.CompletedProcess[str]":
+        done = subprocess.run(
+            [*KB, *arguments],
+            cwd=ROOT,
+            env={**self.environment, **more},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def json(self, *arguments: str, **options: Any) -> Any:
+        return json.loads(self.run(*arguments, "--json", **options).stdout)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    folder = tmp_path_factory.mktemp("remote")
+    template.copy_to(folder / "home")
+    server = Serving(folder / "home")
+    (folder / "waiting.md").write_text(NOTES)
+    (folder / "talk.vtt").write_text(TALK)
+    server.kb("add", str(folder / "waiting.md"), str(folder / "talk.vtt"), "--wait")
+    yield server
+    server.end(signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def terminal(served: Serving, tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    token = str(served.json("token", "create", "terminal", "--write")["token"])
+    return Terminal(tmp_path_factory.mktemp("elsewhere") / "home", served, token)
+
+
+def plain(value: Any) -> Any:
+    """A result without what differs from call to call, and from address to address."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items() if name not in NOT_EQUAL}
+    return [plain(part) for part in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "command", [SEARCH, (*ASK, "--trace"), VERIFY], ids=lambda command: command[0]
+)
+def test_a_server_gives_what_it_would_give_there(
+    served: Serving, terminal: Terminal, command: tuple[str, ...]
+) -> None:
+    there = json.loads(served.kb(*command, "--json").stdout)
+    assert plain(terminal.json(*command)) == plain(there)
+    assert plain(there)
+    lines = terminal.run(*command).stdout.splitlines()
+    assert lines[:2] == served.kb(*command).stdout.splitlines()[:2]
+    assert not (terminal.home / "postgres").exists()
+
+
+def test_a_conversation_goes_on_where_it_was_left(terminal: Terminal) -> None:
+    first = terminal.json(*ASK)
+    assert (first["state"], "trace" in first) == ("answered", False)
+    assert first["citations"][0]["link"].startswith("http")
+    followed = terminal.json("ask", "And why is it twice as long?", "--follow-up")
+    assert followed["conversation_id"] == first["conversation_id"]
+    shown = terminal.run(*ASK)
+    assert "each pause is twice as long as the one before" in shown.stdout
+    assert "[1] Waiting" in shown.stdout
+    assert "the sources’ own words" in shown.stderr
+    nowhere = ("ask", "And why?", "--follow-up", "--collection", "nowhere")
+    assert "nowhere" in terminal.run(*nowhere, code=3).stderr
+    refused = terminal.run("ask", "Which turbine has a governor?")
+    assert "nothing was made up" in refused.stderr
+
+
+def test_an_option_names_the_server_and_an_empty_one_this_machine(
+    served: Serving, terminal: Terminal
+) -> None:
+    chosen = ("--server", served.url, "verify", "twice as long as the one")
+    assert terminal.run(*chosen, CUEBASE_SERVER="").stdout.startswith("verbatim")
+    unreachable = {**served.environment, "CUEBASE_SERVER": "http://127.0.0.1:9"}
+    assert terminal.run(*chosen, **unreachable).stdout.startswith("verbatim")
+    here = ("--server", "", "verify", "twice as long as the one")
+    assert terminal.run(*here, **unreachable).stdout.startswith("verbatim")
+    assert "does not answer" in terminal.run(*here[2:], **unreachable, code=8).stderr
+
+
+def test_quotes_of_a_file_are_checked_on_the_server(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "quotes.jsonl"
+    lines = [VERIFY[1], {"quote": "It needs no guess.", "source": "nowhere"}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    done = terminal.run("verify", "--file", str(file), "--json", code=2)
+    assert json.loads(done.stdout)["verdict"] == "verbatim"
+    assert "Line 2: There is no source “nowhere”." in done.stderr
+
+
+@pytest.mark.parametrize("command", ["list", "serve", "doctor", "tui", "db"])
+def test_other_commands_say_that_they_work_on_this_machine(
+    terminal: Terminal, command: str
+) -> None:
+    refused = terminal.run(command, code=2)
+    assert f"`kb {command}` works on the library of this machine" in refused.stderr
+    assert f'kb --server "" {command}' in refused.stderr
+    assert not (terminal.home / "postgres").exists()
+    assert "Usage:" in terminal.run(command, "--help").stdout
+
+
+def test_settings_are_shown_whatever_the_server(terminal: Terminal) -> None:
+    rows = {row["name"]: row for row in terminal.json("config")}
+    assert rows["CUEBASE_SERVER"]["value"] == terminal.environment["CUEBASE_SERVER"]
+    assert terminal.environment["CUEBASE_TOKEN"] not in json.dumps(rows)
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "sentence"),
+    [
+        ({"CUEBASE_TOKEN": "kb_wrong"}, 4, "This token is unknown, expired or revoked."),
+        ({"CUEBASE_TOKEN": ""}, 4, "There is no token for http://127.0.0.1"),
+        ({"CUEBASE_TOKEN": "kb_\nx"}, 4, "This is no token."),
+        ({"CUEBASE_SERVER": "http://127.0.0.1:9"}, 8, "does not answer: "),
+        ({"CUEBASE_SERVER": "http://kb.example.org"}, 2, "Without https"),
+        ({"CUEBASE_SERVER": "kb.example.org"}, 2, "is no address of a server"),
+    ],
+)
+def test_what_prevents_a_call_is_said(
+    terminal: Terminal, changed: dict[str, str], code: int, sentence: str
+) -> None:
+    failed = terminal.run("search", "queue", code=code, **changed)
+    assert sentence in failed.stderr
+    assert len(failed.stderr.splitlines()) >= 2
+    assert "Traceback" not in failed.stderr
+    problem = json.loads(terminal.run("search", "queue", "--json", code=code, **changed).stderr)
+    assert problem["code"]
+    assert problem["hint"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("search", "x", "--collection", "nowhere"), 3, "nowhere"),
+        (("search", "x", "--in", "nowhere"), 3, "nowhere"),
+        (("search", "x", "--kind", "scroll"), 2, "kind"),
+        (("search", "   "), 2, "nothing to search"),
+        (("verify", "each pause is twice as long", "--in", "nowhere"), 3, "nowhere"),
+    ],
+)
+def test_errors_of_the_server_end_with_the_codes_that_they_have_there(
+    served: Serving, terminal: Terminal, arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    assert sentence in served.kb(*arguments, code=code).stderr
+    assert sentence in terminal.run(*arguments, code=code).stderr
+
+
+# Adding
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "folder" / "deeper").mkdir(parents=True)
+    said = {
+        "a.en.vtt": "Volcanoes erupt where a plate is thin.",
+        "b.vtt": "Volcanoes make islands of basalt.",
+        "deeper/c.vtt": "Sleeping volcanoes are watched by satellite.",
+        "../alone.vtt": "A geyser needs heat, water and a narrow pipe.",
+    }
+    for name, sentence in said.items():
+        captions = f"WEBVTT\n\n00:01.000 --> 00:04.000\n{sentence}\n"
+        (tmp_path / "folder" / name).write_text(captions)
+    (tmp_path / "folder" / "a.info.json").write_text('{"id": "dQw4w9WgXcQ", "title": "Talk A"}')
+    (tmp_path / "folder" / "handout.md").write_text("# Handout\n\nBackoff has no jitter here.\n")
+    (tmp_path / "folder" / "broken.vtt").write_text("WEBVTT\n")
+    (tmp_path / "folder" / "picture.jpg").write_bytes(b"\xff\xd8")
+    return tmp_path
+
+
+def test_a_file_is_sent_and_found_on_the_server(
+    served: Serving, terminal: Terminal, files: Path
+) -> None:
+    document = str(files / "folder" / "handout.md")
+    added = terminal.json("add", document, "--tag", "sent", "--wait")
+    assert [entry["is_new"] for entry in added["documents"]] == [True]
+    assert (added["unfinished"], added["problems"]) == (0, [])
+    (hit,) = terminal.json("search", "jitter", "--tag", "sent", "--mode", "lexical")["passages"]
+    assert hit["source_id"] == added["documents"][0]["source"]["id"]
+    again = terminal.run("add", document).stdout
+    assert f"“Handout” is already in the library (Markdown): {hit['source_id']}" in again
+    shown = terminal.run("add", str(files / "alone.vtt"), "--wait").stdout
+    assert "import files alone.vtt · done · alone" in shown
+    assert "narrow pipe" in terminal.run("search", "geyser").stdout
+
+
+def test_a_folder_is_sent_recording_by_recording(
+    served: Serving, terminal: Terminal, files: Path
+) -> None:
+    added = terminal.json("add", str(files / "folder"), "--tag", "folder", "--wait")
+    keys = [job["video_id"] for job in added["jobs"]]
+    assert sorted(key for key in keys if key) == ["b", "c", "dQw4w9WgXcQ"]
+    assert [problem["name"] for problem in added["problems"]] == ["broken.vtt"]
+    assert added["skipped"] == 1
+    search = ("search", "volcanoes", "--tag", "folder", "--kind", "video")
+    hits = terminal.json(*search)["passages"]
+    assert {hit["video_id"] for hit in hits} == {"b", "c", "dQw4w9WgXcQ"}
+
+
+def test_text_and_captions_get_the_title_that_is_given(terminal: Terminal, files: Path) -> None:
+    pasted = terminal.json("add", "-", "--title", "Pasted", stdin="0:01\nA pasted sentence.\n")
+    assert [video["title"] for video in pasted["videos"]] == ["Pasted"]
+    caption = str(files / "alone.vtt")
+    assert "“Named” was added" in terminal.run("add", caption, "--title", "Named").stdout
+    assert "needs a title" in terminal.run("add", "-", code=2).stderr
+
+
+def test_what_cannot_be_added_ends_with_its_code(
+    served: Serving, terminal: Terminal, files: Path
+) -> None:
+    broken = str(files / "folder" / "broken.vtt")
+    assert "broken.vtt" in terminal.run("add", broken, code=2).stdout
+    assert "There is no file" in terminal.run("add", "nowhere/at all.vtt", code=2).stdout
+    assert "nowhere" in terminal.run("add", broken, "-c", "nowhere", code=3).stderr
+    reader = str(served.json("token", "create", "reader")["token"])
+    refused = terminal.run("add", broken, code=4, CUEBASE_TOKEN=reader)
+    assert "Traceback" not in refused.stderr
+    assert len(refused.stderr.splitlines()) >= 1

@@ -1,0 +1,84 @@
+"""Pictures that people choose for videos: what is kept of them, and what is refused."""
+
+from io import BytesIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image
+
+from tests.makers import make_video
+from transcripts import thumbnails
+from transcripts.errors import InvalidInput
+from transcripts.models import AuditEntry, Collection, Job, Thumbnail, Video
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def video(collection: Collection) -> Video:
+    return make_video(collection)
+
+
+def picture(form: str = "PNG", *, size: tuple[int, int] = (1000, 1000), **options: object) -> bytes:
+    written = BytesIO()
+    Image.new("RGB", size, "teal").save(written, form, **options)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+def test_a_picture_is_made_small_and_written_anew(video: Video, form: str) -> None:
+    thumbnails.replace(video, BytesIO(picture(form)))
+    stored = Thumbnail.objects.get(video=video)
+    with Image.open(BytesIO(bytes(stored.data))) as image:
+        assert (image.format, image.size) == ("WEBP", (640, 360))
+    assert stored.content_type == "image/webp"
+    assert AuditEntry.objects.filter(action="change", kind="video").exists()
+
+
+def test_what_hides_in_a_picture_is_not_kept(video: Video) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "<script>alert(1)</script>"
+    thumbnails.replace(video, BytesIO(picture("JPEG", exif=exif) + b"<script>alert(2)</script>"))
+    assert b"script" not in bytes(Thumbnail.objects.get().data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        picture()[:200],
+        picture("GIF"),
+        b"x" * (thumbnails.MOST_BYTES + 1),
+        picture(size=(8_000, 6_000)),
+    ],
+    ids=["empty", "SVG", "cut off", "GIF", "too large", "too many pixels"],
+)
+def test_another_file_is_refused_and_the_picture_before_stays(video: Video, data: bytes) -> None:
+    thumbnails.replace(video, BytesIO(picture()))
+    before = bytes(Thumbnail.objects.get().data)
+    with pytest.raises(InvalidInput):
+        thumbnails.replace(video, BytesIO(data))
+    assert bytes(Thumbnail.objects.get().data) == before
+
+
+def test_it_is_shown_where_it_was_chosen_and_reset(
+    page: Client, viewer: Client, video: Video
+) -> None:
+    change, shown = f"/videos/{video.pk}/thumbnail/", f"/videos/{video.pk}/thumbnail"
+    upload = SimpleUploadedFile("me.png", picture())
+    assert viewer.post(change, {"picture": upload}).status_code == 403
+    upload.seek(0)
+    assert page.post(change, {"picture": upload})["Location"] == f"/videos/{video.pk}/"
+    assert page.get(shown)["Content-Type"] == "image/webp"
+    assert page.post(change, {}).status_code == 422
+    page.post(change, {"reset": "1"})
+    assert page.get(shown)["Content-Type"] == "image/svg+xml"
+    assert not Job.objects.exists()  # it came from a file
+
+
+def test_the_picture_of_youtube_is_fetched_again(page: Client, video: Video) -> None:
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    page.post(f"/videos/{video.pk}/thumbnail/", {"reset": "1"})
+    assert Job.objects.get().target == "dQw4w9WgXcQ"

@@ -1,0 +1,80 @@
+"""Playlists and channels: what is in them, what is new, how often they are read."""
+
+from typing import Final
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from transcripts import acquisition, activity, feed_entries
+from transcripts.forms import ScheduleForm, require_valid
+from transcripts.models import Feed
+from transcripts.tasks import send
+from transcripts.timecodes import target_url, watch_url
+from transcripts.views.requests import PageRequest, done, number_of
+
+PAGE: Final = 100  # entries
+
+
+@require_safe
+def show_feed(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the videos of a playlist or channel in its order, and what became of each."""
+    feed = activity.find_feed(request.access, pk)
+    offset = number_of(request.GET.get("offset", "")) or 0
+    context = {
+        "feed": feed,
+        "address": target_url(feed.target),
+        "page": feed_entries.list_items(request.access, feed, offset=offset, limit=PAGE),
+        "offset": offset,
+        "job": feed.jobs.unfinished().filter(kind="feed").first(),
+        "may_write": feed.collection_id in request.access.writable,
+    }
+    return render(request, "transcripts/feed.html", context)
+
+
+@require_POST
+def sync(request: PageRequest, pk: int) -> HttpResponse:
+    """Read the list again, and fetch what is new."""
+    feed = _changeable(request, pk)
+    send(acquisition.request_feed(feed, by=request.user))
+    message = _("Looking for new videos of “%(feed)s”.") % {"feed": feed}
+    return done(request, message, "feed", pk=pk)
+
+
+@require_POST
+def fetch_entry(request: PageRequest, pk: int) -> HttpResponse:
+    """Fetch one video of the list, though it was deleted, or failed before."""
+    feed = _changeable(request, pk)
+    entry = feed_entries.find(feed, request.POST.get("video", ""))
+    address = watch_url(entry.youtube_id)
+    send(acquisition.request(feed.collection, address, by=request.user))
+    return done(request, _("“%(video)s” is queued.") % {"video": entry}, "feed", pk=pk)
+
+
+@require_POST
+def schedule(request: PageRequest, pk: int) -> HttpResponse:
+    """Set how many videos are added, and how often the list is read."""
+    feed = _changeable(request, pk)
+    activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
+    message = _("The schedule of “%(feed)s” was changed.") % {"feed": feed}
+    return done(request, message, "feed", pk=pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask for confirmation, then remove the feed."""
+    feed = _changeable(request, pk)
+    if request.method != "POST":
+        context = {"feed": feed, "unfinished": feed.jobs.unfinished().count()}
+        return render(request, "transcripts/remove_feed.html", context)
+    collection = feed.collection_id
+    activity.remove_feed(feed)
+    message = _("“%(feed)s” was removed; its videos stay.") % {"feed": feed}
+    return done(request, message, "collection", pk=collection)
+
+
+def _changeable(request: PageRequest, pk: int) -> Feed:
+    feed = activity.find_feed(request.access, pk)
+    request.access.require_write(feed.collection_id)
+    return feed
