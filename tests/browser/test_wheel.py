@@ -65,7 +65,7 @@ def clean() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """`kb serve` of the environment, in an empty folder, with the built-in model."""
+    """`kb serve` of the environment, in an empty folder, with the built-in model; the sample is indexed."""
     folder = tmp_path_factory.mktemp("elsewhere")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONPATH", raising=False)
@@ -77,6 +77,11 @@ def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
             folder=folder,
             EMBEDDING_PROVIDER="local",
             MODELS_DIR=str(sources.ROOT / "build" / "models"),
+        )
+        until(lambda: server.json("sources")["total"] == 5, seconds=240)
+        until(
+            lambda: all(row["state"] == "ready" for row in server.json("sources")["sources"]),
+            seconds=240,
         )
         yield server
         server.end(signal.SIGTERM)
@@ -118,11 +123,6 @@ def test_the_demonstration_runs_from_an_empty_folder(kb: Path, tmp_path: Path) -
 def test_the_first_journey_goes_from_signing_in_to_a_cited_answer(
     served: Serving, browser: Browser
 ) -> None:
-    until(lambda: served.json("sources")["total"] == 5, seconds=240)
-    until(
-        lambda: all(row["state"] == "ready" for row in served.json("sources")["sources"]),
-        seconds=240,
-    )
     page = browser.new_page()
     page.set_default_timeout(30_000)
     page.goto(served.link)

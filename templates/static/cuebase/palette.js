@@ -59,7 +59,7 @@ if (palette) {
   palette.addEventListener("click", (event) => {
     if (around(event, "[data-place]")) palette.close(); // a place on this page, such as #add
   });
-  onHtmx("afterSettle", ({ detail }) => {
+  onHtmx("afterSwap", ({ detail }) => {
     if (detail.target?.id !== "palette-list") return;
     choose(0);
     announce(ngettext("{count} place", "{count} places", places().length));
