@@ -1,5 +1,6 @@
 """The sample library: talks, a textbook on their subject, and a lecture to replay."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,8 +11,10 @@ from django.db import transaction
 from citations.documents import storage as document_storage
 from citations.lectures import sessions
 from citations.models import LectureSession, Source
+from transcripts import collections
 from transcripts import samples as talks
-from transcripts.models import Collection, Transcript
+from transcripts.errors import Conflict
+from transcripts.models import Collection, Role, Transcript
 from transcripts.scope import Scope
 from transcripts.storage import StoredTranscript
 
@@ -19,6 +22,7 @@ TEXTBOOK: Final = Path(__file__).resolve().parent / "sample" / "counting-waiting
 TITLE: Final = "Counting, Waiting, Keeping Time"
 LECTURE: Final = "Sample lecture: When a service says no"
 LANGUAGE: Final = "en"
+NAME_LENGTH: Final = 120  # of a collection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +46,21 @@ def load(collection: Collection | None = None, *, owner: User | None = None) -> 
         return Samples(
             talks=stored, textbook=textbook, lecture=_lecture(collection, textbook, spoken, owner)
         )
+
+
+def collection_of(user: User) -> Collection:
+    """Return the collection of samples that a user owns, or make it.
+
+    Raises ``Conflict`` if other people's have its names.
+    """
+    names = (talks.NAME, f"{talks.NAME} of {user.username}"[:NAME_LENGTH])
+    for name in names:
+        with suppress(Conflict):
+            return collections.create(name, owner=user)
+        existing = Collection.objects.get(name=name)
+        if collections.role_in(existing, user) == Role.OWNER:
+            return existing
+    raise Conflict(f"There is a collection “{names[-1]}” already.", hint="Rename it first.")
 
 
 def _textbook(collection: Collection) -> Source:

@@ -36,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         selection.take_back,
         name="library-take-back",
     ),
+    path("library/sample/", view_add.add_sample, name="library-sample"),
     path("library/<str:reference>/edit/", item_details.edit, name="item-edit"),
     path("library/", view_library.show_library, name="library"),
     path("add/", view_add.add, name="add"),

@@ -1,6 +1,7 @@
 """The sample library: three short talks to try Cuebase with."""
 
 from pathlib import Path
+from typing import Final
 
 from django.db import transaction
 
@@ -11,13 +12,13 @@ from transcripts.storage import StoredTranscript
 FOLDER = Path(__file__).resolve().parent / "sample"
 SHORT, LONG = "how-bm25-ranks", "when-a-service-says-no"
 TAGS = ("sample",)
+NAME: Final = "Sample library"
 
 
 def load(collection: Collection | None = None) -> list[StoredTranscript]:
     """Store the samples, by default in a collection of their own."""
     target = (
-        collection
-        or Collection.objects.get_or_create(slug="samples", defaults={"name": "Sample library"})[0]
+        collection or Collection.objects.get_or_create(name=NAME, defaults={"slug": "samples"})[0]
     )
     stored = []
     with transaction.atomic():

@@ -12,10 +12,12 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from citations import samples
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
+from citations.ingest import discovery
 from citations.library.filters import find_source
 from citations.tasks import send as send_source
 from transcripts import acquisition, library, storage
@@ -24,7 +26,7 @@ from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.views.requests import PageRequest, done, fragment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,21 @@ def add(request: PageRequest) -> HttpResponse:
         return fragment(request, "citations/_add_outcomes.html", {"outcomes": outcomes})
     _tell(request, outcomes)
     return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")
+
+
+@require_POST
+def add_sample(request: PageRequest) -> HttpResponse:
+    """Store the sample library in a collection of the user's own, and show it being indexed."""
+    request.caller.require_write()
+    collection = samples.collection_of(request.user)
+    loaded = samples.load(collection, owner=request.user)
+    for source in [loaded.textbook, *discovery.adopt()]:
+        send_source(source)
+    message = _(
+        "“%(name)s” has three talks, a textbook and a lecture. They can be read at once; the search"
+        " learns them now. Delete the collection to be rid of them."
+    )
+    return done(request, message % {"name": collection}, "collection", pk=collection.pk)
 
 
 @require_safe

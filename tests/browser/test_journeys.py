@@ -126,6 +126,22 @@ def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
     expect(page.locator("#added .job")).to_contain_text("broken.json")
 
 
+def test_of_a_folder_everything_that_can_be_read_is_added_with_the_folders_in_it(
+    visit: Callable[..., Visit], tmp_path: Path
+) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "broken.json").write_bytes(b"{ this is not")
+    (tmp_path / "slides.htm").write_bytes(b"PK\x03\x04")
+    (tmp_path / "photo.jpg").write_bytes(b"JFIF")
+    page = visit().go("/library/")
+    open_box(page)
+    page.locator("#folder").set_input_files(tmp_path)
+    expect(page.locator("#added .job")).to_have_count(2)
+    expect(page.locator("#added")).to_contain_text("broken.json")
+    expect(page.locator("#added")).to_contain_text("ZIP archive")
+    expect(page.locator("#added")).not_to_contain_text("photo")
+
+
 def test_files_are_dropped_anywhere_on_any_page(visit: Callable[..., Visit]) -> None:
     page = visit().go("/collections/")
     page.evaluate("""() => {

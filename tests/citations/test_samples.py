@@ -5,14 +5,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
 from citations import samples
 from citations.documents import storage as document_storage
-from citations.models import LectureSession, Source, SourceKind
+from citations.models import LectureSession, Source, SourceKind, State
 from tests.citations.documents.test_page_images import textbook
+from tests.html import text_of
 from tests.makers import make_user
 from transcripts import samples as talks
-from transcripts.models import Collection
+from transcripts.models import Collection, Membership
 
 pytestmark = pytest.mark.django_db
 
@@ -65,3 +67,34 @@ def test_the_textbook_is_what_its_script_makes(tmp_path: Path) -> None:
     script = Path(__file__).resolve().parents[2] / "bench" / "make_textbook.py"
     subprocess.run([sys.executable, script, tmp_path / "book.pdf"], check=True)
     assert (tmp_path / "book.pdf").read_bytes() == samples.TEXTBOOK.read_bytes()
+
+
+def test_whoever_tries_the_sample_owns_its_collection_and_deletes_all_of_it_with_it() -> None:
+    client = Client()
+    ada = make_user("ada")
+    client.force_login(ada)
+    answer = client.post("/library/sample/", follow=True)
+    collection = Collection.objects.get(name=talks.NAME)
+    assert answer.request["PATH_INFO"] == f"/collections/{collection.pk}/"
+    assert "three talks, a textbook and a lecture" in text_of(answer)
+    assert Source.objects.filter(collection=collection, state=State.PENDING).count() == 5
+    client.post("/library/sample/")
+    assert collection.videos.count() == 3
+    client.post(f"/collections/{collection.pk}/delete/")
+    assert not Source.objects.exists()
+    assert not LectureSession.objects.exists()
+
+
+def test_two_people_who_try_the_sample_have_a_collection_each() -> None:
+    for name in ("ada", "bob"):
+        client = Client()
+        client.force_login(make_user(name))
+        client.post("/library/sample/")
+    names = Membership.objects.values_list("user__username", "collection__name")
+    assert set(names) == {("ada", talks.NAME), ("bob", f"{talks.NAME} of bob")}
+
+
+def test_the_sample_of_a_terminal_goes_where_one_is() -> None:
+    samples.collection_of(make_user("ada"))
+    samples.load()
+    assert Collection.objects.get(videos__key=talks.LONG).name == talks.NAME

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   below, beside, clock, codeParts, fileNames, filterWords, hasWords, newCitations,
-  quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
+  ofKinds, quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
 
@@ -28,6 +28,14 @@ test("a sentence is repeated from its start, and at its start the one before is"
   assert.equal(sentenceAt(starts, 300), 0);
   assert.equal(sentenceAt([], 300), null);
   assert.equal(sentenceAt([2000], 300), null);
+});
+
+test("of a folder, the files are taken whose names say that they can be read", () => {
+  const names = ["Talk.VTT", "book.pdf", "photo.jpg", ".hidden.pdf", "pdf"];
+  const files = names.map((name) => ({ name }));
+  const kept = ofKinds(files, ".vtt,\n .pdf").map(({ name }) => name);
+  assert.deepEqual(kept, ["Talk.VTT", "book.pdf"]);
+  assert.deepEqual(ofKinds(files, ""), []);
 });
 
 test("a filter needs each of its words, in any case and order", () => {

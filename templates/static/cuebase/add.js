@@ -2,12 +2,13 @@
 
 import { all, announce, around, find, need, onHtmx, openDialog } from "./dom.js";
 import { libraryChanged } from "./swaps.js";
-import { fileNames, isAddresses } from "./text.js";
+import { fileNames, isAddresses, ofKinds } from "./text.js";
 import { gettext, ngettext } from "./texts.js";
 
 const dialog = /** @type {HTMLDialogElement | null} */ (find("#add-dialog"));
 const form = () => /** @type {HTMLFormElement | null} */ (find("#add"));
 const chooser = () => /** @type {HTMLInputElement | null} */ (find("#files"));
+const folderChooser = () => /** @type {HTMLInputElement | null} */ (find("#folder"));
 
 /**
  * Open the box; it is loaded the first time.
@@ -34,10 +35,14 @@ function open(then) {
 /** Whether this page can add. */
 const mayAdd = () => Boolean(dialog ?? form());
 
+/** @param {string} text */
+function showFileText(text) {
+  need("[data-file-names]").textContent = text;
+}
+
 function showNames() {
   const names = [...(chooser()?.files ?? [])].map((file) => file.name);
-  need("[data-file-names]").textContent =
-    fileNames(names) || gettext("Choose files, or drop them here");
+  showFileText(fileNames(names) || gettext("Choose files, or drop them here"));
 }
 
 function begin() {
@@ -140,12 +145,19 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   const into = new URL(link.href).searchParams.get("collection");
   open(() => {
+    if (link.dataset.add === "folder") folderChooser()?.click();
     const choice = /** @type {HTMLSelectElement | null} */ (find("#into"));
     if (choice && into) choice.value = into;
   });
 });
 document.addEventListener("change", (event) => {
   if (around(event, "#files")) begin();
+  const folder = folderChooser();
+  if (!folder || !around(event, "#folder")) return;
+  const files = ofKinds([...(folder.files ?? [])], chooser()?.accept ?? "");
+  folder.value = "";
+  if (files.length) addFiles(files);
+  else showFileText(gettext("This folder has no captions and no documents"));
 });
 
 // An upload's progress; the form is emptied behind it.

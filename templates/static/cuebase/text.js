@@ -72,6 +72,19 @@ export function fileNames(names) {
 }
 
 /**
+ * Keep the files whose names end as a file input accepts it; hidden ones are left out.
+ * @template {{ name: string }} Named
+ * @param {Named[]} files
+ * @param {string} accept endings with their points, between commas
+ */
+export function ofKinds(files, accept) {
+  const endings = accept.split(",").map((ending) => ending.trim()).filter(Boolean);
+  return files.filter(({ name }) => (
+    !name.startsWith(".") && endings.some((ending) => name.toLowerCase().endsWith(ending))
+  ));
+}
+
+/**
  * Split a text at backticks; every second part is code.
  * @param {string} text
  */

@@ -26,11 +26,12 @@ def talk(collection: Collection) -> Video:
 def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> None:
     empty = text_of(page.get("/library/"))
     assert "Your library is empty" in empty
-    assert "<code>kb add URL</code>" in empty
-    assert "<code>kb demo</code> adds sample talks" in empty
-    assert 'href="/add/" data-add' in empty
+    assert 'action="/library/sample/"' in empty
+    assert 'href="/add/" data-add="video"' in empty
+    assert 'href="/add/#folder" data-add="folder"' in empty
     read_only = text_of(viewer.get("/library/"))
     assert "ask an owner" in read_only
+    assert 'action="/library/sample/"' in read_only
     assert 'href="/add/"' not in read_only
 
 
