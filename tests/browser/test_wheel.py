@@ -65,7 +65,9 @@ def clean() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """`kb serve` of the environment, in an empty folder, with the built-in model; the sample is indexed."""
+    """`kb serve` of the environment, in an empty folder, with the built-in model and the sample,
+    which is indexed.
+    """
     folder = tmp_path_factory.mktemp("elsewhere")
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONPATH", raising=False)
