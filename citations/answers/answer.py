@@ -108,7 +108,7 @@ class Quote:
 class Claim:
     """A sentence or two of an answer, its quotes' numbers, and its heading in an overview.
 
-    ``is_more``: another place of the sources, beside the one that answers first. ``part`` is the
+    ``is_more``: another place of the sources, beside the one that answers first. ``heading`` is the
     one of several questions that it answers; empty: there is one, or it is not known.
     """
 
@@ -117,11 +117,42 @@ class Claim:
     citations: tuple[int, ...] = ()
     is_supported: bool = True
     is_more: bool = False
-    part: str = ""
+    heading: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return what is stored, and what every door returns."""
         return asdict(self) | {"citations": list(self.citations)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPart:
+    """One of several questions, as the heading of its claims; no claims: it is not answered."""
+
+    heading: str
+    is_answered: bool
+
+
+class Preparation(StrEnum):
+    """What is still done to a source before a search finds all of it."""
+
+    FETCHING = "fetching"
+    READING = "reading"
+    INDEXING = "indexing"
+    EMBEDDING = "embedding"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadySource:
+    """A source that was not ready when an answer was given; ``source_id``: once it is stored."""
+
+    title: str
+    state: Preparation
+    collection: int  # primary key
+    source_id: UUID | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is stored."""
+        return asdict(self) | {"source_id": str(self.source_id) if self.source_id else None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +199,7 @@ class AnswerTrace:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """An answer. A refusal has no claims, but a ``note`` and the ``nearest`` passages; help only a
-    ``note``.
+    ``note``. Only where several questions were asked does it have ``parts``.
     """
 
     question: str
@@ -176,9 +207,11 @@ class Reply:
     outcome: AnswerOutcome
     trace: AnswerTrace
     claims: tuple[Claim, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
     quotes: tuple[Quote, ...] = ()
     nearest: tuple[Evidence, ...] = ()
     note: str = ""
+    unready: tuple[UnreadySource, ...] = ()
     confidence: float | None = None  # 0 to 1, as calibrated
     model: str = ""  # empty: the answer is the sources' sentences
     milliseconds: float = 0.0

@@ -1,16 +1,24 @@
-"""What an answer says about the library: what can be asked of it, and what is not embedded yet."""
+"""What an answer says about the library: what can be asked of it, and what is not ready yet."""
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, Protocol
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from citations.answers.answer import Preparation, UnreadySource
 from citations.answers.question.router import is_overview, subject
 from citations.answers.question.wording import content_words, is_greeting
 from citations.library.filters import Filter, matching
 from citations.models import SourceKind, State
+from transcripts.models import Collection, Job
 from transcripts.scope import Scope
+from transcripts.timecodes import watch_url
 
 TITLES: Final = 3  # that are named
+MOST_UNREADY: Final = 100  # sources that an answer keeps
 _TITLE: Final = 80  # characters
 _EMPTY: Final = "There is nothing to ask yet: add recordings or documents first."
 
@@ -49,16 +57,65 @@ def help_note(scope: Scope, filter: Filter) -> str:
     )
 
 
-def gap_note(scope: Scope, filter: Filter) -> str:
-    """Say which of the sources are not embedded yet; nothing where all are."""
-    sources = matching(scope, filter)
-    missing = sources.exclude(state=State.READY).order_by("title", "pk")
-    titles = list(missing.values_list("title", flat=True))
-    if not titles:
+class Unready(Protocol):
+    @property
+    def title(self) -> str: ...
+
+
+def unready_note(sources: Sequence[Unready]) -> str:
+    """Say which sources were not ready when an answer was given; nothing where all were."""
+    if not sources:
         return ""
-    total = sources.count()
-    noun = "source is" if total == 1 else "sources are"
-    return f"{len(titles):,} of {total:,} {noun} not embedded yet: {_named(titles)}."
+    titles = _named([source.title for source in sources])
+    if len(sources) >= MOST_UNREADY:
+        return _("Many sources were not ready yet when this was asked, such as %(titles)s.") % {
+            "titles": titles
+        }
+    return ngettext(
+        "%(count)d source was not ready yet when this was asked: %(titles)s.",
+        "%(count)d sources were not ready yet when this was asked: %(titles)s.",
+        len(sources),
+    ) % {"count": len(sources), "titles": titles}
+
+
+def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
+    """Return the sources that match and that a search does not find, or only by their words.
+
+    What is being fetched counts unless the filter asks for more than collections: what it will
+    match is not known yet.
+    """
+    rows = matching(scope, filter).filter(state__in=_PREPARATION).order_by("title", "pk")
+    columns = rows.values_list("uuid", "title", "state", "collection")[:MOST_UNREADY]
+    sources = tuple(
+        UnreadySource(
+            title=title, state=_PREPARATION[State(state)], collection=collection, source_id=uuid
+        )
+        for uuid, title, state, collection in columns
+    )
+    return (*sources, *_arriving(scope, filter))[:MOST_UNREADY]
+
+
+def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
+    """Return what is being fetched from YouTube, or read from files, for the first time."""
+    if replace(filter, collections=(), start=None, end=None, span=None) != Filter():
+        return []
+    jobs = Job.objects.visible(scope).unfinished().filter(video=None).exclude(kind=Job.Kind.FEED)
+    if filter.collections:
+        named = Collection.objects.visible(scope).named
+        jobs = jobs.filter(collection__in=[named(name).pk for name in filter.collections])
+    return [
+        UnreadySource(
+            title=target if kind == Job.Kind.FILES else watch_url(target),
+            state=Preparation.READING if kind == Job.Kind.FILES else Preparation.FETCHING,
+            collection=collection,
+        )
+        for kind, target, collection in jobs.order_by("pk").values_list(
+            "kind", "target", "collection"
+        )[:MOST_UNREADY]
+    ]
+
+
+_PREPARATION: Final = {State.PENDING: Preparation.INDEXING, State.WORDS: Preparation.EMBEDDING}
 
 
 def _named(titles: Sequence[str]) -> str:

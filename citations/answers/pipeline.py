@@ -8,9 +8,10 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.answers import evidence as answer_evidence
-from citations.answers import library_notes, writers
+from citations.answers import library_notes, sections, writers
 from citations.answers.answer import (
     AnswerOutcome,
+    AnswerPart,
     AnswerTrace,
     Event,
     Evidence,
@@ -137,10 +138,12 @@ def _events(request: AnswerRequest) -> Iterator[Event]:
         uses_llm=request.uses_llm,
     )
     yield Progress(stage=RETRIEVE)
+    unready = library_notes.unready_sources(request.scope, request.filter)  # before it is searched
     attempt = yield from _attempt(request, understanding)
     if understanding.selected and not attempt.is_supported:
         attempt = yield from _attempt_everywhere(request, understanding, attempt)
-    yield FinalEvent(reply=_reply(request, understanding, attempt, started))
+    reply = _reply(request, understanding, attempt, started)
+    yield FinalEvent(reply=replace(reply, unready=unready))
 
 
 # Retrieve, write, check
@@ -280,6 +283,7 @@ def _reply(
         outcome=outcome,
         trace=trace,
         claims=() if is_refused else draft.claims,
+        parts=_parts(attempt),
         quotes=() if is_refused else tuple(attempt.proof.quotes),
         nearest=tuple(nearest),
         note=_note(request, understanding.full_question, attempt),
@@ -289,14 +293,36 @@ def _reply(
     )
 
 
+def _parts(attempt: _Attempt) -> tuple[AnswerPart, ...]:
+    """Return the questions as headings, of several that are answered one by one.
+
+    What stands with the claims of another question is not among them.
+    """
+    questions = attempt.route.parts if attempt.is_supported else ()
+    answered = {claim.heading for claim in attempt.draft.claims if claim.heading}
+    if len(questions) < 2 or not answered:
+        return ()
+    missing = {sections.heading(text) for text in attempt.draft.missing}
+    headings = dict.fromkeys(sections.heading(question.text) for question in questions)
+    return tuple(
+        AnswerPart(heading=heading, is_answered=heading in answered)
+        for heading in headings
+        if heading in answered | missing
+    )
+
+
 def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
+    """Say what the sources do not answer, unless a heading of the answer does, and how else it
+    differs from what was asked for.
+    """
     draft = attempt.draft
-    gap = "" if attempt.is_supported else library_notes.gap_note(request.scope, request.filter)
     is_whole = len(draft.missing) < len(attempt.route.parts)
     missing = draft.missing if attempt.is_supported or not is_whole else [full_question]
+    headings = {part.heading for part in _parts(attempt)}
     what = "more information" if draft.repeats else "information"
     refusals = (
-        f"I cannot find {what} about {named(part)} in the sources."
-        for part in dict.fromkeys(missing)
+        f"I cannot find {what} about {named(text)} in the sources."
+        for text in dict.fromkeys(missing)
+        if sections.heading(text) not in headings
     )
-    return " ".join(filter(None, (*refusals, gap, *draft.remarks)))
+    return " ".join(filter(None, (*refusals, *draft.remarks)))

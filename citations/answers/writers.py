@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from citations import conf
-from citations.answers import confidence
+from citations.answers import confidence, sections
 from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
 from citations.answers.citation_check import Proof, relates
 from citations.answers.evidence import EvidenceSet
@@ -103,12 +103,12 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         repeats=any(extract.repeats for extract in extracts),
     )
     if llm is None or not task.evidence.evidence:
-        return (yield from _extractive(basis, extracts, proof, has_lead=_has_lead(task)))
+        return (yield from _extractive(task, basis, extracts, proof))
     draft = yield from _ModelWriter(task, proof, llm, rater if is_calibrated else None).write(basis)
     if draft.model:
         return draft
     failed = replace(basis, remarks=draft.remarks, notes=draft.notes, tokens=draft.tokens)
-    return (yield from _extractive(failed, extracts, proof, has_lead=_has_lead(task)))
+    return (yield from _extractive(task, failed, extracts, proof))
 
 
 def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str, float]:
@@ -124,12 +124,10 @@ def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str
 # The sources' sentences
 
 
-def _has_lead(task: WritingTask) -> bool:
+def _has_lead(task: WritingTask, part: QuestionPart) -> bool:
     """Tell whether one claim answers: nothing is listed or summed up, and no more is asked for."""
-    part, *others = task.parts
     return not (
-        others
-        or task.earlier_quotes
+        task.earlier_quotes
         or part.breadth == Breadth.BROAD
         or asks_for_list(part.text)
         or asks_for_more(task.full_question)
@@ -137,7 +135,7 @@ def _has_lead(task: WritingTask) -> bool:
 
 
 def _extractive(
-    draft: Draft, extracts: Sequence[Extract], proof: Proof, *, has_lead: bool
+    task: WritingTask, draft: Draft, extracts: Sequence[Extract], proof: Proof
 ) -> Writing:
     yield Progress(stage=GROUND)
     for extract, signs in zip(extracts, draft.signs, strict=True):
@@ -149,15 +147,20 @@ def _extractive(
             is_rated = not is_whole and not extract.repeats
             if draft.confidence is None and is_rated:
                 draft = replace(draft, confidence=confidence.estimate(signs))
-            part = extract.part.text if len(extracts) > 1 else ""
-            draft = yield from _cite(draft, extract, proof, has_lead=has_lead, part=part)
+            heading = _heading(task, extract.part)
+            has_lead = _has_lead(task, extract.part)
+            draft = yield from _cite(draft, extract, proof, has_lead=has_lead, heading=heading)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
     return draft
 
 
-def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, part: str) -> Writing:
-    is_overview = extract.part.breadth == Breadth.BROAD
+def _heading(task: WritingTask, part: QuestionPart) -> str:
+    return sections.heading(part.text) if len(task.parts) > 1 else ""
+
+
+def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, heading: str) -> Writing:
+    is_overview, before = extract.part.breadth == Breadth.BROAD, len(draft.claims)
     for pick in extract.picks:
         known = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
@@ -168,8 +171,8 @@ def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, part:
                 text=text[:1].upper() + text[1:] if is_overview else text,
                 label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
-                is_more=has_lead and bool(draft.claims),
-                part=part,
+                is_more=has_lead and len(draft.claims) > before,
+                heading=heading,
             )
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))
@@ -268,24 +271,31 @@ class _ModelWriter:
             claim = self._attributed(draft) or claim
         if claim is None and conf.marks_unsupported():
             claim = Claim(text=draft.text, is_supported=False)
-        claim = replace(claim, part=self._part(claim)) if claim else None
+        claim = replace(claim, heading=self._heading(claim)) if claim else None
         is_shown = claim is not None and (claim.is_supported or conf.marks_unsupported())
         return [claim] if claim and is_shown and claim not in self._claims else []
 
-    def _part(self, claim: Claim) -> str:
-        """Return which of several questions a claim answers: that of its first cited passage, or
-        else that of the claim before it.
+    def _heading(self, claim: Claim) -> str:
+        """Return which of several questions a claim answers: the one that shares most words with it
+        and its quotes, or else for which its passage was found; without a quote, that of the claim
+        before it.
         """
-        parts, evidence = self._task.parts, self._task.evidence.evidence
-        passages = (
-            check.evidence
-            for check in reversed(self._proof.checks)
-            if check.evidence and check.number in claim.citations[:1]
-        )
-        number = next(passages, 0)
-        if not number or len(parts) == 1:
-            return self._claims[-1].part if self._claims else ""
-        return parts[evidence[number - 1].part].text
+        parts, evidence, proof = self._task.parts, self._task.evidence.evidence, self._proof
+        if len(parts) == 1 or not claim.citations:
+            return self._claims[-1].heading if self._claims else ""
+        quotes = (proof.quotes[number - 1].text for number in claim.citations)
+        words = set(stems(" ".join((claim.text, *quotes))))
+        shared = self._shared(words)
+        passages = {check.number: check.evidence for check in proof.checks if check.evidence}
+        passage = passages.get(claim.citations[0])
+        found_for = evidence[passage - 1].part if passage else 0
+        is_best = shared[found_for] == max(shared)
+        return sections.heading(parts[found_for if is_best else shared.index(max(shared))].text)
+
+    def _shared(self, words: set[str]) -> list[int]:
+        """Count how many of these stems each question has."""
+        questions = (sections.heading(part.text) for part in self._task.parts)
+        return [len(words & set(stems(question))) for question in questions]
 
     def _attributed(self, draft: ClaimDraft) -> Claim | None:
         """Return a claim that its passages prove: in its words if they say them, else in theirs."""
@@ -335,10 +345,15 @@ class _ModelWriter:
         return Claim(text=draft.text, citations=tuple(numbers), is_supported=bool(numbers))
 
     def _unanswered(self, draft: UnansweredPart) -> str:
-        """Return what is missing in the model's words if they are the question's."""
-        words, wanted = set(stems(draft.text)), set(stems(self._task.full_question))
-        is_echo = words and len(words & wanted) >= ECHOED * len(words)
-        return draft.text if is_echo else self._task.full_question
+        """Return what is missing: of several questions the one that the model means, else what it
+        says if these are the question's words.
+        """
+        words, task = set(stems(draft.text)), self._task
+        if not words or len(words & set(stems(task.full_question))) < ECHOED * len(words):
+            return task.full_question
+        shared = self._shared(words)
+        is_clear = len(shared) > 1 and shared.count(max(shared)) == 1
+        return task.parts[shared.index(max(shared))].text if is_clear else draft.text
 
     def _remarks(self, basis: Draft, error: ModelError | None) -> tuple[str, ...]:
         name = self._llm.name

@@ -88,8 +88,8 @@ class Answer(LeasedWork):
     """A question and its answer.
 
     ``claims`` is an ordered list of {"label", "text", "citations": [numbers], "is_supported",
-    "collections": [keys]}. Collections are those of the cited sources: who may read them may read
-    the claim, even after a source is deleted; null: nobody may.
+    "heading", "is_more", "collections": [keys]}. Collections are those of the cited sources: who
+    may read them may read the claim, even after a source is deleted; null: nobody may.
     """
 
     LEASE = timedelta(seconds=30)
@@ -103,8 +103,14 @@ class Answer(LeasedWork):
         max_length=10, choices=AnswerState.choices, default=AnswerState.RUNNING
     )
     claims = models.JSONField(default=list, blank=True)
+    parts = models.JSONField(
+        default=list, blank=True, help_text="Of several questions: which were answered."
+    )
     nearest = models.JSONField(
         default=list, blank=True, help_text="After a refusal: near passages."
+    )
+    unready = models.JSONField(
+        default=list, blank=True, help_text="Sources that were not ready when it was given."
     )
     note = models.TextField(blank=True, help_text="The refusal, or a remark for the reader.")
     error = models.TextField(blank=True)

@@ -1,7 +1,7 @@
 """Answer one question under a lease: pass events on, and store the finished answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -121,7 +121,9 @@ def _columns(reply: Reply, collections: Mapping[int, int]) -> dict[str, Any]:
     columns = {
         "full_question": reply.full_question,
         "claims": [_claim(item, collections) for item in reply.claims],
+        "parts": [asdict(part) for part in reply.parts],
         "nearest": [item.as_json() for item in reply.nearest],
+        "unready": [source.as_json() for source in reply.unready],
         "note": reply.note,
         "model": reply.model[:200],
         "trace": {**reply.trace.as_json(), "outcome": reply.outcome.value},

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
-from citations.answers.answer import Claim, Quote
+from citations.answers.answer import AnswerPart, Claim, Preparation, Quote, UnreadySource
+from citations.answers.sections import Section, by_question
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from transcripts.sanitize import uuid_of
@@ -26,8 +27,8 @@ class AnswerRecord:
     """A question and its answer, without what the scope may not see.
 
     ``withheld`` counts claims that cite sources outside the scope. ``gone`` holds cited numbers
-    whose sources were deleted. ``nearest`` (after a refusal) and ``trace`` omit invisible
-    passages.
+    whose sources were deleted. ``nearest`` (after a refusal), ``unready`` and ``trace`` omit what
+    is invisible.
     """
 
     id: UUID
@@ -37,10 +38,12 @@ class AnswerRecord:
     full_question: str
     state: AnswerState
     claims: tuple[Claim, ...] = ()
+    parts: tuple[AnswerPart, ...] = ()
     quotes: tuple[Quote, ...] = ()
     gone: tuple[int, ...] = ()
     nearest: tuple[Mapping[str, Any], ...] = ()
     note: str = ""
+    unready: tuple[UnreadySource, ...] = ()
     error: str = ""
     hint: str = ""
     confidence: float | None = None
@@ -54,6 +57,11 @@ class AnswerRecord:
     @property
     def is_running(self) -> bool:
         return self.state == AnswerState.RUNNING
+
+    @property
+    def sections(self) -> list[Section[Claim]]:
+        """The claims under the questions that they answer."""
+        return by_question(self.claims, self.parts)
 
     @property
     def text(self) -> str:
@@ -151,12 +159,13 @@ def _numbers(rows: Sequence[Answer]) -> dict[int, set[int]]:
 
 
 def _visible(scope: Scope, rows: Iterable[Answer]) -> frozenset[str]:
-    """Return the visible ones among the sources of answers' passages."""
+    """Return the visible ones among the sources that answers name."""
     ids = {
         passage["source"]
         for row in rows
         for passage in (*row.nearest, *row.trace.get("evidence", ()))
     }
+    ids |= {source["source_id"] for row in rows for source in row.unready} - {None}
     if not ids:
         return frozenset()
     visible = Source.objects.visible(scope).filter(uuid__in=ids)
@@ -192,6 +201,11 @@ class _Evident:
             return False
         return cited <= self.stored or self._reads(row, claim)
 
+    def names(self, source: Mapping[str, Any]) -> bool:
+        """Say whether a source that was not ready may be named; not when it was deleted."""
+        is_seen = source["source_id"] is None or source["source_id"] in self.seen
+        return is_seen and source["collection"] in self.scope.readable
+
     def _reads(self, row: Answer, claim: Mapping[str, Any]) -> bool:
         collection = row.conversation.collection_id
         default = [collection] if collection else None  # older claims have no collections
@@ -209,7 +223,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
             citations=tuple(claim_["citations"]),
             is_supported=claim_["is_supported"],
             is_more=claim_.get("is_more", False),
-            part=claim_.get("part", ""),
+            heading=claim_.get("heading", ""),
         )
         for claim_ in claims
     )
@@ -227,12 +241,22 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         claims=shown,
         quotes=evident.quotes,
         gone=tuple(sorted(cited - evident.stored)),
+        parts=tuple(AnswerPart(**part) for part in row.parts),
         nearest=tuple(passage for passage in row.nearest if passage["source"] in evident.seen),
+        unready=tuple(map(_unready, filter(evident.names, row.unready))),
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,
         trace=trace,
         withheld=len(row.claims) - len(shown),
         **{name: getattr(row, name) for name in same},
+    )
+
+
+def _unready(stored: Mapping[str, Any]) -> UnreadySource:
+    source_id = UUID(stored["source_id"]) if stored["source_id"] else None
+    state = Preparation(stored["state"])
+    return UnreadySource(
+        title=stored["title"], state=state, collection=stored["collection"], source_id=source_id
     )
 
 

@@ -14,6 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
 from citations.answers.answer import Claim, Quote
+from citations.answers.library_notes import unready_note
+from citations.answers.sections import UNANSWERED, Section
 from citations.models import Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import bibliography
@@ -68,12 +70,12 @@ def render(scope: Scope, conversation: Conversation, form: ExportFormat) -> str:
 def to_markdown(record: AnswerRecord, *, base: str = "") -> str:
     """Render an answer: claims with links, then numbered quotes; ``base`` precedes local paths."""
     if not record.claims:
-        return escape_markdown(record.note or record.error) + "\n"
+        return "\n\n".join(map(escape_markdown, _notes(record))) + "\n"
     links = {
         quote.number: f"[\\[{quote.number}\\]]({base}{quote.link})" for quote in record.quotes
     } | {number: f"\\[{number}\\]" for number in record.gone}
     text = "\n\n".join(
-        " ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(record.claims)
+        paragraph for section in record.sections for paragraph in _section_markdown(section, links)
     )
     # Not a numbered list: Markdown would renumber it and close its gaps.
     quotes = {
@@ -81,8 +83,8 @@ def to_markdown(record: AnswerRecord, *, base: str = "") -> str:
         for quote in record.quotes
     } | dict.fromkeys(record.gone, f"*{GONE}*")
     lines = [f"- \\[{number}\\] {quotes[number]}" for number in sorted(quotes)]
-    note = ["", escape_markdown(record.note)] if record.note else []
-    return "\n".join([text, "", *lines, *note]).rstrip() + "\n"
+    notes = (line for note in _notes(record) for line in ("", escape_markdown(note)))
+    return "\n".join([text, "", *lines, *notes]).rstrip() + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +109,25 @@ def _markdown(visible: _VisibleConversation) -> str:
     return "\n".join(parts)
 
 
+def _notes(record: AnswerRecord) -> list[str]:
+    notes = (record.note or record.error, unready_note(record.unready))
+    return [note for note in notes if note]
+
+
+def _section_markdown(section: Section[Claim], links: Mapping[int, str]) -> list[str]:
+    heading = [f"### {escape_markdown(section.heading)}"] if section.heading else []
+    paragraphs = [
+        " ".join(_claim(claim, links) for claim in claims) for claims in _paragraphs(section.claims)
+    ]
+    return [*heading, *(paragraphs or [f"*{UNANSWERED}*"])]
+
+
 def _paragraphs(claims: Sequence[Claim]) -> list[Sequence[Claim]]:
-    """Start a paragraph at each labelled claim, where the first place's claims end, and where
-    another question is answered.
-    """
+    """Start a paragraph at each labelled claim, and where the first place's claims end."""
     starts = [
         index
         for index, claim in enumerate(claims)
-        if index == 0
-        or claim.label
-        or claim.is_more > claims[index - 1].is_more
-        or claim.part != claims[index - 1].part
+        if index == 0 or claim.label or claim.is_more > claims[index - 1].is_more
     ]
     return [claims[first:last] for first, last in pairwise([*starts, len(claims)])]
 
@@ -157,7 +167,7 @@ def _html(visible: _VisibleConversation) -> str:
 
 
 def _section(record: AnswerRecord) -> SafeString:
-    base, notice = public_url(), record.note or record.error
+    base = public_url()
     anchors = {
         quote.number: format_html('<sup><a href="#c{}">[{}]</a></sup>', quote.id, quote.number)
         for quote in record.quotes
@@ -181,15 +191,22 @@ def _section(record: AnswerRecord) -> SafeString:
         number: format_html('<li value="{}"><em>{}</em></li>', number, GONE)
         for number in record.gone
     }
-    paragraphs = ((_paragraph(claims, anchors),) for claims in _paragraphs(record.claims))
     items = format_html_join("", "{}", ((lines[number],) for number in sorted(lines)))
     return format_html(
         '<section><h2 dir="auto">{}</h2>{}{}{}</section>\n',
         record.question,
-        format_html_join("", '<p dir="auto">{}</p>', paragraphs),
-        format_html('<p dir="auto"><em>{}</em></p>', notice) if notice else "",
+        format_html_join("", "{}", ((_section_html(part, anchors),) for part in record.sections)),
+        format_html_join("", '<p dir="auto"><em>{}</em></p>', ((note,) for note in _notes(record))),
         format_html("<ol>{}</ol>", items) if lines else "",
     )
+
+
+def _section_html(section: Section[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
+    heading = format_html('<h3 dir="auto">{}</h3>', section.heading) if section.heading else ""
+    paragraphs = [_paragraph(claims, anchors) for claims in _paragraphs(section.claims)]
+    unanswered = format_html("<em>{}</em>", UNANSWERED)
+    shown = ((paragraph,) for paragraph in paragraphs or [unanswered])
+    return format_html("{}{}", heading, format_html_join("", '<p dir="auto">{}</p>', shown))
 
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:

@@ -84,6 +84,24 @@ class ClaimOut(Shape):
     citations: list[int]
     is_supported: bool
     is_more: bool = Field(description="Another place of the sources, beside the first claim.")
+    heading: str = Field(
+        description="Of several questions the one that it answers; empty: not known, or only one."
+    )
+
+
+class AnswerPartOut(Shape):
+    """One of several questions that were answered one by one."""
+
+    heading: str = Field(description="The question, as its claims name it.")
+    is_answered: bool = Field(description="False: the sources do not answer it.")
+
+
+class UnreadySourceOut(Shape):
+    """A source that was not ready when the answer was given."""
+
+    source_id: UUID | None = Field(description="Null: it was not stored yet.")
+    title: str = Field(description="Of what is being fetched, its address or file.")
+    state: Literal["fetching", "reading", "indexing", "embedding"]
 
 
 class QuotationOut(LocatedOut):
@@ -164,12 +182,18 @@ class ReplyOut(Shape):
         validation_alias=AliasChoices("state", "outcome")
     )
     claims: list[ClaimOut]
+    parts: list[AnswerPartOut] = Field(
+        description="The questions, if there are several and each is answered by itself."
+    )
     citations: list[QuotationOut] = Field(validation_alias="quotes")
     gone: list[int] = Field(
         [], description="Numbers of citations whose sources were deleted; they are not listed."
     )
     nearest: list[NearestOut] = Field(description="Of a refusal: the nearest passages.")
     note: str
+    unready: list[UnreadySourceOut] = Field(
+        description="Sources in reach that were not searched, or only by words; at most 100."
+    )
     error: str = ""
     hint: str = ""
     confidence: Score | None = Field(

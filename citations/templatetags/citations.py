@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from citations.answers.answer import Quote
-from citations.answers.question.wording import separated
+from citations.answers.sections import UNANSWERED
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, SourceKind
 from citations.passages import ColoredSpan, Located, Locator, interval
@@ -40,10 +40,10 @@ class MarkedText(Protocol):
     highlights: Sequence[ColoredSpan]
 
 
-@register.filter
-def part_question(part: str) -> str:
-    """Return one of several questions without its context."""
-    return separated(part)[0]
+@register.simple_tag
+def unanswered() -> str:
+    """Return what stands under a question that the sources do not answer."""
+    return str(UNANSWERED)
 
 
 @register.filter

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from citations.answers.answer import (
     STAGE_LABELS,
-    Breadth,
     Claim,
     ClaimEvent,
     Event,
@@ -19,7 +18,8 @@ from citations.answers.answer import (
     Progress,
     Quote,
 )
-from citations.answers.question.wording import named, separated
+from citations.answers.library_notes import unready_note
+from citations.answers.sections import Section, by_question
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
@@ -46,17 +46,17 @@ class ClaimContext:
     is_supported: bool = True
     is_more: bool = False
     language: str = ""
-    part: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartContext:
+class SectionContext:
     """One of several questions and its claims, of which ``more`` are folded; none: not answered.
 
-    An empty question has the claims whose question is not known.
+    The heading is empty where one question was asked, or which one is answered is not known.
     """
 
-    question: str
+    heading: str
     first: tuple[ClaimContext, ...] = ()
     more: tuple[ClaimContext, ...] = ()
 
@@ -65,23 +65,14 @@ class PartContext:
 class AnswerContext:
     """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note.
 
-    Claims of ``more`` are folded beneath the others, and of several questions, each has its own
-    claims in ``parts``.
+    ``unready`` says which sources were not ready when it was given.
     """
 
     answer: AnswerRecord
-    claims: tuple[ClaimContext, ...]
-    parts: tuple[PartContext, ...] = ()
+    sections: tuple[SectionContext, ...] = ()
     confidence: str = ""
+    unready: str = ""
     note: Note | None = None
-
-    @property
-    def first(self) -> list[ClaimContext]:
-        return [claim for claim in self.claims if not claim.is_more]
-
-    @property
-    def more(self) -> list[ClaimContext]:
-        return [claim for claim in self.claims if claim.is_more]
 
 
 def answer_contexts(
@@ -106,7 +97,7 @@ def claim_context(
         is_supported=claim.is_supported,
         is_more=claim.is_more,
         language=language,
-        part=claim.part,
+        heading=claim.heading,
     )
 
 
@@ -124,37 +115,20 @@ def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
     if share is not None:
         confidence = next(name for minimum, name in CONFIDENCES if share >= minimum)
     return AnswerContext(
-        answer=record, claims=claims, parts=_parts(record, claims), confidence=confidence, note=note
+        answer=record,
+        sections=tuple(map(_section, by_question(claims, record.parts))),
+        confidence=confidence,
+        unready=unready_note(record.unready),
+        note=note,
     )
 
 
-def _parts(record: AnswerRecord, claims: Sequence[ClaimContext]) -> tuple[PartContext, ...]:
-    """Return the claims by their questions; nothing where one was asked, or none is known.
-
-    A question without claims is among them only where the note says that it has no answer: its
-    claims may be withheld, or stand with another question.
-    """
-    parts = {part["text"]: part for part in record.trace.get("parts", ())}
-    if len(parts) < 2 or not any(claim.part in parts for claim in claims):
-        return ()
-    contexts = [
-        _part(record, claims, part)
-        for text, part in parts.items()
-        if any(claim.part == text for claim in claims) or named(text) in record.note
-    ]
-    unknown = tuple(claim for claim in claims if claim.part not in parts)
-    rest = [PartContext(question="", first=unknown)] if unknown else []
-    return (*rest, *contexts)
-
-
-def _part(
-    record: AnswerRecord, claims: Sequence[ClaimContext], part: Mapping[str, Any]
-) -> PartContext:
-    own = tuple(claim for claim in claims if claim.part == part["text"])
-    # A language model's sentences are one text, and an overview is a list.
-    is_whole = record.model or part["breadth"] == Breadth.BROAD
-    count = len(own) if is_whole else 1
-    return PartContext(question=separated(part["text"])[0], first=own[:count], more=own[count:])
+def _section(section: Section[ClaimContext]) -> SectionContext:
+    return SectionContext(
+        heading=section.heading,
+        first=tuple(claim for claim in section.claims if not claim.is_more),
+        more=tuple(claim for claim in section.claims if claim.is_more),
+    )
 
 
 def stream(
@@ -172,11 +146,11 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
     """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
     yield events.event("begun", address)
     quotes: dict[int, Quote] = {}
-    part = ""
+    heading = ""
     try:
         for event_ in steps:
-            yield from _encode_event(event_, quotes, part)
-            part = event_.claim.part if isinstance(event_, ClaimEvent) else part
+            yield from _encode_event(event_, quotes, heading)
+            heading = event_.claim.heading if isinstance(event_, ClaimEvent) else heading
         yield events.event("answer", render())
     except KnowledgeBaseError as error:
         yield _failed(error)
@@ -185,18 +159,18 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
         yield _failed(UnexpectedError())
 
 
-def _encode_event(event_: Event, quotes: dict[int, Quote], part: str) -> Iterator[str]:
-    """Encode an event; a claim has its question as heading, unless ``part`` is the same one."""
+def _encode_event(event_: Event, quotes: dict[int, Quote], heading: str) -> Iterator[str]:
+    """Encode an event; a claim has its heading, unless it is that of the claim before it."""
     if isinstance(event_, Progress):
         label = STAGE_LABELS.get(event_.stage, event_.stage)
         yield events.event("stage", translated(label))
     elif isinstance(event_, ClaimEvent):
         quotes |= by_number(event_.quotes)
-        own = event_.claim.part
+        own = event_.claim.heading
         context = {
             "claim": claim_context(event_.claim, quotes),
             "quotes": event_.quotes,
-            "heading": separated(own)[0] if own != part else "",
+            "heading": own if own != heading else "",
         }
         yield events.event("claim", render_to_string("citations/_claim_event.html", context))
     elif isinstance(event_, FinalEvent):

@@ -9,6 +9,8 @@ import typer
 from rich.text import Text
 
 from citations.answers.answer import MORE, STAGE_LABELS, ClaimEvent, Progress
+from citations.answers.library_notes import unready_note
+from citations.answers.sections import UNANSWERED, by_question
 from citations.errors import ConversationNotFound
 from citations.models import Conversation
 from citations.notebook import answers, conversations, questions
@@ -98,7 +100,7 @@ def _latest_conversation(scope: Scope, collection: str) -> Conversation:
 
 def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:
     """Print stages and claims as they come, unless ``quiet``; return the answer."""
-    reply, has_more = None, False
+    reply, heading, has_more = None, "", False
     with nullcontext() if quiet else err().status("Asking …") as status:
         for step in steps:
             match step:
@@ -107,13 +109,20 @@ def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:
                 case Progress(stage=stage) if status:
                     status.update(f"{STAGE_LABELS.get(stage, stage)} …")
                 case ClaimOut() if not quiet:
+                    if step.heading and step.heading != heading:
+                        _print_heading(step.heading)
                     if step.is_more and not has_more:
                         say(f"\n{MORE}:", "dim")
-                    has_more = step.is_more
+                    heading, has_more = step.heading, step.is_more
                     _print_claim(step)
     if reply is None:
         raise KnowledgeBaseError("The answer is incomplete.", hint="Ask again.")
     return reply
+
+
+def _print_heading(heading: str) -> None:
+    say("")
+    out().print(Text(printable(heading), style="bold underline"), soft_wrap=True)
 
 
 def _print_claim(claim: ClaimOut) -> None:
@@ -129,9 +138,7 @@ def _print_citations(reply: TracedReplyOut) -> None:
     if reply.state == "help":
         say(reply.note)
         return
-    is_refused = reply.state == "refused"
-    if reply.note:
-        say(reply.note, "yellow" if is_refused else "dim")
+    _print_missing(reply)
     for quote in reply.citations:
         _print_passage(f"[{quote.number}]", quote, quote.quote)
     if reply.nearest:
@@ -139,12 +146,25 @@ def _print_citations(reply: TracedReplyOut) -> None:
     for passage in reply.nearest:
         text = shorten(" ".join(passage.text.split()), NEAREST_SHOWN, placeholder=" …")
         _print_passage("–", passage, text)
+    is_refused = reply.state == "refused"
     writer = reply.model or "the sources’ own words"
     about = ["nothing was made up" if is_refused else writer]
     about += [f"{reply.milliseconds / 1000:.1f} s"] if reply.milliseconds is not None else []
     if reply.confidence is not None:
         about.insert(0, f"confidence {reply.confidence:.0%}")
     note(" · ".join(about))
+
+
+def _print_missing(reply: TracedReplyOut) -> None:
+    """Print what the sources do not answer, and which of them were not ready."""
+    for section in by_question(reply.claims, reply.parts):
+        if not section.claims:
+            _print_heading(section.heading)
+            say(str(UNANSWERED), "dim")
+    if reply.note:
+        say(reply.note, "yellow" if reply.state == "refused" else "dim")
+    if unready := unready_note(reply.unready):
+        say(unready, "dim")
 
 
 def _print_passage(label: str, passage: QuotationOut | NearestOut, text: str) -> None:

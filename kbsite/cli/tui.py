@@ -205,7 +205,9 @@ def turn_of(record: AnswerRecord) -> Turn:
     ]
     turn.footer = AnswerFooter(
         is_refusal=not record.claims,
+        parts=record.parts,
         note=record.note,
+        unready=record.unready,
         model=record.model,
         confidence=record.confidence,
         milliseconds=record.milliseconds or 0.0,

@@ -1,8 +1,11 @@
 """Renders answers to questions, their citations, and checked quotes as tools' answers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from citations.answers.answer import Quote
+from citations.answers.library_notes import unready_note
+from citations.answers.sections import UNANSWERED, by_question
 from citations.quotes.verification import VerifiedQuote
 from citations.schemas.answers import (
     ClaimOut,
@@ -36,8 +39,9 @@ _TOO_SHORT = "Too short to prove anything: verify_quote with three words or more
 
 def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
     """Return an answer within the budget: claims first, then citations or the nearest passages."""
-    head = _head(clip(reply))
-    room = arguments.budget - CURSOR - tokens(head) - tokens(_CITE) - tokens(_CUT)
+    head, unready = _head(clip(reply)), unready_note(reply.unready)
+    frame = (head, unready, _CITE, _CUT, *_headings(reply))
+    room = arguments.budget - CURSOR - sum(map(tokens, frame))
     claims, room = _take(reply.claims, "text", room)
     cited = {number for claim in claims for number in claim.citations}
     quotations = [quotation for quotation in reply.citations if quotation.number in cited]
@@ -45,9 +49,24 @@ def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
     nearest, _ = _take(reply.nearest, "text", room)
     pairs = ((reply.claims, claims), (quotations, citations), (reply.nearest, nearest))
     is_cut = any(len(kept) < len(rows) for rows, kept in pairs)
-    lines = [_line(0, row) for row in (*claims, *citations, *nearest)]
+    lines = [*_claim_lines(reply, claims), *(_line(0, row) for row in (*citations, *nearest))]
+    lines += [unready] if unready else []
     tail = [*([_CITE] if citations else []), *([_CUT] if is_cut else [])]
     return joined(head, lines, "\n".join(tail), None)
+
+
+def _claim_lines(reply: ReplyOut, claims: Sequence[ClaimOut]) -> list[str]:
+    """Write claims under their questions, and which of these the sources do not answer."""
+    lines = []
+    for section in by_question(claims, reply.parts):
+        lines += [f"## {for_models(section.heading)}"] if section.heading else []
+        lines += [_line(0, claim) for claim in section.claims] or [str(UNANSWERED)]
+    return lines
+
+
+def _headings(reply: ReplyOut) -> list[str]:
+    parts = ((part.heading, "" if part.is_answered else UNANSWERED) for part in reply.parts)
+    return [f"## {heading}\n{unanswered}\n" for heading, unanswered in parts]
 
 
 def render_citation(quote: Quote, arguments: Arguments) -> str:

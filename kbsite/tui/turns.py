@@ -9,6 +9,8 @@ from typing import Any
 from textual.content import Content
 
 from citations.answers import answer
+from citations.answers.library_notes import unready_note
+from citations.answers.sections import UNANSWERED, by_question
 from citations.passages import Locator, PassageSource, place
 
 NEAREST_SHOWN = 140  # characters of a nearest passage
@@ -63,7 +65,9 @@ class AnswerFooter:
     """The facts about a whole answer; ``trace`` is the JSON form of its trace."""
 
     is_refusal: bool = False
+    parts: Sequence[answer.AnswerPart] = ()
     note: str = ""
+    unready: Sequence[answer.UnreadySource] = ()
     model: str = ""
     confidence: float | None = None
     milliseconds: float = 0.0
@@ -73,7 +77,9 @@ class AnswerFooter:
     def of(cls, reply: answer.Reply) -> "AnswerFooter":
         return cls(
             is_refusal=reply.outcome is answer.AnswerOutcome.REFUSED,
+            parts=reply.parts,
             note=reply.note,
+            unready=reply.unready,
             model=reply.model,
             confidence=reply.confidence,
             milliseconds=reply.milliseconds,
@@ -125,9 +131,12 @@ def printable(text: str) -> str:
 def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
     """Return a turn with the chosen quote's label highlighted, without colours too."""
     parts = [Content.styled(f"❯ {printable(turn.question)}", "bold $primary")]
-    for is_more, claims in groupby(turn.claims, key=lambda claim: claim.is_more):
-        parts += [Content.styled(f"{answer.MORE}:", "dim")] if is_more else []
-        parts += [_claim(claim, turn.quotes, chosen) for claim in claims]
+    for section in by_question(turn.claims, turn.footer.parts if turn.footer else ()):
+        parts += [Content.styled(f"\n{printable(section.heading)}", "bold")] * bool(section.heading)
+        parts += [Content.styled(str(UNANSWERED), "dim")] * (not section.claims)
+        for is_more, claims in groupby(section.claims, key=lambda claim: claim.is_more):
+            parts += [Content.styled(f"{answer.MORE}:", "dim")] if is_more else []
+            parts += [_claim(claim, turn.quotes, chosen) for claim in claims]
     if turn.footer is not None:
         parts += _footer(turn, turn.footer, chosen)
     elif turn.problem:
@@ -203,6 +212,8 @@ def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> 
     if footer.note:
         style = "$warning" if footer.is_refusal else "dim"
         parts.append(Content.styled(printable(footer.note), style))
+    if unready := unready_note(footer.unready):
+        parts.append(Content.styled(printable(unready), "dim"))
     if footer.is_refusal and turn.quotes:
         parts.append(Content.styled("What comes nearest:", "dim"))
         parts += [_nearest(quote, is_chosen=quote == chosen) for quote in turn.quotes]

@@ -105,6 +105,42 @@ def writes(liar: ModelStandIn, make: Callable[[dict[str, str]], str]) -> None:
     liar.answer = answer
 
 
+def test_claims_of_a_language_model_stand_under_the_question_whose_passage_they_cite(
+    library: dict[str, Source], liar: ModelStandIn, scope: Scope
+) -> None:
+    questions = [
+        "What does backpropagation carry?",
+        "Where does soup get its taste?",
+        "Who won the chess game?",
+    ]
+    claims = (
+        'It carries the error.\nQUOTE [{Networks}]: "' + TRUE + '"\n\n'
+        'Soup gets it from bones.\nQUOTE [{Soup}]: "bones that simmer for nine hours"\n\n'
+        "NOT FOUND: who won the chess game"
+    )
+
+    def answer(text: str) -> str:
+        sent = str(liar.requests[-1].body["messages"])
+        rows = re.findall(r"Passage \[(\d+)\]\\n<[^>]+>\\n\((\w+)", sent)
+        numbers = {title: number for number, title in rows}
+        routed = "\n".join(f"SPECIFIC: {question}" for question in questions)
+        return claims.format(**numbers) if numbers else routed
+
+    liar.answer = answer
+    reply = asked(scope, " ".join(questions))
+    assert reply.model
+    assert [(claim.heading, claim.text) for claim in reply.claims] == [
+        (questions[0], "It carries the error."),
+        (questions[1], "Soup gets it from bones."),
+    ]
+    assert [(part.heading, part.is_answered) for part in reply.parts] == [
+        (questions[0], True),
+        (questions[1], True),
+        (questions[2], False),
+    ]
+    assert "chess" not in reply.note
+
+
 def test_no_lie_becomes_a_citation(
     library: dict[str, Source], liar: ModelStandIn, scope: Scope
 ) -> None:
@@ -327,7 +363,9 @@ def test_what_the_passages_do_not_say_makes_an_answer_partial(
     )
     reply = asked(scope)
     assert reply.outcome == AnswerOutcome.PARTIAL
-    assert reply.note == "I cannot find information about “how soup gets its taste” in the sources."
+    assert [part.is_answered for part in reply.parts] == [True, False]
+    assert "soup" in reply.parts[1].heading
+    assert reply.note == ""
 
 
 @pytest.mark.parametrize("fault", [Fault.REFUSED, Fault.CUT, Fault.EMPTY])

@@ -1,14 +1,16 @@
-"""Greetings get help, and a refusal says which sources are not embedded yet."""
+"""Greetings get help, and answers name the sources that were not ready yet."""
 
 import pytest
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
+from citations.answers.library_notes import unready_note, unready_sources
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
+from citations.library.filters import Filter
 from citations.models import Source, State
 from tests.makers import make_video
-from transcripts.models import Collection
+from transcripts.models import Collection, Job
 from transcripts.scope import NOTHING, Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
@@ -79,16 +81,49 @@ def test_with_nothing_to_sum_up_help_says_that_the_library_is_empty() -> None:
         assert reply.note == "There is nothing to ask yet: add recordings or documents first."
 
 
-def test_a_refusal_says_which_sources_are_not_embedded_yet(
+def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
     lecture: Source, collection: Collection, scope: Scope
 ) -> None:
-    question = "Quando zarpa el barco?"
-    refused = "I cannot find information about “Quando zarpa el barco?” in the sources."
-    assert answer(scope, question).note == refused
+    questions = ("What does backpropagation carry?", "Quando zarpa el barco?")
+    assert [answer(scope, question).unready for question in questions] == [(), ()]
     for number in range(4):
         make_video(collection, key=f"later {number}", title=f"Later {number}")
     discovery.adopt()
-    Source.objects.exclude(pk=lecture.pk).update(state=State.WORDS)
-    gap = "4 of 5 sources are not embedded yet: “Later 0”, “Later 1”, “Later 2” and 1 other."
-    assert answer(scope, question).note == f"{refused} {gap}"
-    assert "not embedded" not in answer(NOTHING, question).note
+    later = Source.objects.exclude(pk=lecture.pk)
+    later.update(state=State.WORDS)
+    later.filter(title="Later 3").update(state=State.PENDING)
+    later.filter(title="Later 2").update(state=State.FAILED)  # it will not be ready
+    for question in questions:
+        reply = answer(scope, question)
+        assert [(source.title, source.state) for source in reply.unready] == [
+            ("Later 0", "embedding"),
+            ("Later 1", "embedding"),
+            ("Later 3", "indexing"),
+        ]
+        assert "not ready" not in reply.note
+        assert unready_note(reply.unready) == (
+            "3 sources were not ready yet when this was asked: “Later 0”, “Later 1”, “Later 3”."
+        )
+        assert answer(NOTHING, question).unready == ()
+
+
+def test_what_is_fetched_or_read_counts_where_it_may_be_asked(
+    lecture: Source, collection: Collection, scope: Scope
+) -> None:
+    job = {"collection": collection, "state": Job.State.QUEUED}
+    Job.objects.create(kind=Job.Kind.VIDEO, target="dQw4w9WgXcQ", **job)
+    Job.objects.create(kind=Job.Kind.FILES, target="3 files", **job)
+    Job.objects.create(kind=Job.Kind.VIDEO, target="known", video=lecture.video, **job)
+    Job.objects.create(kind=Job.Kind.FEED, target="a playlist", **job)
+    assert [
+        (source.title, source.state, source.source_id)
+        for source in unready_sources(scope, Filter(collections=(collection.slug,)))
+    ] == [
+        ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", "fetching", None),
+        ("3 files", "reading", None),
+    ]
+    other = Collection.objects.create(name="Other", slug="other")
+    whole = Scope(readable=scope.readable | {other.pk})
+    for narrow in (Filter(sources=(str(lecture.uuid),)), Filter(collections=("other",))):
+        assert unready_sources(whole, narrow) == ()
+    assert unready_sources(NOTHING, Filter()) == ()

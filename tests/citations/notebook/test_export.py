@@ -104,6 +104,7 @@ def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
         "citations": [1],
         "is_supported": True,
         "is_more": False,
+        "heading": "",
     }
     (citation,) = answered["citations"]
     assert (citation["quote"], citation["page"], citation["place"], citation["title"]) == (
@@ -157,6 +158,37 @@ def test_an_overview_has_a_paragraph_for_each_heading(
         assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][
             1:3
         ] == told
+
+
+def test_each_of_several_questions_is_a_heading_and_what_was_not_ready_is_said(
+    scope: Scope, conversation: Conversation, collection: Collection
+) -> None:
+    claims = [
+        {"text": text, "citations": [1], "is_supported": True, "heading": heading}
+        for heading, text in (("Does it *grow*?", "It grows."), ("Always?", "Always."))
+    ]
+    headings = ["Does it *grow*?", "Who says so?", "Always?"]
+    Answer.objects.filter(ordinal=1).update(
+        claims=claims,
+        parts=[{"heading": text, "is_answered": text != "Who says so?"} for text in headings],
+        unready=[
+            {"title": "Soup", "state": "reading", "source_id": None, "collection": collection.pk}
+        ],
+    )
+    markdown = LexborHTMLParser(
+        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+    )
+    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    for page in (markdown, printed):
+        assert [heading.text() for heading in page.css("h3")] == headings
+        said = [text.text() for text in page.css("h3 + p")]
+        assert said[1] == "The sources do not answer this question."
+        assert [text.partition(".")[0] for text in said] == ["It grows", said[1][:-1], "Always"]
+        assert "1 source was not ready yet when this was asked: “Soup”." in page.body.text()
+    answered = json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"][0]
+    assert [claim["heading"] for claim in answered["claims"]] == ["Does it *grow*?", "Always?"]
+    assert answered["parts"][1] == {"heading": "Who says so?", "is_answered": False}
+    assert answered["unready"] == [{"source_id": None, "title": "Soup", "state": "reading"}]
 
 
 def test_what_was_cited_keeps_its_number_when_others_are_gone(

@@ -158,49 +158,44 @@ def test_claims_beside_the_first_are_folded_beneath_it(
 def test_of_several_questions_each_has_a_heading_over_its_claims_and_says_if_it_has_none(
     page: Client, conversation: Conversation, talk: Source
 ) -> None:
-    direction, context, soup = "How does it run?", "How far? (How does it run?)", "What is soup?"
     claims = [
-        {"text": text, "citations": [1], "is_supported": True, "part": part}
-        for text, part in (
-            ("Backwards.", direction),
-            ("From the end.", direction),
-            ("Far.", context),
+        {"text": text, "citations": [1], "is_supported": True, "heading": heading, "is_more": more}
+        for text, heading, more in (
+            ("Backwards.", "How does it run?", False),
+            ("From the end.", "How does it run?", True),
+            ("Far.", "How far?", False),
         )
     ]
-    parts = [{"text": text, "breadth": "specific"} for text in (direction, context, soup)]
-    answer = make_answer(
-        conversation,
-        state=AnswerState.PARTIAL,
-        claims=claims,
-        note="I cannot find information about soup in the sources.",
-        trace={"parts": parts, "evidence": []},
-    )
+    parts = [
+        {"heading": heading, "is_answered": heading != "What is soup?"}
+        for heading in ("How does it run?", "What is soup?", "How far?")
+    ]
+    answer = make_answer(conversation, state=AnswerState.PARTIAL, claims=claims, parts=parts)
     make_citation(answer, talk)
     text = LexborHTMLParser(text_of(page.get(path(conversation)))).css_first(".answer-text")
-    assert [heading.text() for heading in text.css("h3.part-question")] == [
-        direction,
-        "How far?",
-        soup,
-    ]
-    shown = [node.text(strip=True) for node in text.css(".part-question, .claim, p.muted")]
+    shown = [node.text(strip=True) for node in text.css("h3.part-question, .claim, p.muted")]
     assert shown == [
-        *(direction, "Backwards.[1]", "From the end.[1]"),
+        *("How does it run?", "Backwards.[1]", "From the end.[1]"),
+        *("What is soup?", "The sources do not answer this question."),
         *("How far?", "Far.[1]"),
-        *(soup, "The sources do not answer this question."),
     ]
     (more,) = text.css("details.more-claims")
     assert [claim.text(strip=True) for claim in more.css(".claim")] == ["From the end.[1]"]
 
 
-def test_an_answer_whose_claims_have_no_question_is_shown_without_headings(
-    page: Client, conversation: Conversation, talk: Source
+def test_one_line_says_which_sources_were_not_ready(
+    page: Client, conversation: Conversation, talk: Source, collection: Collection
 ) -> None:
-    claims = [{"text": "It runs backwards.", "citations": [1], "is_supported": True}]
-    parts = [{"text": text, "breadth": "specific"} for text in ("How?", "Why?")]
-    make_citation(make_answer(conversation, claims=claims, trace={"parts": parts}), talk)
+    answer = make_answer(conversation, claims=[], state=AnswerState.REFUSED, note="Not found.")
+    assert "not ready" not in text_of(page.get(path(conversation)))
+    answer.unready = [
+        {"title": "Soup", "state": "fetching", "source_id": None, "collection": collection.pk}
+    ]
+    answer.save()
     tree = LexborHTMLParser(text_of(page.get(path(conversation))))
-    assert tree.css(".claim")
-    assert not tree.css(".part-question")
+    (line,) = (note for note in tree.css(".note") if "not ready" in note.text())
+    assert "1 source was not ready yet when this was asked: “Soup”." in line.text()
+    assert (line.css_first("a").attributes["href"] or "").startswith("/?") or line.css_first("a")
 
 
 # The empty page
@@ -321,11 +316,11 @@ def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(
 
 
 def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
-    direction, context = "How does it run?", "How far? (How does it run?)"
+    direction, distance = "How does it run?", "How far?"
     claims = (
-        Claim(text="Backwards.", part=direction),
-        Claim(text="From the end.", part=direction),
-        Claim(text="Far.", part=context),
+        Claim(text="Backwards.", heading=direction),
+        Claim(text="From the end.", heading=direction),
+        Claim(text="Far.", heading=distance),
         Claim(text="Of no question."),
     )
     _, *heard, _ = told(ClaimEvent(claim=claim) for claim in claims)
@@ -333,7 +328,7 @@ def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
     assert [[heading.text() for heading in heading_list] for heading_list in headings] == [
         [direction],
         [],
-        ["How far?"],
+        [distance],
         [],
     ]
 

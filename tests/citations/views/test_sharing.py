@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer, Citation, Conversation, Highlight, SharedLink, Source
 from citations.notebook import highlights
@@ -84,6 +85,30 @@ def test_the_passage_of_a_citation_is_shared_alone(
     shown = text_of(Client().get(SharedLink.objects.get().path))
     assert citation.quote in shown
     assert "What runs?" not in shown
+
+
+def test_a_shared_answer_to_several_questions_has_their_headings_and_names_no_other_source(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    Collection.objects.update(allows_links=True)
+    answer = citation.answer
+    assert answer is not None
+    answer.claims[0]["heading"] = "What runs?"
+    answer.parts = [
+        {"heading": "What runs?", "is_answered": True},
+        {"heading": "Who walks?", "is_answered": False},
+    ]
+    answer.unready = [
+        {"title": "Soup", "state": "reading", "source_id": None, "collection": collection.pk}
+    ]
+    answer.save()
+    page.post(paths(citation)[0])
+    tree = LexborHTMLParser(text_of(Client().get(SharedLink.objects.get().path)))
+    headings = tree.css("h2.part-question")
+    assert [heading.text() for heading in headings] == ["What runs?", "Who walks?"]
+    assert citation.quote in tree.css_first("h2.part-question + p").text()
+    assert "The sources do not answer this question." in tree.body.text()
+    assert "Soup" not in tree.body.text()
 
 
 def test_what_was_noted_at_the_passage_stays(

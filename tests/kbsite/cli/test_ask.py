@@ -56,6 +56,27 @@ def test_claims_beside_the_first_stand_under_a_line(kb: Kb, library: Collection)
     assert "[2]" in rest.partition("[1]")[0]
 
 
+def test_of_several_questions_each_is_a_heading_and_what_was_not_ready_is_said(
+    kb: Kb, library: Collection
+) -> None:
+    said = "Insects have six legs, as biologists counted again."
+    monks = "Old books of monks claimed that insects have eight legs."
+    for key, sentence in (("a", said), ("m", monks)):
+        make_video(library, key=key, title=key, cues=[Cue(0, 5_000, sentence)])
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    make_video(library, key="b", title="Later", cues=[Cue(0, 5_000, "Soup.")])
+    discovery.adopt()
+    question, other = "How many legs do insects have?", "When does the ship to Peru sail?"
+    shown = kb("ask", f"{other} {question}").out
+    first = shown.partition(f"{question}\n")[2].partition("\n")[0]
+    assert first in (f"{said} [1]", f"{monks} [1]")
+    assert f"{other}\nThe sources do not answer this question." in shown
+    assert shown.count("Peru") == 1
+    assert "not ready yet when this was asked: “Later”" in shown
+
+
 def test_a_greeting_gets_help(kb: Kb, library: Collection) -> None:
     make_document(library, ["The governor keeps the speed even."], title="Turbines")
     helped = kb("ask", "hello")

@@ -8,10 +8,17 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from citations.answers.answer import Claim, FinalEvent, Progress
+from citations.answers.answer import (
+    AnswerPart,
+    Claim,
+    FinalEvent,
+    Preparation,
+    Progress,
+    UnreadySource,
+)
 from kbsite.tui.notebook import ListedSource
 from kbsite.tui.panels import ConversationPanel, SourcesPanel
-from kbsite.tui.turns import Turn, turn_content
+from kbsite.tui.turns import AnswerFooter, Turn, turn_content
 from tests.kbsite.tui.conftest import (
     ANSWER,
     REFUSAL,
@@ -349,3 +356,26 @@ def test_claims_beside_the_first_stand_under_a_line() -> None:
     claims = [Claim(text="Wait."), Claim(text="Never wait.", is_more=True)]
     lines = turn_content(Turn("How long?", claims=claims)).plain.splitlines()
     assert lines[:4] == ["❯ How long?", "Wait.", "More from the sources:", "Never wait."]
+
+
+def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_said() -> None:
+    claims = [
+        Claim(text="Ten seconds.", heading="How long?"),
+        Claim(text="The server.", heading="Who?"),
+    ]
+    footer = AnswerFooter(
+        parts=[
+            AnswerPart(heading="How long?", is_answered=True),
+            AnswerPart(heading="Why?", is_answered=False),
+            AnswerPart(heading="Who?", is_answered=True),
+        ],
+        unready=[UnreadySource(title="Soup", state=Preparation.READING, collection=1)],
+    )
+    turn = Turn("How long? Why? Who?", claims=claims, footer=footer)
+    lines = [line for line in turn_content(turn).plain.splitlines() if line]
+    assert lines[1:8] == [
+        *("How long?", "Ten seconds."),
+        *("Why?", "The sources do not answer this question."),
+        *("Who?", "The server."),
+        "1 source was not ready yet when this was asked: “Soup”.",
+    ]
