@@ -66,7 +66,8 @@ def unready_note(sources: Sequence[Unready]) -> str:
     """Say which sources were not ready when an answer was given; nothing where all were."""
     if not sources:
         return ""
-    titles = _named([source.title for source in sources])
+    titles = ", ".join(f"“{source.title[:_TITLE]}”" for source in sources[:TITLES])
+    titles += ", …" * (len(sources) > TITLES)
     if len(sources) >= MOST_UNREADY:
         return _("Many sources were not ready yet when this was asked, such as %(titles)s.") % {
             "titles": titles
