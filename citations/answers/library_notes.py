@@ -67,7 +67,8 @@ def unready_note(sources: Sequence[Unready]) -> str:
     if not sources:
         return ""
     titles = ", ".join(f"“{source.title[:_TITLE]}”" for source in sources[:TITLES])
-    titles += ", …" * (len(sources) > TITLES)
+    if len(sources) > TITLES:
+        titles = _("%(titles)s and others") % {"titles": titles}
     if len(sources) >= MOST_UNREADY:
         return _("Many sources were not ready yet when this was asked, such as %(titles)s.") % {
             "titles": titles

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -14,16 +15,30 @@ from citations.guide.builder import Meanwhile
 from citations.guide.items import KINDS, GuideItem, SourceGuide
 from citations.models import Guide, Source, SourceQuerySet, State
 from citations.passages import Locator
+from citations.text.function_words import UNKNOWN, function_words
 from transcripts import clock, locks
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.scope import Scope
+from transcripts.stemming import primary_language
 
 VERSION: Final = 1  # of the rules; a greater one makes every guide anew
 TRIES: Final = 3  # at one text; each may have ended with its process
 LATEST: Final = 40  # guides among which questions are suggested
+SHORT: Final = 2_000  # characters, below which hardly a source has anything certain to show
 
 logger = logging.getLogger(__name__)
+
+
+class Absence(StrEnum):
+    """Why a source has no guide, or an empty one."""
+
+    INDEXING = "indexing"
+    MAKING = "making"
+    SHORT = "short"
+    LANGUAGE = "language"
+    NOTHING = "nothing"
+    UNREADABLE = "unreadable"  # what it is shown for is said elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +63,21 @@ def of(source: Source) -> SourceGuide | None:
             for kind, items in kinds.items()
         }
     )
+
+
+def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
+    """Say why a source has no guide to show; None if it has one."""
+    if guide and not guide.is_empty:
+        return None
+    if guide is None and source.state in (State.PENDING, State.WORDS):
+        return Absence.INDEXING
+    if source.state == State.FAILED or not source.chunk_count:
+        return Absence.UNREADABLE
+    if guide is None and missing().filter(pk=source.pk).exists():
+        return Absence.MAKING
+    if function_words(primary_language(source.language) or "en") == UNKNOWN:
+        return Absence.LANGUAGE
+    return Absence.SHORT if source.characters < SHORT else Absence.NOTHING
 
 
 def suggested(

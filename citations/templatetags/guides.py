@@ -14,12 +14,14 @@ register = template.Library()
 
 @register.inclusion_tag("citations/_guide.html", takes_context=True)
 def guide_of(context: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Show the guide to a source, if it has one; open where the source is opened for the first
-    time.
+    """Show the guide to a source, or why there is none; open where the source is opened for the
+    first time.
     """
+    guide = guide_storage.of(source)
     return {
         "source": source,
-        "guide": guide_storage.of(source),
+        "guide": guide,
+        "absence": guide_storage.absence(source, guide),
         "is_open": context.get("is_first_visit", False),
         "csrf_token": context.get("csrf_token"),
     }

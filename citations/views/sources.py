@@ -15,7 +15,7 @@ from citations.library.filters import find_source
 from citations.models import Document, Source
 from citations.tasks import send
 from citations.views import pages
-from transcripts.views.requests import PageRequest, done, number_of
+from transcripts.views.requests import PageRequest, done, fragment, number_of
 
 PAGE: Final = 50
 
@@ -49,6 +49,15 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
         "may_write": source.collection_id in writable,
     }
     return render(request, "citations/source.html", context)
+
+
+@require_safe
+def show_guide(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Show the guide to a source: a fragment that polls until it is made."""
+    source = find_source(request.access, str(source_id))
+    if not request.htmx:
+        return redirect("source", source_id=source_id)
+    return fragment(request, "citations/_guide_alone.html", {"source": source})
 
 
 @require_POST

@@ -104,7 +104,7 @@ def test_an_answer_and_a_refusal_name_the_sources_that_were_not_ready(
         assert unready_note(reply.unready) == (
             "3 sources were not ready yet when this was asked: “Later 0”, “Later 1”, “Later 3”."
         )
-        assert unready_note([*reply.unready, reply.unready[0]]).endswith("“Later 3”, ….")
+        assert unready_note([*reply.unready, reply.unready[0]]).endswith("“Later 3” and others.")
         assert answer(NOTHING, question).unready == ()
 
 

@@ -1,12 +1,14 @@
 """The guide beside a source, and the questions on empty pages."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.guide import storage as guide_storage
-from citations.models import Guide, Source
+from citations.models import Guide, Source, State
 from tests.citations.talks import talk_in
 from transcripts.models import Collection
 
@@ -59,9 +61,49 @@ def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
     assert marked.text().startswith("A sourdough starter rises")
 
 
-def test_a_source_without_a_guide_shows_none(browser: Client, talk: Source) -> None:
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({"state": State.WORDS}, "The guide comes when indexing is done."),
+        ({}, "The guide is being made."),
+    ],
+)
+def test_a_guide_that_is_to_come_appears_by_itself(
+    browser: Client, talk: Source, source: dict[str, Any], said: str
+) -> None:
+    made = Guide.objects.get()
     Guide.objects.all().delete()
-    assert not page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    Source.objects.update(**source)
+    coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert coming
+    assert said in coming.text()
+    address = coming.attributes["hx-get"] or ""
+    polled = browser.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert said in polled
+    made.save(force_insert=True)
+    shown = browser.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "sourdough" in shown
+    assert "hx-get" not in shown
+    assert browser.get(address).status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({}, "too short"),
+        ({"language": "zh"}, "in this language"),
+        ({"characters": 50_000}, "captions without full stops"),
+    ],
+)
+def test_a_source_without_anything_to_guide_to_says_why(
+    browser: Client, talk: Source, source: dict[str, Any], said: str
+) -> None:
+    Guide.objects.update(items={})
+    Source.objects.update(**source)
+    shown = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert shown
+    assert said in shown.text()
+    assert "hx-get" not in shown.attributes
 
 
 @pytest.mark.parametrize("address", ["/ask/", "/search/"])
