@@ -22,6 +22,7 @@ def most_bytes(*, is_stranger: bool = False) -> int:
     files = max(
         DOCUMENTS_AT_ONCE * settings.MAX_DOCUMENT_BYTES,
         ALL_FILES_FACTOR * settings.MAX_UPLOAD_BYTES,
+        settings.MAX_MEDIA_BYTES,
     )
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE) + (0 if is_stranger else int(files))
 

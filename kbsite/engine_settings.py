@@ -222,3 +222,6 @@ YOUTUBE_MAX_BYTES = option(
     "YOUTUBE_MAX_BYTES", 20_000_000, "Size limit of one response of YouTube."
 )
 MAX_UPLOAD_BYTES = option("MAX_UPLOAD_BYTES", 20_000_000, "Size limit of a caption file.")
+MAX_MEDIA_BYTES = option(
+    "MAX_MEDIA_BYTES", 500_000_000, "Size limit of an audio or video file.", least=1
+)

@@ -109,6 +109,7 @@ CONTENT_SECURITY_POLICY = {
         "script-src": ["'self'"],
         "style-src": ["'self'"],
         "img-src": ["'self'", "data:"],
+        "media-src": ["'self'"],
         "font-src": ["'self'"],
         "manifest-src": ["'self'"],
         "connect-src": ["'self'"],

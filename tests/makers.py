@@ -1,6 +1,7 @@
 """Makers of things that tests need: real rows through the real use cases."""
 
 import json
+import wave
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import accumulate
@@ -177,6 +178,17 @@ def make_paper(
     )
     Source.objects.filter(pk=source.pk).update(state=State.READY, digest="0" * 64)
     return Source.objects.get(pk=source.pk)
+
+
+def make_wav(seconds: int = 1) -> bytes:
+    """Make a silent sound file that browsers play."""
+    file = BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(1)
+        sound.setframerate(8_000)
+        sound.writeframes(b"\x80" * 8_000 * seconds)
+    return file.getvalue()
 
 
 def make_pdf(pages: Sequence[str]) -> bytes:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import IO, Any
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
 
@@ -15,20 +15,13 @@ from transcripts import (
     feed_entries,
     file_import,
     files,
+    media,
     storage,
+    thumbnails,
     youtube,
 )
 from transcripts.audit import Action
-from transcripts.models import (
-    Collection,
-    Feed,
-    Job,
-    JobFile,
-    Thumbnail,
-    Video,
-    YouTubeGate,
-    enqueue,
-)
+from transcripts.models import Collection, Feed, Job, JobFile, Video, YouTubeGate, enqueue
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_target
 from transcripts.work import retry as retry_table
@@ -108,13 +101,15 @@ def request_files(
     collection: Collection,
     uploads: Iterable[tuple[str, bytes]],
     *,
+    beside: Iterable[IO[bytes]] = (),
     language: str = "",
     tags: Sequence[str] = (),
     by: Any = None,
 ) -> Job:
-    """Queue the import of uploaded files (name, bytes).
+    """Queue the import of captions (name, bytes); ``beside`` them lie files that are to play.
 
-    Raises ``InvalidInput`` if no name is that of a transcript, and ``CaptionsTooLarge``.
+    Raises ``InvalidInput`` if no name is that of a transcript, ``CaptionsTooLarge``, and
+    ``MediaTooLarge``.
     """
     accepted = files.candidates(uploads)
     if not files.select(name for name, _ in accepted):
@@ -144,6 +139,8 @@ def request_files(
         for row in rows:
             if len(row.data) > LARGE_FILE:
                 row.save()  # alone: a statement takes many times the memory of its data
+        for file in beside:
+            media.keep_for(job, file, name=str(file.name))
     return job
 
 
@@ -257,7 +254,7 @@ def _run_video(job: Job) -> None:
         raise errors.NoCaptions("The captions of this video are empty.")
     job.report(step="storing", done=1, total=2)
     stored = storage.store_fetched(job.collection, fetched, tags=job.tags, by=job.created_by)
-    _store_thumbnail(client, stored.video)
+    thumbnails.fetch(client, stored.video)
     with transaction.atomic():
         if fetched.warning:
             job.add_problems({job.target: fetched.warning})
@@ -382,17 +379,4 @@ def _fetch_again_later(job: Job) -> None:
             created_by=job.created_by,
             run_after=clock.now() + timedelta(hours=1),
         )
-    )
-
-
-def _store_thumbnail(client: "youtube.YouTube", video: Video) -> None:
-    if Thumbnail.objects.filter(video=video).exists():
-        return
-    try:
-        data = client.thumbnail(video.youtube_id)
-    except errors.YouTubeError as error:
-        logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)
-        return
-    Thumbnail.objects.get_or_create(
-        video=video, defaults={"data": data, "content_type": "image/jpeg"}
     )

@@ -40,6 +40,11 @@ def max_upload_bytes() -> int:
     return int(settings.MAX_UPLOAD_BYTES)
 
 
+def max_media_bytes() -> int:
+    """Return the size limit of an audio or video file."""
+    return int(settings.MAX_MEDIA_BYTES)
+
+
 def streams_at_once() -> int:
     """Return how many event streams one user may have in one process; 0: any number."""
     return int(settings.STREAMS_AT_ONCE)

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from django.db import InterfaceError, OperationalError, transaction
 
-from transcripts import files, storage
+from transcripts import files, media, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError, UnexpectedError
 from transcripts.models import Job, JobFile, Video
 
@@ -23,6 +23,7 @@ def run(job: Job) -> None:
         video = _import(job, selected, written)
         job.report(step=selected.name[:60], done=min(job.done + 1, job.total))
     job.files.all().delete()
+    media.drop(job)
     if job.failure_count and job.failure_count >= job.total:
         raise _summary_of_problems(job)
     job.finish(video=video if len(selection) == 1 else None)
@@ -38,6 +39,8 @@ def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video 
         return None
     with transaction.atomic():
         stored = _store_or_note(job, upload, selected, written)
+        if stored:
+            media.hand_over(job, selected.name, stored.video)
         # The alternatives go, too, or the next worker would store a lesser format.
         job.files.filter(name__in=(selected.name, *selected.instead)).delete()
     return stored.video if stored else None

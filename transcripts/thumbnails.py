@@ -1,14 +1,15 @@
-"""Pictures of videos that people choose: checked, made small and written anew."""
+"""Pictures of videos: YouTube's, or one that people choose, which is made small first."""
 
+import logging
 from io import BytesIO
 from typing import IO, Final
 
 from django.db import transaction
 from PIL import Image, ImageOps
 
-from transcripts import audit
+from transcripts import audit, youtube
 from transcripts.audit import Action
-from transcripts.errors import InvalidInput
+from transcripts.errors import InvalidInput, YouTubeError
 from transcripts.models import Thumbnail, Video
 
 MOST_BYTES: Final = 8_000_000
@@ -16,6 +17,22 @@ MOST_PIXELS: Final = 40_000_000
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 SIZE: Final = (640, 360)  # pixels
 TYPE: Final = "image/webp"
+
+logger = logging.getLogger(__name__)
+
+
+def fetch(client: "youtube.YouTube", video: Video) -> None:
+    """Store YouTube's picture, unless there is one; to get none is no failure."""
+    if Thumbnail.objects.filter(video=video).exists():
+        return
+    try:
+        data = client.thumbnail(video.youtube_id)
+    except YouTubeError as error:
+        logger.info("no thumbnail for %s: %s", video.youtube_id, error.code)
+        return
+    Thumbnail.objects.get_or_create(
+        video=video, defaults={"data": data, "content_type": "image/jpeg"}
+    )
 
 
 def replace(video: Video, file: IO[bytes]) -> None:

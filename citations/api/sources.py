@@ -20,7 +20,7 @@ from citations.library.sources import SourcePage
 from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
-from transcripts import acquisition, activity, library
+from transcripts import acquisition, activity, library, media
 from transcripts.api.endpoints import Request, add_one, contents
 from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
@@ -85,7 +85,9 @@ def add_files(
 ) -> Status[FilesOut]:
     """Add documents, and queue the import of captions and yt-dlp's .info.json files beside them.
 
-    The content of a file decides what it is: PDF, Markdown, text and HTML become documents.
+    The content of a file decides what it is: PDF, Markdown, text and HTML become documents. Audio
+    and video files play beside the transcript of captions with the same name, sent with them or
+    already in the library.
     """
     request.caller.require_write()
     unknown = request.POST.keys() - UploadIn.model_fields.keys() - {"csrfmiddlewaretoken"}
@@ -95,13 +97,17 @@ def add_files(
     if len(files) > MAX_FILES:
         raise InvalidInput(f"files: at most {MAX_FILES} files are expected.")
     collection = library.target_collection(request.access, about.collection)
-    documents = [file for file in files if document_storage.is_document(file, file.name or "")]
-    captions = [file for file in files if file not in documents]
+    playable = [file for file in files if media.is_media(file)]
+    others = [file for file in files if file not in playable]
+    documents = [file for file in others if document_storage.is_document(file, file.name or "")]
+    captions = [file for file in others if file not in documents]
+    with_captions, alone = media.beside((file.name or "" for file in captions), playable)
     job = None
     if captions:  # first: a refused request must store nothing
         job = acquisition.request_files(
             collection,
             contents(captions),
+            beside=with_captions,
             language=about.language,
             tags=about.tags,
             by=request.caller.user,
@@ -109,9 +115,11 @@ def add_files(
         send_job(job)
         activity.place(request.access, [job])
         request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
+    is_alone = len(files) == 1
     added, problems = _add_documents(
-        collection, documents, about, by=request.caller.user, is_alone=len(files) == 1
+        collection, documents, about, by=request.caller.user, is_alone=is_alone
     )
+    problems += _add_media(collection, alone, is_alone=is_alone)
     if job is None and added:
         request.answer["Location"] = f"/api/content/sources/{added[0].source.uuid}/"
     return Status(
@@ -158,6 +166,26 @@ def delete_source(request: Request, source_id: SourceId) -> Status[Any]:
     return Status(204, None)
 
 
+def _add_media(
+    collection: Collection, files: Sequence[UploadedFile], *, is_alone: bool
+) -> list[JobProblem]:
+    """Store media files with their recordings; return the refused ones. Raises as below."""
+    problems: list[JobProblem] = []
+    for file in files:
+        try:
+            media.add(collection, file, name=file.name or "")
+        except KnowledgeBaseError as error:
+            if is_alone:
+                raise
+            problems.append(_problem(file, error))
+    return problems
+
+
+def _problem(file: UploadedFile, error: KnowledgeBaseError) -> JobProblem:
+    name = document_storage.clean_name(file.name or "")
+    return JobProblem(name=name, code=error.code, message=error.message, hint=error.hint)
+
+
 def _add_documents(
     collection: Collection,
     files: Sequence[UploadedFile],
@@ -183,10 +211,7 @@ def _add_documents(
         except KnowledgeBaseError as error:
             if is_alone:
                 raise
-            name = document_storage.clean_name(file.name or "")
-            problems.append(
-                JobProblem(name=name, code=error.code, message=error.message, hint=error.hint)
-            )
+            problems.append(_problem(file, error))
         else:
             send(document.source)
             added.append(document)

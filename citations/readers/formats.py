@@ -82,6 +82,7 @@ FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, 
 _BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
 _EXPORT: Final = "Save or print it as PDF, and add that."
 _RECOGNISE: Final = "Recognise its words (OCR), and save them as PDF or text."
+_CONVERT: Final = "Convert it to MP4 or WebM, and add that with its captions."
 _FOREIGN: Final = (
     (b"PK\x03\x04", "a ZIP archive, as Word, PowerPoint and e-books are", _EXPORT),
     (b"PK\x05\x06", "an empty ZIP archive", _EXPORT),
@@ -95,6 +96,7 @@ _FOREIGN: Final = (
     (b"7z\xbc\xaf", "packed (7-Zip)", "Unpack it first."),
     (b"Rar!", "packed (RAR)", "Unpack it first."),
     (b"\x28\xb5\x2f\xfd", "packed (Zstandard)", "Unpack it first."),
+    (b"\x1aE\xdf\xa3", "a Matroska video", _CONVERT),
     (b"\x89PNG", "an image", _RECOGNISE),
     (b"\xff\xd8\xff", "an image", _RECOGNISE),
     (b"GIF8", "an image", _RECOGNISE),

@@ -34,6 +34,14 @@ class Position:
     def from_ms(self) -> int:
         return self.begin or 0
 
+    @property
+    def media_fragment(self) -> str:
+        """Where a media file is to begin and end, as browsers read it in an address."""
+        if self.begin is None:
+            return ""
+        end = f",{self.until / 1000:.3f}" if self.until else ""
+        return f"#t={self.begin / 1000:.3f}{end}"
+
 
 def find_position(
     text: TranscriptText,

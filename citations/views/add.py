@@ -20,7 +20,7 @@ from citations.documents.storage import AddedDocument
 from citations.ingest import discovery
 from citations.library.filters import find_source
 from citations.tasks import send as send_source
-from transcripts import acquisition, library, storage
+from transcripts import acquisition, library, media, storage
 from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
@@ -124,15 +124,18 @@ def _existing(request: PageRequest, address: str) -> Video | None:
 
 def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> list[AddResult]:
     """Add everything in a checked form. An item that fails does not stop the others."""
-    documents = [
-        file for file in values["files"] if document_storage.is_document(file, file.name or "")
-    ]
-    values["files"] = [file for file in values["files"] if file not in documents]
+    playable = [file for file in values["files"] if media.is_media(file)]
+    others = [file for file in values["files"] if file not in playable]
+    documents = [file for file in others if document_storage.is_document(file, file.name or "")]
+    values["files"] = [file for file in others if file not in documents]
+    names = (file.name or "" for file in values["files"])
+    with_captions, alone = media.beside(names, playable)
     is_alone = len(documents) == 1 and not values["text"]
     # Captions first: they may refuse the request.
-    outcomes = [*_add_addresses(request, form), *_add_captions(request, form)]
+    outcomes = [*_add_addresses(request, form), *_add_captions(request, form, with_captions)]
     if values["text"].strip():
         outcomes.append(_add_text(values, by=request.user))
+    outcomes += [_add_media(values["collection"], file) for file in alone]
     return outcomes + [_add(values, file, by=request.user, alone=is_alone) for file in documents]
 
 
@@ -147,13 +150,16 @@ def _add_addresses(request: PageRequest, form: AddForm) -> list[AddResult]:
     ]
 
 
-def _add_captions(request: PageRequest, form: AddForm) -> list[AddResult]:
+def _add_captions(
+    request: PageRequest, form: AddForm, beside: "list[UploadedFile[Any]]"
+) -> list[AddResult]:
     values = form.cleaned_data
     if not values["files"]:
         return []
     files = list(form.uploads())
     name = files[0][0] if len(files) == 1 else f"{len(files)} files"
     about = {"by": request.user, "language": values["language"], "tags": values["tags"]}
+    about["beside"] = beside
     return [_queue(name, partial(acquisition.request_files, values["collection"], files, **about))]
 
 
@@ -174,6 +180,15 @@ def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:
     except KnowledgeBaseError as error:
         return AddResult(name=title, error=error)
     return AddResult(name=title, video=stored.video, warning=stored.warning)
+
+
+def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
+    name = document_storage.clean_name(file.name or "")
+    try:
+        video = media.add(collection, file, name=name)
+    except KnowledgeBaseError as error:
+        return AddResult(name=name, error=error)
+    return AddResult(name=name, video=video)
 
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool) -> AddResult:

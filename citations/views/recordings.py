@@ -23,7 +23,7 @@ from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from citations.views.reading_progress import resume_recording
-from transcripts import collections, library
+from transcripts import collections, conf, library
 from transcripts.errors import TranscriptNotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
@@ -59,6 +59,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
         "may_write": video.collection_id in request.access.writable,
         "transcripts": video.transcripts.light(),
         "formats": list(TranscriptFormat),
+        "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
     }
     try:
         transcript = library.find_transcript(video, language=parameters.language)

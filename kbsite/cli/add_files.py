@@ -1,4 +1,4 @@
-"""Find caption files and documents among files and folders, and store them in the library."""
+"""Find captions, documents and media among files and folders, and store them in the library."""
 
 import contextlib
 import itertools
@@ -14,9 +14,9 @@ from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.readers import formats
 from kbsite.cli.terminal import progress_bar
-from transcripts import conf, files, storage
+from transcripts import conf, files, media, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
-from transcripts.models import Collection
+from transcripts.models import Collection, Video
 from transcripts.storage import StoredTranscript
 
 BATCH_SIZE = 25  # files of one transaction, because each commit waits for the disk
@@ -57,6 +57,7 @@ class FilesToAdd:
 
     captions: list[FoundFile] = field(default_factory=list)
     documents: list[FoundFile] = field(default_factory=list)
+    media: list[FoundFile] = field(default_factory=list)
     skipped: int = 0
     problems: list[FileProblem] = field(default_factory=list)
 
@@ -69,7 +70,7 @@ class SidecarMetadata(NamedTuple):
     title: str
 
 
-Result = tuple[FoundFile, StoredTranscript | AddedDocument | KnowledgeBaseError]
+Result = tuple[FoundFile, StoredTranscript | AddedDocument | Video | KnowledgeBaseError]
 
 
 def is_file_name(name: str) -> bool:
@@ -115,6 +116,21 @@ def add_documents(
             with _opened(file.path) as stream:
                 result: AddedDocument | KnowledgeBaseError = document_storage.add(
                     collection, stream, name=file.name, **metadata._asdict()
+                )
+        except KnowledgeBaseError as error:
+            result = error
+        yield file, result
+
+
+def add_media(
+    collection: Collection, found: Sequence[FoundFile], *, quiet: bool
+) -> Iterator[Result]:
+    """Store audio and video files with the recordings of the same names."""
+    for file in _tracked(found, quiet=quiet):
+        try:
+            with _opened(file.path) as stream:
+                result: Video | KnowledgeBaseError = media.add(
+                    collection, stream, name=file.path.name
                 )
         except KnowledgeBaseError as error:
             result = error
@@ -185,7 +201,10 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     gathered.documents += (
         FoundFile(path=folder / name, name=_stored_name(name)) for name in sorted(documents)
     )
-    taken = documents | {name for file in chosen for name in (file.name, file.info_name)} - {""}
+    playable = [name for name in names if name not in used | documents and _is_media(folder / name)]
+    gathered.media += (FoundFile(folder / name, _stored_name(name)) for name in sorted(playable))
+    captions = {name for file in chosen for name in (file.name, file.info_name)} - {""}
+    taken = captions | documents | {*playable}
     gathered.skipped += len(names) - len(taken)
     for file in chosen:
         if file.name not in documents:
@@ -224,6 +243,8 @@ def _gather_named(paths: Sequence[Path], gathered: FilesToAdd) -> None:
     for path in dict.fromkeys(paths):
         if path not in chosen and files.is_candidate(path.name):
             gathered.skipped += path not in used_infos
+        elif _is_media(path):
+            gathered.media.append(FoundFile(path, _stored_name(path.name), named=True))
         elif _is_document(path):
             gathered.documents.append(FoundFile(path, _stored_name(path.name), named=True))
         else:
@@ -241,6 +262,14 @@ def _is_document(path: Path) -> bool:
     try:
         with _opened(path) as stream:
             return document_storage.is_document(stream, path.name)
+    except InvalidInput:
+        return False
+
+
+def _is_media(path: Path) -> bool:
+    try:
+        with _opened(path) as stream:
+            return media.is_media(stream)
     except InvalidInput:
         return False
 

@@ -27,7 +27,7 @@ from kbsite.cli.terminal import exit_code_of, note, say
 from transcripts import acquisition, storage
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.library import tracks
-from transcripts.models import Collection, Job, Transcript, WorkerPulse
+from transcripts.models import Collection, Job, Transcript, Video, WorkerPulse
 from transcripts.schemas import JobOut, VideoDetailsOut
 from transcripts.storage import StoredTranscript
 
@@ -39,6 +39,7 @@ class AddReport:
     stored: list[StoredTranscript] = field(default_factory=list)
     fetched: list[storage.StorageChange] = field(default_factory=list)
     documents: list[AddedDocument] = field(default_factory=list)
+    media: list[Video] = field(default_factory=list)
     skipped: int = 0
     problems: list[FileProblem] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -80,6 +81,7 @@ class AddReport:
             **self.counts(),
             "videos": [VideoDetailsOut.read(video, tracks(video)) for video in videos.values()],
             "documents": list(map(DocumentOut.model_validate, self.documents)),
+            "media": [video.key for video in self.media],
             "jobs": [JobOut.model_validate(job) for job in self.jobs],
             "problems": self.problems,
             "indexed": self.indexed,
@@ -90,8 +92,10 @@ class AddReport:
         if any(self.counts().values()) or self.problems:
             prefix = "Transcripts: " if self.documents else ""
             say(prefix + ", ".join(f"{count} {name}" for name, count in self.counts().items()))
-        elif not self.jobs and not self.documents:
+        elif not self.jobs and not self.documents and not self.media:
             note("No captions and no documents found: nothing was added.", "yellow")
+        for video in self.media:
+            say(f"“{video}” plays now beside its transcript.")
         self._print_jobs()
         print_problems(self.problems)
         self.indexed.print()
@@ -169,12 +173,15 @@ def _add_paths(
     results = chain(
         add_files.add_captions(collection, gathered.captions, metadata, quiet=options.quiet),
         add_files.add_documents(collection, gathered.documents, metadata, quiet=options.quiet),
+        add_files.add_media(collection, gathered.media, quiet=options.quiet),
     )
     for file, result in results:
         if isinstance(result, StoredTranscript):
             report.store(str(file.path), result)
         elif isinstance(result, AddedDocument):
             report.documents.append(result)
+        elif isinstance(result, Video):
+            report.media.append(result)
         elif file.named:
             report.fail(str(file.path), result)
         else:

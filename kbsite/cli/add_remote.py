@@ -27,6 +27,7 @@ from kbsite.cli.jobs import PATIENCE
 from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
 from kbsite.client.base import error_of
 from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
+from transcripts import media
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Job
 from transcripts.schemas import JobOut, VideoOut
@@ -160,7 +161,11 @@ class _Addition:
             [file.path, *filter(None, [file.info]), *(other.path for other in file.alternatives)]
             for file in gathered.captions
         ]
-        documents = [[file.path] for file in gathered.documents]
+        alone = [*gathered.documents]
+        for file in gathered.media:
+            beside = next((paths for paths in recordings if _belong(file.path, paths[0])), None)
+            beside.append(file.path) if beside else alone.append(file)
+        documents = [[file.path] for file in alone]
         for files in (recordings, documents):
             for batch in self._batches(files, most=1 if count <= MOST_ALONE else MOST_FILES):
                 self.show(f"Sending {batch[0].name}")
@@ -264,6 +269,12 @@ class _Addition:
             return True
         self.report.fail_file(path, InvalidInput("This is no file that can be read."))
         return False
+
+
+def _belong(path: Path, captions: Path) -> bool:
+    """Tell whether a media file and captions are of one recording."""
+    is_same = media.recording_name(path.name) == media.recording_name(captions.name)
+    return is_same and path.parent == captions.parent
 
 
 def _is_due(job: JobOut) -> bool:

@@ -50,6 +50,7 @@ OWNERS: dict[type[models.Model], tuple[str, ...]] = {
 # Rows that are read through a row above, an owner or a collection that was looked up.
 PARTS = {
     *("FeedEntry", "Thumbnail", "TranscriptIndex", "RawCaptions", "JobFile"),
+    *("MediaFile", "MediaPart"),
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
     *("Conversation", "Answer", "Highlight", "SharedLink", "Archive", "ArchivePart"),

@@ -52,6 +52,7 @@ from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
 from tests.makers import make_source, make_user, make_video
 from tests.webhook_receiver import WebhookReceiver
+from transcripts import media
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
 
 SECRET = "Confidential seminar"
@@ -134,6 +135,8 @@ PAGES = [
     Door("GET", "videos/<int:pk>/download/<str:form>/"),
     Door("GET", "videos/<int:pk>/thumbnail"),
     Door("POST", "videos/<int:pk>/thumbnail/", "thing", {"reset": "1"}),
+    Door("GET", "videos/<int:pk>/media"),
+    Door("POST", "videos/<int:pk>/media/", "thing", {"remove": "1"}),
     Door("POST", "videos/<int:pk>/fetch/"),
     Door("GET", "activity/", "list"),
     Door("GET", "activity/now/", "list"),
@@ -590,6 +593,7 @@ def house(db: None) -> House:
     outsider = make_user("outsider", collection=elsewhere, role=Role.VIEWER)
     video = make_video(shelf, title=SECRET, youtube_id="dQw4w9WgXcQ")
     Thumbnail.objects.create(video=video, data=b"\xff\xd8\xff", content_type="image/jpeg")
+    media.replace(video, BytesIO(b"fLaC" + SECRET.encode()), name=f"{SECRET}.flac")
     feed = Feed.objects.create(
         collection=shelf, kind="playlist", youtube_id="PLsecretsecret", title=SECRET
     )

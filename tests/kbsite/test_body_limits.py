@@ -14,11 +14,9 @@ Answer = tuple[int | None, bytes, int]  # status, body, bytes that the applicati
 
 @pytest.fixture(autouse=True)
 def small(settings: Any) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.MAX_DOCUMENT_BYTES, settings.MAX_UPLOAD_BYTES = (
-        100,
-        400,
-        10,
-    )
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    settings.MAX_DOCUMENT_BYTES = 400
+    settings.MAX_UPLOAD_BYTES = settings.MAX_MEDIA_BYTES = 10
 
 
 def send(*parts: bytes, headers: Any = MEMBER, path: str = "/add/") -> Answer:

@@ -22,7 +22,15 @@ from transcripts.admin.tables import (
     Table,
     words,
 )
-from transcripts.models import RawCaptions, Thumbnail, Transcript, TranscriptIndex, Video
+from transcripts.models import (
+    MediaFile,
+    MediaPart,
+    RawCaptions,
+    Thumbnail,
+    Transcript,
+    TranscriptIndex,
+    Video,
+)
 from transcripts.tasks import dispatch
 from transcripts.timecodes import clock
 
@@ -166,6 +174,27 @@ class ThumbnailAdmin(Bytes):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         long = (f"video__{name}" for name in LONG_VIDEO)
         return super().get_queryset(request).select_related("video").defer(*long)
+
+
+@admin.register(MediaFile)
+class MediaFileAdmin(RecordAdmin):
+    """Audio and video files without their parts."""
+
+    list_display = ("name", "video", "media_type", "size", "created_at")
+    list_filter = ("media_type", "created_at")
+    search_fields = ("name", "video__title", "video__key")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        long = (f"video__{name}" for name in LONG_VIDEO)
+        return super().get_queryset(request).select_related("video").defer(*long)
+
+
+@admin.register(MediaPart)
+class MediaPartAdmin(Bytes):
+    list_display = ("media", "ordinal", "size")
+    list_filter = ("media__media_type",)
+    list_select_related = ("media",)
+    search_fields = ("media__name",)
 
 
 @admin.register(RawCaptions)

@@ -12,6 +12,7 @@ from transcripts.models.collections import (
 from transcripts.models.deletable import Deletable
 from transcripts.models.feeds import Feed, FeedEntry
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
+from transcripts.models.media import MediaFile, MediaPart
 from transcripts.models.videos import (
     KEY_LENGTH,
     CaptionOrigin,
@@ -33,6 +34,8 @@ __all__ = [
     "FeedEntry",
     "Job",
     "JobFile",
+    "MediaFile",
+    "MediaPart",
     "Membership",
     "CaptionOrigin",
     "RawCaptions",

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from transcripts import clock, locks
 from transcripts.errors import ClockRestarts, JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
+from transcripts.media_errors import MediaWithoutCaptions
 from transcripts.models.collections import Collection, readable
 from transcripts.models.feeds import Feed
 from transcripts.models.videos import Video
@@ -180,7 +181,8 @@ class Job(QueuedWork):
     @property
     def failure_count(self) -> int:
         """How many parts failed; the other problems are warnings."""
-        return sum(problem["code"] != ClockRestarts.code for problem in self.problems)
+        warnings = (ClockRestarts.code, MediaWithoutCaptions.code)
+        return sum(problem["code"] not in warnings for problem in self.problems)
 
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Raise the priority of a queued job to this one, and add tags."""

@@ -1,6 +1,7 @@
 // The player of a recording: loads when it is asked for, plays a clip once, seeks, changes speed.
 
 import { find, store, stored } from "./dom.js";
+import { controlMedia } from "./media-file.js";
 import { loadPlayer, PAUSED } from "./youtube.js";
 
 /** A clip: it plays once, from its start to its end, and then is over. Times are milliseconds. */
@@ -53,11 +54,21 @@ class Clip {
 }
 
 /**
- * Control the player of a box with "data-youtube"; it tells where it is, in milliseconds.
+ * Control a recording's own player, or that of a box with "data-youtube"; it tells where it is, in
+ * milliseconds.
  * @param {HTMLElement} box
  * @param {(ms: number) => void} onPosition
  */
 export function controlPlayer(box, onPosition) {
+  return box instanceof HTMLMediaElement
+    ? controlMedia(box, onPosition) : controlYouTube(box, onPosition);
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {(ms: number) => void} onPosition
+ */
+function controlYouTube(box, onPosition) {
   /** @type {ReturnType<typeof loadPlayer> | null} */
   let player = null;
   let speed = Number(stored("speed") ?? 1);
@@ -65,8 +76,17 @@ export function controlPlayer(box, onPosition) {
   const clip = new Clip(Number(from ?? 0), Number(until ?? 0), (name, ...values) =>
     player?.command(name, ...values));
 
+  /** @param {number} ms */
+  function seek(ms) {
+    clip.end();
+    player?.command("seekTo", ms / 1000, true);
+    player?.command("playVideo");
+  }
+
   return {
     isClip: () => clip.isOn,
+    seek,
+    show: seek,
 
     /** @param {number} ms where to begin */
     play(ms) {
@@ -83,13 +103,6 @@ export function controlPlayer(box, onPosition) {
         },
       });
       player.frame.focus();
-    },
-
-    /** @param {number} ms */
-    seek(ms) {
-      clip.end();
-      player?.command("seekTo", ms / 1000, true);
-      player?.command("playVideo");
     },
 
     /** @param {number} rate */

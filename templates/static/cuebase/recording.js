@@ -91,7 +91,7 @@ onHtmx("afterSettle", ({ detail }) => {
   bringPlaceIntoView();
   setPosition(ms);
   if (!step) return;
-  player?.seek(ms);
+  player?.show(ms);
   const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;
   (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
   const count = find("#found .count")?.textContent?.trim() ?? "";

@@ -12,7 +12,8 @@ from citations.models import Document, Source
 from kbsite.models import ApiToken
 from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video
-from transcripts.models import Collection, Job, Role
+from transcripts import acquisition
+from transcripts.models import Collection, Job, Role, Video
 
 NOTES = b"# Walruses\n\nThey rest on the ice.\n"
 CAPTIONS = b"WEBVTT\n\n00:00.000 --> 00:05.000\nHello there\n"
@@ -79,6 +80,19 @@ def test_captions_that_are_too_large_leave_no_document_behind(
     settings.MAX_UPLOAD_BYTES = 10
     assert upload(asking, ("notes.md", NOTES), ("talk.vtt", CAPTIONS)).status_code == 413
     assert not Source.objects.exists()
+
+
+def test_a_sound_file_joins_its_captions_or_is_refused(
+    asking: Client, collection: Collection
+) -> None:
+    answer = upload(
+        asking, ("talk.vtt", CAPTIONS), ("talk.mp3", b"ID3"), ("song.mp3", b"ID3")
+    ).json()
+    assert [(one["name"], one["code"]) for one in answer["problems"]] == [
+        ("song.mp3", "media_without_captions")
+    ]
+    acquisition.perform(answer["job"]["id"])
+    assert Video.objects.get().media.name == "talk.mp3"
 
 
 def test_a_document_that_is_refused_keeps_no_captions_out(asking: Client) -> None:

@@ -10,9 +10,9 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest import selection
 from citations.models import Deletion, Document, Page, Source, State
 from tests.html import text_of
-from tests.makers import caption_json, make_cues, restarting_vtt
+from tests.makers import caption_json, make_cues, make_video, make_wav, restarting_vtt
 from transcripts import acquisition
-from transcripts.models import Collection, Feed, Job, Video
+from transcripts.models import Collection, Feed, Job, MediaFile, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 WATCH = "https://youtu.be/dQw4w9WgXcQ"
@@ -44,6 +44,40 @@ def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
     assert Job.objects.get().target == "talk.vtt"
     assert "Markdown document" in found
     assert "ZIP archive" in found
+
+
+def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
+    page: Client, collection: Collection
+) -> None:
+    upload(page, ("talk.en.vtt", CAPTIONS), ("talk.wav", make_wav()), collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    video = Video.objects.get(key="talk")
+    assert video.media.media_type == "audio/wav"
+    shown = text_of(page.get(f"/videos/{video.pk}/?t=2s&until=4s"))
+    assert f'src="/videos/{video.pk}/media?v={video.media.pk}#t=2.000,4.000"' in shown
+    assert "<audio" in shown
+    assert "data-skip" in shown
+
+
+def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
+    page: Client, collection: Collection
+) -> None:
+    video = make_video(collection, key="talk")
+    said = text_of(upload(page, ("talk.mp3", b"ID3"), ("song.mp3", b"ID3"), collection="lectures"))
+    assert video.media.name == "talk.mp3"
+    assert "“song.mp3” has no captions." in said
+    assert "Make captions with a speech recogniser" in said
+
+
+def test_a_sound_file_is_not_lost_silently_with_broken_captions(
+    page: Client, collection: Collection
+) -> None:
+    upload(page, ("a.vtt", CAPTIONS), ("b.vtt", b"WEBVTT"), ("b.mp3", b"ID3"))
+    job = acquisition.perform(Job.objects.get().pk)
+    assert job is not None
+    assert job.state == Job.State.DONE
+    assert [problem["name"] for problem in job.problems] == ["b.vtt", "b.mp3"]
+    assert not MediaFile.objects.exists()
 
 
 def test_captions_that_are_too_large_leave_no_document_behind(page: Client, settings: Any) -> None:

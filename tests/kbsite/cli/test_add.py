@@ -22,6 +22,7 @@ from transcripts.models import (
     Collection,
     Feed,
     Job,
+    MediaFile,
     RawCaptions,
     Transcript,
     Video,
@@ -49,6 +50,15 @@ def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
 
 
 # Files
+
+
+def test_a_sound_file_plays_beside_the_captions_in_its_folder(kb: Kb, tmp_path: Path) -> None:
+    for name, data in (("talk.en.vtt", VTT), ("talk.mp3", b"ID3"), ("song.mp3", b"ID3")):
+        (tmp_path / name).write_bytes(data)
+    report = kb("add", tmp_path, "--json").json
+    assert report["media"] == ["talk"]
+    assert [problem["code"] for problem in report["problems"]] == ["media_without_captions"]
+    assert MediaFile.objects.get().video == Video.objects.get()
 
 
 def test_a_file_is_added_under_the_name_it_has(kb: Kb, tmp_path: Path) -> None:

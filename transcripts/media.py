@@ -1,0 +1,150 @@
+"""Audio and video files beside transcripts: stored in parts, read in ranges."""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import IO, Any, Final, TypeVar
+
+from django.db import transaction
+
+from transcripts import audit, captions, conf, media_types
+from transcripts.audit import Action
+from transcripts.errors import InvalidInput
+from transcripts.media_errors import MediaNotFound, MediaTooLarge, MediaWithoutCaptions
+from transcripts.models import Collection, Job, MediaFile, MediaPart, Video
+from transcripts.sanitize import clean
+from transcripts.storage import clean_key
+
+PART: Final = 1 << 20  # bytes
+MOST_READ: Final = 2 * PART  # bytes of one answer; players ask for more as they play
+
+File = TypeVar("File", bound=IO[bytes])
+
+
+def is_media(file: IO[bytes]) -> bool:
+    """Whether a file's content is sound or a video that browsers play; rewinds it."""
+    return bool(_type_of(file))
+
+
+def recording_name(name: str) -> str:
+    """Return what a file and the captions of the same recording have in common in their names."""
+    last = PurePath(name.replace("\\", "/")).name
+    return clean_key(captions.split_name(f"{PurePath(last).stem or last}.vtt")[0])
+
+
+def beside(names: Iterable[str], media: Iterable[File]) -> tuple[list[File], list[File]]:
+    """Return the media files that belong to captions of these names, and the others."""
+    recordings = {recording_name(name) for name in names}
+    files = list(media)
+    belonging = [file for file in files if recording_name(str(file.name)) in recordings]
+    return belonging, [file for file in files if file not in belonging]
+
+
+def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
+    """Store a file with the recording of the same name, and return that.
+
+    Raises ``MediaWithoutCaptions`` if there is none, and what ``replace`` raises.
+    """
+    videos = Video.objects.filter(collection=collection, deletion=None).select_related("collection")
+    video = videos.filter(key=recording_name(name)).first()
+    if video is None:
+        raise MediaWithoutCaptions(f"“{clean(name, 300)}” has no captions.")
+    replace(video, file, name=name)
+    return video
+
+
+def replace(video: Video, file: IO[bytes], *, name: str) -> None:
+    """Make a file the one that plays beside a recording.
+
+    Raises ``MediaTooLarge``, and ``InvalidInput`` if browsers cannot play it.
+    """
+    with transaction.atomic():
+        Video.objects.select_for_update().get(pk=video.pk)
+        MediaFile.objects.filter(video=video).delete()
+        _store(file, name=name, video=video)
+        _record(video)
+
+
+def remove(video: Video) -> None:
+    with transaction.atomic():
+        MediaFile.objects.filter(video=video).delete()
+        _record(video)
+
+
+def keep_for(job: Job, file: IO[bytes], *, name: str) -> None:
+    """Store a file until the job has read the captions beside it. Raises as ``replace``."""
+    with transaction.atomic():
+        _store(file, name=name, job=job)
+
+
+def hand_over(job: Job, captions_name: str, video: Video) -> None:
+    """Give a recording the file that was sent beside its captions, if there was one."""
+    wanted = recording_name(captions_name)
+    for media in MediaFile.objects.filter(job=job):
+        if recording_name(media.name) == wanted:
+            MediaFile.objects.filter(video=video).delete()
+            media.video, media.job = video, None
+            media.save(update_fields=["video", "job"])
+
+
+def drop(job: Job) -> None:
+    """Delete the files whose captions could not be read, and say so with the job."""
+    left = MediaFile.objects.filter(job=job)
+    problems = {
+        media.name: MediaWithoutCaptions(f"The captions of “{media.name}” could not be read.")
+        for media in left
+    }
+    if problems:
+        job.add_problems(problems)
+        left.delete()
+
+
+def find(video: Video) -> MediaFile:
+    """Return the file that plays beside a recording. Raises ``MediaNotFound``."""
+    media = MediaFile.objects.filter(video=video).first()
+    if media is None:
+        raise MediaNotFound(f"“{video}” has no audio or video file.")
+    return media
+
+
+def read(media: MediaFile, first: int, last: int) -> bytes:
+    """Return the bytes from ``first`` to ``last``, or up to ``MOST_READ`` of them."""
+    stop = min(last + 1, first + MOST_READ)
+    ordinals = range(first // PART, (stop - 1) // PART + 1)
+    parts = MediaPart.objects.filter(media=media, ordinal__in=ordinals).order_by("ordinal")
+    data = b"".join(bytes(part) for part in parts.values_list("data", flat=True))
+    offset = ordinals.start * PART
+    return data[first - offset : stop - offset]
+
+
+def _store(file: IO[bytes], *, name: str, **owner: Any) -> None:
+    media_type = _type_of(file)
+    if not media_type:
+        raise InvalidInput(
+            "This is no audio or video file that browsers play.",
+            hint="Convert it to MP3, M4A, Ogg, WAV, FLAC, MP4 or WebM.",
+        )
+    media = MediaFile.objects.create(
+        name=clean(PurePath(name.replace("\\", "/")).name, 300),
+        media_type=media_type,
+        size=0,
+        **owner,
+    )
+    for ordinal in range(conf.max_media_bytes() // PART + 1):
+        if not (data := file.read(PART)):
+            break
+        media.size += len(data)
+        if media.size > conf.max_media_bytes():
+            raise MediaTooLarge(f"“{media.name}” has more than {conf.max_media_bytes():,} bytes.")
+        MediaPart.objects.create(media=media, ordinal=ordinal, data=data)
+    media.save(update_fields=["size"])
+
+
+def _type_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    head = file.read(media_types.HEAD)
+    file.seek(0)
+    return media_types.type_of(head)
+
+
+def _record(video: Video) -> None:
+    audit.record(Action.CHANGE, "video", video.key, collection=video.collection, fields=("media",))
