@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from kbsite import api, api_pages, celery, invitations, shared_page, views
+from kbsite import api, api_pages, celery, invitations, passwords, shared_page, views
 from kbsite.content.views import router as content
 from kbsite.telemetry import page
 
@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("kbsite.identity.urls")),
     path("sign-in/<str:secret>/", views.sign_in_link, name="sign-in-link"),
     path("sign-out/", views.SignOut.as_view(), name="sign-out"),
+    path("account/password/", passwords.ChoosePassword.as_view(), name="choose-password"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/create/", views.create_token, name="token-create"),
     path("tokens/<int:pk>/revoke/", views.revoke_token, name="token-revoke"),

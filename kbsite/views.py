@@ -19,14 +19,13 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.template.loader import render_to_string
 from django.templatetags.static import static
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
-from kbsite import health, sign_in
+from kbsite import health, passwords, sign_in
 from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
 from kbsite.extension import package
@@ -97,12 +96,13 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     """Sign in by a one-time link, and use it up. Its address, a secret, is not sent as referrer."""
     user = SignInLink.redeem(secret)
     if user is not None:
+        then = passwords.after_link(request, user)
         login(request, user, backend=BACKEND)
         audit.record(Action.SIGN_IN, "sign-in link", user.get_username())
-        response: HttpResponse = redirect(_next(request))
+        response: HttpResponse = redirect(then)
         sign_in.remember_browser(response, user.get_username())
     elif request.user.is_authenticated:
-        response = redirect(_next(request))  # the link was followed twice
+        response = redirect(passwords.next_page(request))  # the link was followed twice
     else:
         sign_in.count_link(request)
         sign_in.record_refusal("")
@@ -114,7 +114,7 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
 @login_not_required
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Lead to the sign-in page. Raises PermissionDenied for users without access to the admin."""
-    wanted = _next(request, default="admin:index")
+    wanted = passwords.next_page(request, default="admin:index")
     if not request.user.is_authenticated:
         return redirect_to_login(wanted)
     if not admin.site.has_permission(request):
@@ -299,15 +299,6 @@ def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
 def _download(name: str, content: bytes) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(content, content_type="application/zip", headers=headers)
-
-
-def _next(request: HttpRequest, *, default: str = "library") -> str:
-    address = request.GET.get("next", "")
-    if url_has_allowed_host_and_scheme(
-        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
-    ):
-        return address
-    return resolve_url(default)
 
 
 def _tokens(request: Any, text: str = "") -> dict[str, Any]:

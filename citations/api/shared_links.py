@@ -46,6 +46,7 @@ class SharedLinkOut(Shape):
     page: int | None = None
     start: Seconds | None = None
     end: Seconds | None = None
+    quote: str = Field(description="The words that are shown alone; empty: all of it.")
     path: str = Field(description="On this server.")
     created_at: datetime
     expires_at: datetime

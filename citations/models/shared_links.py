@@ -29,7 +29,7 @@ class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
 
 
 class SharedLink(models.Model):
-    """A link to a highlight, an answer, or a page or clip (ms) of a source.
+    """A link to a highlight, an answer, or a page or clip (ms) of a source, or to words there.
 
     Who has the ``uuid`` reads it until it expires.
     """
@@ -50,6 +50,9 @@ class SharedLink(models.Model):
     page = models.PositiveIntegerField(null=True, blank=True)
     start = models.PositiveBigIntegerField("start (ms)", null=True, blank=True)
     end = models.PositiveBigIntegerField("end (ms)", null=True, blank=True)
+    quote = models.TextField(blank=True, help_text="If not the whole page or clip is shown.")
+    prefix = models.CharField(max_length=100, blank=True)
+    suffix = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
 
@@ -70,6 +73,9 @@ class SharedLink(models.Model):
                 | Q(source__isnull=False, page=None, start__isnull=False, end__gt=F("start")),
                 name="shared_link_of_page_or_clip",
             ),
+            CheckConstraint(
+                condition=Q(quote="") | Q(source__isnull=False), name="shared_link_quotes_a_source"
+            ),
         )
 
     @property
@@ -77,4 +83,9 @@ class SharedLink(models.Model):
         return f"/shared/{self.uuid}/"
 
     def __str__(self) -> str:
-        return str(self.highlight or (self.answer and self.answer.question) or self.source)
+        return str(
+            self.quote[:80]
+            or self.highlight
+            or (self.answer and self.answer.question)
+            or self.source
+        )

@@ -1,4 +1,4 @@
-"""Links that show one highlight, answer, page or clip to people without an account.
+"""Links that show one highlight, answer, passage, page or clip to people without an account.
 
 A link shows what its author may still read, in collections whose owners allow links; otherwise it
 leads nowhere, also later.
@@ -12,15 +12,17 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from citations import errors
 from citations.documents import pages
 from citations.documents.page_images import PageImage
-from citations.errors import CitationNotFound, LinksNotAllowed, SharedLinkNotFound
+from citations.errors import LinksNotAllowed, PassageNotFound, SharedLinkNotFound
 from citations.library.filters import find_source
-from citations.models import Answer, Citation, Highlight, SharedLink, Source
+from citations.models import Answer, Citation, SharedLink, Source
 from citations.notebook import answers, highlights
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
+from citations.quotes import selection, source_texts, verification
 from citations.quotes.selection import SelectedText
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import WRITING_ROLES, Collection
@@ -36,9 +38,8 @@ LONGEST_CLIP: Final = 600_000  # ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareTarget:
-    """What is to be shared: a highlight, an answer, a page, or a clip of a recording (ms).
-
-    A citation is shared as a highlight of its words, so that it is listed and can be deleted.
+    """What is to be shared: a highlight, an answer, a page, a clip of a recording (ms), or the
+    words of a citation, which the link keeps.
     """
 
     highlight: UUID | str = ""
@@ -52,7 +53,7 @@ class ShareTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPassage:
-    """A page of a document, or what is said in a clip; ``image`` has the size of its picture."""
+    """A page of a document (``image`` has its size), what is said in a clip, or words of either."""
 
     source: Source
     locator: Locator
@@ -96,7 +97,7 @@ def share(
     if target.citation:
         citation = _citation(scope, target.citation)
         _require_links(scope, citation.source)
-        return _make(user, days, highlight=_highlight(scope, user, citation))
+        return _make(user, days, **_words(citation))
     if target.highlight:
         placed = highlights.find(scope, user, target.highlight)
         _require_links(scope, placed.row.source)
@@ -192,23 +193,30 @@ def _citation(scope: Scope, reference: UUID | str) -> Citation:
     visible = Citation.objects.visible(scope).select_related("source__collection")
     citation = visible.filter(uuid=uuid_of(reference)).first()
     if citation is None:
-        raise CitationNotFound("There is no such citation.")
+        raise errors.CitationNotFound("There is no such citation.")
     return citation
 
 
-def _highlight(scope: Scope, user: User | None, citation: Citation) -> Highlight:
-    """Return the user's highlight of these words, with what was noted there, or make it."""
-    same = Highlight.objects.filter(author=user, source=citation.source, quote=citation.quote)
-    words = SelectedText(exact=citation.quote, prefix=citation.prefix, suffix=citation.suffix)
-    return same.first() or highlights.keep(scope, user, citation.source, words).placed.row
+def _words(citation: Citation) -> dict[str, Any]:
+    """Return what a link keeps of a citation. Raises ``PassageNotFound`` if its words are gone."""
+    at = verification.locator_of(citation)
+    if at is None:
+        raise _gone(citation.source)
+    words = {name: getattr(citation, name) for name in ("source", "quote", "prefix", "suffix")}
+    if at.start is None:
+        return {**words, "page": at.page or 1}
+    return {**words, "start": at.start, "end": max(at.end or 0, at.start + 1)}
 
 
 def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
-    """Return the page or clip of a link. Raises ``SourceNotFound``, ``PageNotFound``, and
-    ``InvalidInput`` for a place that the source does not have.
+    """Return the page, the clip or the words of a link. Raises ``SourceNotFound``,
+    ``PageNotFound``, ``PassageNotFound``, and ``InvalidInput`` for a place that the source does not
+    have.
     """
     assert link.source is not None
     source = find_source(scope, str(link.source.uuid))
+    if link.quote:
+        return _quoted(link, source)
     if source.video_id is None:
         if link.page is None or link.start is not None or link.end is not None:
             raise InvalidInput("Of a document, a page is shared.", hint="Name its number, from 1.")
@@ -229,6 +237,21 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
         raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
     locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
     return SharedPassage(source=source, locator=locator, text=" ".join(said))
+
+
+def _quoted(link: SharedLink, source: Source) -> SharedPassage:
+    """Return the words of a link as they stand in their source now."""
+    reading = source_texts.of(source)
+    span = selection.find(
+        SelectedText(exact=link.quote, prefix=link.prefix, suffix=link.suffix),
+        reading.text,
+        near=reading.position_at(start=link.start, page=link.page),
+        prepared=lambda: source_texts.prepared(source),
+    )
+    if span is None:
+        raise _gone(source)
+    text = reading.text[slice(*span)]
+    return SharedPassage(source=source, locator=reading.locate(span), text=text)
 
 
 def _shows_claims(answer: Answer, user: User | None, writable: frozenset[int]) -> bool:
@@ -258,6 +281,10 @@ def _not_allowed(what: str) -> LinksNotAllowed:
         f"Links for people without an account are not allowed in {what}.",
         hint="An owner of a collection can allow them on the page Shared links.",
     )
+
+
+def _gone(source: Source) -> PassageNotFound:
+    return PassageNotFound(f"“{source.title}” does not have these words any more.")
 
 
 def _nowhere() -> SharedLinkNotFound:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -102,10 +103,11 @@ def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpRespons
     """Make a link, and show it in place or in the list; or say what keeps it from being made."""
     request.caller.require_write()
     days = LifetimeForm(request.POST).lifetime()
-    _allow_chosen(request, target)
-    if shared_links.obstacles(request.access, request.user, target):
-        return _refused(request, target, back, days)
-    link = shared_links.share(request.access, request.user, target, days=days)
+    with transaction.atomic():  # no links are allowed for what cannot be shared
+        _allow_chosen(request, target)
+        if shared_links.obstacles(request.access, request.user, target):
+            return _refused(request, target, back, days)
+        link = shared_links.share(request.access, request.user, target, days=days)
     if request.htmx:
         context = {"link": link, "address": request.build_absolute_uri(link.path)}
         return fragment(request, "citations/_share_made.html", context)

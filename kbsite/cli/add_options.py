@@ -9,7 +9,7 @@ from citations.models import SourceKind
 from citations.schemas.search import DocumentOut
 from kbsite.cli import add_files
 from kbsite.cli.add_files import FileProblem
-from kbsite.cli.terminal import note, say, table
+from kbsite.cli.terminal import note, say, table_of_sentences
 from transcripts import conf
 from transcripts.errors import InvalidInput, InvalidUrl
 from transcripts.timecodes import parse_target
@@ -100,7 +100,7 @@ def print_problems(problems: Sequence[FileProblem]) -> None:
     shown = problems[:PROBLEMS_SHOWN]
     if shown:
         rows = [(problem.name, problem.code, problem.message) for problem in shown]
-        table(("Problem with", "Code", "Reason"), rows)
+        table_of_sentences(("Problem with", "Code", "Reason"), rows)
     for hint in dict.fromkeys(problem.hint for problem in shown if problem.hint):
         note(hint)
     if len(problems) > len(shown):

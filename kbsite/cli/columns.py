@@ -12,11 +12,12 @@ def fitted(natural: Sequence[int], room: int, *, main: int) -> dict[int, int]:
     """Return the width of each column that is shown, by its index.
 
     ``natural`` are the widths that cut nothing. The first column, an id that is copied, stays
-    whole; ``main`` keeps ``MAIN`` characters. What does not fit is cut, the widest first; where
-    too little would be left of a column, the last ones are left out.
+    whole unless it is ``main``, which keeps ``MAIN`` characters. What does not fit is cut, the
+    widest first; where too little would be left of a column, the last ones are left out.
     """
     least = [min(width, MAIN if index == main else CELL) for index, width in enumerate(natural)]
-    least[0] = natural[0]
+    if main:
+        least[0] = natural[0]
     shown = list(range(len(natural)))
     others = [index for index in shown if index not in (0, main)]
     while others and _total([least[index] for index in shown]) > room:

@@ -9,7 +9,7 @@ from kbsite import settings
 from kbsite.cli import db
 from kbsite.cli.database import open_database
 from kbsite.cli.options import Json
-from kbsite.cli.terminal import expected_error, note, print_json, table
+from kbsite.cli.terminal import expected_error, note, print_json, table_of_sentences
 from kbsite.options import ENV_FILE, OPTIONS, Option, env
 
 MASK = "••••••"
@@ -50,7 +50,7 @@ def config(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table(
+    table_of_sentences(
         ("Setting", "Value", "From", "Meaning"),
         ((row.name, row.shown, row.origin, row.meaning) for row in rows),
     )

@@ -222,9 +222,10 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
             progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
         progress = place_text(job) or progress
         rows.append((job.pk, job, job.get_state_display(), progress, job.error))
-    table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.")
-    for hint in dict.fromkeys(job.hint for job in jobs if job.hint):
-        note(hint)
+    table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.", main="Task")
+    for reason in dict.fromkeys(f"{job.error} {job.hint}".strip() for job in jobs):
+        if reason:
+            note(reason)
 
 
 def _is_due_soon(job: Job) -> bool:

@@ -254,7 +254,7 @@ def _print_scores(passages: Sequence[PassageOut]) -> None:
         )
         for rank, score, explanation in explained
     ]
-    table(columns, rows, title="How the scores came about")
+    table(columns, rows, title="How the scores came about", main="How")
     for rank, _, explanation in explained:
         if explanation.signs:
             strongest = sorted(explanation.signs, key=lambda sign: -abs(sign.share))

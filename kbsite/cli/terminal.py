@@ -114,42 +114,39 @@ def table(
     empty: str = "No entries.",
     main: str = "",
 ) -> None:
-    """Print a table.
+    """Print a table whose rows are one line each in a terminal.
 
-    Cells wrap instead of being cut; the first column stays on one line. With ``main``, the column
-    by which people know a row, a row is one line in a terminal: cells are cut, and columns at the
-    right left out, as its width demands (``columns.fitted``). A pipe gets everything.
+    Cells are cut, and columns at the right left out, as its width demands (``columns.fitted``), of
+    ``main``, by which people know a row, least; by default that is the widest column. A pipe gets
+    everything.
     """
-    cells = [[printable(str(value)) for value in row] for row in rows]
-    if not cells:
+    flat = [[" ".join(cell.split()) for cell in row] for row in _printable(rows)]
+    if not flat:
         say(empty, "dim")
         return
-    if main:
-        _print_fitted(columns, cells, main=columns.index(main))
-        return
-    grid = Table(
-        title=title or None,
-        title_justify="left",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-    )
+    if title:
+        say(title, "italic")
+    natural = [max(map(cell_len, column)) for column in zip(columns, *flat, strict=True)]
+    widest = columns.index(main) if main else natural.index(max(natural))
+    room = out().width if out().is_terminal else sum(natural) + GAP * len(natural)
+    widths = fitted(natural, room, main=widest)
+    for number, row in enumerate((columns, *flat)):
+        line = (" " * GAP).join(_cut(row[index], width) for index, width in widths.items())
+        out().print(Text(line.rstrip(), style="" if number else "bold"), soft_wrap=True)
+
+
+def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table whose cells wrap, as sentences in them are to be read whole."""
+    grid = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, name in enumerate(columns):
         grid.add_column(name, overflow="fold", no_wrap=number == 0)
-    for row in cells:
+    for row in _printable(rows):
         grid.add_row(*row)
     out().print(grid)
 
 
-def _print_fitted(columns: Sequence[str], cells: Sequence[Sequence[str]], *, main: int) -> None:
-    flat = [[" ".join(cell.split()) for cell in row] for row in cells]
-    natural = [max(map(cell_len, column)) for column in zip(columns, *flat, strict=True)]
-    room = out().width if out().is_terminal else sum(natural) + GAP * len(natural)
-    widths = fitted(natural, room, main=main)
-    for number, row in enumerate((columns, *flat)):
-        line = (" " * GAP).join(_cut(row[index], width) for index, width in widths.items())
-        out().print(Text(line.rstrip(), style="" if number else "bold"), soft_wrap=True)
+def _printable(rows: Iterable[Sequence[object]]) -> list[list[str]]:
+    return [[printable(str(value)) for value in row] for row in rows]
 
 
 def _cut(text: str, width: int) -> str:

@@ -124,6 +124,7 @@ def list_tokens(as_json: Json = False) -> None:
             for token in tokens
         ),
         empty="There are no tokens.",
+        main="Name",
     )
 
 

@@ -67,6 +67,7 @@ def list_webhooks(as_json: Json = False) -> None:
             for webhook in webhooks
         ),
         empty="There are no webhooks.",
+        main="Address",
     )
 
 

@@ -85,6 +85,8 @@ PAGES = [
     Door("GET", "sign-in/<str:secret>/", "open"),
     Door("POST", "sign-out/", "own"),
     Door("GET", "tokens/", "list"),
+    Door("GET", "account/password/", "own"),
+    Door("POST", "account/password/", "own", {"new_password1": "a", "new_password2": "b"}),
     Door("GET", "tokens/cuebase.mcpb", "own"),
     Door("GET", "tokens/cuebase-extension.zip", "own"),
     Door("GET", "manifest.webmanifest", "open"),

@@ -42,7 +42,7 @@ def test_an_invited_person_signs_in_once_and_is_a_member_of_this_collection_alon
     roles = Membership.objects.filter(user=anna).values_list("collection", "role")
     assert list(roles) == [(collection.pk, "viewer")]
     browser = Client()
-    assert browser.get(link[1])["Location"] == "/library/"
+    assert browser.get(link[1])["Location"] == "/account/password/?next=%2Flibrary%2F"
     assert browser.get(f"/collections/{collection.pk}/").status_code == 200
     assert browser.get(f"/collections/{other.pk}/").status_code == 404
     assert Client().get(link[1]).status_code == 410

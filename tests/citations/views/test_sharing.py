@@ -8,13 +8,10 @@ from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Answer, Citation, Conversation, Highlight, SharedLink, Source
-from citations.notebook import highlights
-from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.quotes import source_texts
 from tests.html import text_of
-from tests.makers import make_cues, make_source, make_user, make_video
+from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.models import Collection, Role
-from transcripts.scope import Scope
 
 HTMX = {"HX-Request": "true"}
 SAID = "the error runs backwards"
@@ -82,9 +79,15 @@ def test_the_passage_of_a_citation_is_shared_alone(
 ) -> None:
     Collection.objects.update(allows_links=True)
     page.post(f"/citations/{citation.uuid}/share/")
-    shown = text_of(Client().get(SharedLink.objects.get().path))
+    link = SharedLink.objects.get()
+    shown = text_of(Client().get(link.path))
     assert citation.quote in shown
+    assert f'property="og:description" content="{citation.quote}"' in shown
     assert "What runs?" not in shown
+    assert "Point 2" not in shown  # what is said next, in the same clip
+    assert Client().get(f"{link.path}page/").status_code == 404
+    assert not Highlight.objects.exists()
+    assert "Passage" in text_of(page.get("/shared-links/"))
 
 
 def test_a_shared_answer_to_several_questions_has_their_headings_and_names_no_other_source(
@@ -111,14 +114,44 @@ def test_a_shared_answer_to_several_questions_has_their_headings_and_names_no_ot
     assert "Soup" not in tree.body.text()
 
 
-def test_what_was_noted_at_the_passage_stays(
-    page: Client, scope: Scope, owner: User, citation: Citation
+def test_a_shared_passage_outlives_its_answer_but_not_its_words(
+    page: Client, citation: Citation
 ) -> None:
     Collection.objects.update(allows_links=True)
-    words = SelectedText(exact=citation.quote)
-    highlights.keep(scope, owner, citation.source, words, HighlightNotes(note="Mine."))
     page.post(f"/citations/{citation.uuid}/share/")
-    assert Highlight.objects.get().note == "Mine."
+    link = SharedLink.objects.get()
+    Conversation.objects.all().delete()
+    assert Client().get(link.path).status_code == 200
+    SharedLink.objects.update(quote="What nobody has said here.")
+    assert Client().get(link.path).status_code == 404
+
+
+def test_a_page_and_a_clip_offer_to_be_shared_where_links_are_still_off(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    source = citation.source
+    paper = make_paper(collection, [SAID])
+    places = (
+        (f"/videos/{source.video_id}/", source, {"from": "0:01", "until": "0:09"}),
+        (f"/sources/{paper.uuid}/pages/1/", paper, {"page": "1"}),
+    )
+    for address, shared, place in places:
+        Collection.objects.update(allows_links=False)
+        path = f"/sources/{shared.uuid}/share/"
+        assert f'hx-post="{path}"' in text_of(page.get(address))
+        refused = text_of(page.post(path, place, headers=HTMX))
+        assert f"Allow links in {collection.name} and share" in refused
+        page.post(path, {**place, "allow": str(collection.pk)}, headers=HTMX)
+        assert SharedLink.objects.filter(source=shared, quote="").count() == 1
+
+
+def test_no_links_are_allowed_for_a_clip_that_cannot_be_shared(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    sent = {"from": "9:00", "until": "1:00", "allow": str(collection.pk)}
+    page.post(f"/sources/{citation.source.uuid}/share/", sent, headers=HTMX)
+    collection.refresh_from_db()
+    assert not collection.allows_links
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])

@@ -27,6 +27,12 @@ def test_columns_at_the_right_are_left_out_before_the_main_one_is_unreadable() -
     assert list(fitted(NATURAL, 10, main=1)) == [0, 1]
 
 
+def test_a_first_column_that_is_no_id_is_cut_too() -> None:
+    widths = fitted([90, 10, 10], 60, main=0)
+    assert sum(widths.values()) + 2 * GAP <= 60
+    assert widths[0] >= MAIN
+
+
 def test_what_fits_is_not_cut() -> None:
     assert list(fitted(NATURAL, 200, main=1).values()) == NATURAL
     assert fitted([3, 4], 80, main=1) == {0: 3, 1: 4}
@@ -62,6 +68,25 @@ def test_a_row_is_one_line_of_a_terminal(shown: Width, width: int) -> None:
     assert all(len(line.rstrip()) <= width for line in lines)
     assert "dQw4w9WgXcQ" in lines[1]
     assert "…" in lines[1] or width == 200
+
+
+def test_without_a_main_column_the_widest_keeps_most(shown: Width) -> None:
+    written = shown(60)
+    row = (7, "A short name", "This worker has died twenty times since it was started. " * 2)
+    terminal.table(("Job", "Task", "Problem"), [row], title="Jobs")
+    title, _, line = written.getvalue().splitlines()
+    assert title == "Jobs"
+    assert line.startswith("7    A short name  This worker has died")
+    assert len(line) <= 60
+
+
+def test_sentences_wrap_and_are_whole(shown: Width) -> None:
+    written = shown(60)
+    sentence = "None of these files has the name of a transcript or of a document."
+    terminal.table_of_sentences(("Problem with", "Reason"), [("talk.zip", sentence)])
+    lines = written.getvalue().splitlines()
+    assert all(len(line.rstrip()) <= 60 for line in lines)
+    assert " ".join(line.replace("talk.zip", "").strip() for line in lines[1:]) == sentence
 
 
 def test_a_pipe_gets_every_cell_whole_and_each_row_as_one_line(shown: Width) -> None:

@@ -1,0 +1,82 @@
+"""The password of one's own account: chosen after an invitation, changed later."""
+
+from typing import Any
+
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import PasswordChangeView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from kbsite import sign_in
+from transcripts import audit
+from transcripts.audit import Action
+from transcripts.errors import Forbidden
+
+
+@method_decorator(never_cache, name="dispatch")
+class ChoosePassword(PasswordChangeView):
+    """Sets a first password, or changes the one there is, which is asked for as sign-in does."""
+
+    template_name = "kbsite/choose_password.html"
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        user = request.user
+        if user.is_authenticated and SocialAccount.objects.filter(user=user).exists():
+            raise Forbidden(
+                f"You sign in by {settings.OIDC_NAME}, so this account has no password here.",
+                hint="It is changed there.",
+            )
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_form_class(self) -> Any:
+        user: Any = self.request.user
+        has_one = user.has_usable_password()
+        return PasswordChangeForm if has_one else SetPasswordForm
+
+    def post(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Set it. Raises ``Throttled`` if the old one is guessed."""
+        if request.user.has_usable_password():
+            sign_in.count_password(request, request.user.get_username())
+        return super().post(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        response = super().form_valid(form)
+        audit.record(Action.CHANGE, "password", self.request.user.get_username())
+        messages.success(self.request, _("From now on, you sign in with this password."))
+        return response
+
+    def get_success_url(self) -> str:
+        return next_page(self.request)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs) | {"next": next_page(self.request)}
+
+
+def after_link(request: HttpRequest, user: User) -> str:
+    """Return where a sign-in link leads a user: at first, to choose a password.
+
+    Whoever runs the server is led on: each of its starts prints a link.
+    """
+    wanted = next_page(request)
+    if user.last_login or user.has_usable_password() or user.is_superuser:
+        return wanted
+    return f"{reverse('choose-password')}?{urlencode({'next': wanted})}"
+
+
+def next_page(request: HttpRequest, *, default: str = "library") -> str:
+    """Return the page of this site that a request wants next."""
+    address = request.GET.get("next", "")
+    if url_has_allowed_host_and_scheme(
+        address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return address
+    return resolve_url(default)
