@@ -180,7 +180,6 @@ def test_an_unused_model_leaves_memory_and_comes_back(settings: Any) -> None:
     assert encoder.is_loaded
     until(lambda: not encoder.is_loaded, seconds=10)
     assert np.array_equal(encoder.vectors(tiny_models.TEXTS), before)
-    assert encoder.is_loaded
 
 
 def test_a_model_stays_in_memory_while_it_is_used(settings: Any) -> None:
