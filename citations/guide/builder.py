@@ -17,6 +17,7 @@ from citations.guide.statements import SourceSentences, Statement
 from citations.guide.terms import CandidateTerm, Definition
 from citations.library.filters import Filter
 from citations.models import Level, Node, Source
+from citations.outline import background
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
@@ -62,7 +63,12 @@ class _Builder:
         self._stops = stop_words(source.language)
         self._grammar: FunctionWords = function_words(self._code)
         read = statements.read(self._known.text, stops=self._stops, function_words=self._grammar)
-        own = [each for each in read.statements if not self._is_exercise(each)]
+        formula = background.of(source).formula_end(self._known.text)
+        own = [
+            each
+            for each in read.statements
+            if each.first >= formula and not self._is_exercise(each)
+        ]
         self._sentences: SourceSentences = replace(read, statements=tuple(own))
         self._nodes = list(
             Node.objects.filter(source=source).only("level", "title", "spans").order_by("-level")

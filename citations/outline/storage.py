@@ -23,6 +23,7 @@ from citations.models import (
     State,
     keep_switch_out,
 )
+from citations.outline import background
 from citations.outline import tree as outline_tree
 from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import registry
@@ -70,11 +71,14 @@ def refresh(source: Source) -> NodeChanges:
     """
     space = vector_space.locked()
     pieces = _pieces(source, space)
+    around = background.of(source)
     drafts = outline_tree.build(
         pieces,
         stops=stop_words(source.language),
         function_words=function_words(primary_language(source.language) or "en"),
         title=source.title,
+        formula=around.formula_end(_beginning(pieces)),
+        others=around.passages,
     )
     with transaction.atomic():
         keep_switch_out()
@@ -196,6 +200,14 @@ def _pieces(source: Source, space: EmbeddingSpace | None) -> list[OutlineChunk]:
             )
             for row in cursor.fetchall()
         ]
+
+
+def _beginning(pieces: Sequence[OutlineChunk]) -> str:
+    """Return the text of the first chunks, which overlap, at its offsets."""
+    text = ""
+    for piece in pieces[: background.FIRST]:
+        text = text[: piece.span_start].ljust(piece.span_start) + piece.text
+    return text
 
 
 def half_vector(sent: Any) -> NDArray[Any]:

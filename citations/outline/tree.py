@@ -101,16 +101,19 @@ def build(
     stops: frozenset[str] = frozenset(),
     function_words: FunctionWords = UNKNOWN,
     title: str = "",
+    formula: int = 0,
+    others: Sequence[str] = (),
 ) -> list[NodeDraft]:
     """Build the tree of a source from its chunks, in order; nothing from no chunks.
 
     ``stops`` are words without meaning, in the language of the ``function_words``; the ``title``
-    helps to find the sentence that says what the source is about. The tree depends on the arguments
-    alone, so a rebuilt one is equal.
+    helps to find the sentence that says what the source is about. Its first ``formula`` characters
+    are nobody's subject, and what is common in passages of ``others`` names little. The tree
+    depends on the arguments alone, so a rebuilt one is equal.
     """
     if not pieces:
         return []
-    source = _Source(pieces, split, stops, function_words, title)
+    source = _Source(pieces, split, stops, function_words, title, formula, others)
     groups, sections = _shape(pieces, source.likeness)
     nodes = [source.group(number, group) for number, group in enumerate(groups)]
     upper = [
@@ -259,10 +262,12 @@ class _Source:
         stops: frozenset[str],
         function_words: FunctionWords,
         title: str,
+        formula: int,
+        others: Sequence[str],
     ) -> None:
         self._subject = words_of(title, stops)
         self._pieces, self._function_words = pieces, function_words
-        self._own = _own_texts(pieces)
+        self._own = _own_texts(pieces, after=formula)
         self._places = Counter(pieces[first].heading for first, _ in _runs(pieces))
         if function_words.opening and not has_stops([text for text, _ in self._own], split):
             split = partial(clauses, opening=function_words.opening)
@@ -278,7 +283,7 @@ class _Source:
         stand = partial(standing, function_words=function_words, fillers=FILLERS)
         self._rarity, self._sentences = weigh(rows, stand)
         texts = [text for text, _ in self._own]
-        self._wording = Wording(texts, stops=stops, function_words=function_words)
+        self._wording = Wording(texts, stops=stops, function_words=function_words, others=others)
         vectors = [piece.vector for piece in pieces if piece.vector is not None]
         self._vectors = np.stack(vectors, dtype=np.float32) if len(vectors) == len(pieces) else None
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()
@@ -378,10 +383,12 @@ class _Source:
         return np.asarray(rows / lengths, dtype=np.float32)
 
 
-def _own_texts(pieces: Sequence[OutlineChunk]) -> list[tuple[str, int]]:
-    """Return what each chunk does not share with the previous one, and its offset."""
+def _own_texts(pieces: Sequence[OutlineChunk], *, after: int = 0) -> list[tuple[str, int]]:
+    """Return what each chunk does not share with the previous one, ``after`` an offset, and where
+    that begins.
+    """
     texts = []
-    end = 0
+    end = after
     for piece in pieces:
         shared = min(len(piece.text), max(0, end - piece.span_start))
         texts.append((piece.text[shared:], piece.span_start + shared))

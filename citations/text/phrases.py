@@ -1,8 +1,8 @@
 """Name the sections of a text by their noun phrases, without a tagger. Pure.
 
 A phrase is a run of content words, as in RAKE (Rose et al., 2010). It names a section well if its
-words are frequent there and rare elsewhere, if it stands by itself, early, and where nouns stand:
-behind an article rather than behind a pronoun.
+words are frequent there and rare elsewhere, in its source and in others, if it returns, and if it
+stands by itself, early, and where nouns stand: behind an article rather than behind a pronoun.
 """
 
 import math
@@ -18,7 +18,7 @@ from citations.text.key_sentences import FILLERS
 from citations.text.standalone import SPEAKER
 
 LONGEST: Final = 4  # content words of a phrase
-EARLY: Final = 5.0  # a phrase is worth exp(-EARLY * its relative position)
+EARLY: Final = 2.0  # a phrase is worth exp(-EARLY * its relative position)
 NOUN: Final = 1.0  # exponent of the share of a word's places where nouns stand
 MODIFIER: Final = 0.5  # the same of a phrase's first word
 UNSEEN: Final = 0.3  # of such places of a word that has none
@@ -28,6 +28,8 @@ SINGLE: Final = 0.5  # what is left of a single word's worth
 ANNOUNCED: Final = 0.5  # bonus for a phrase that the speaker is “about”
 KNOWN: Final = 0.75  # what is left of the worth of a phrase that names an earlier sibling
 PHRASES: Final = 2  # of a name, at most
+COMMON: Final = 0.5  # exponent of a word's rarity in other sources
+FEW: Final = 30  # passages of other sources, with which rarity is not known
 SECOND: Final = 0.7  # of the best phrase's worth, that a second one needs
 FREE: Final = 0.35  # how often a phrase that stands only within longer ones stands by itself
 ENDING: Final = 2  # letters in which forms of a word differ
@@ -36,6 +38,7 @@ LONGEST_WORD: Final = 24  # letters; of scripts without blanks, whole clauses lo
 
 _TOKEN: Final = re.compile(r"\w+(?:[-‐]\w+)*(?:['’]s\b)?|[^\w\s]")
 _PLAIN: Final = re.compile(r"[^\W\d_A-Z]+(?:\W|$)")  # begins with a word in lower case
+_REMARK: Final = re.compile(r"\[[^\[\]\n]{1,40}\]")  # “[INAUDIBLE]”: nobody says it
 _GENITIVE: Final = re.compile(r"['’]s$")
 
 
@@ -61,8 +64,14 @@ class Wording:
     """The words of a source, piece by piece, from which its sections are named."""
 
     def __init__(
-        self, texts: Sequence[str], *, stops: frozenset[str], function_words: FunctionWords
+        self,
+        texts: Sequence[str],
+        *,
+        stops: frozenset[str],
+        function_words: FunctionWords,
+        others: Sequence[str] = (),
     ) -> None:
+        """``others`` are passages of other sources; what is frequent there names little here."""
         self._texts = texts
         self._grammar = function_words
         self._empty = stops.union(
@@ -82,6 +91,17 @@ class Wording:
             tokens = list(self._tokens(text))
             self._spread.update({token.word for token in tokens if token.is_content})
             self._count_places(tokens)
+        self._elsewhere: Counter[str] = Counter()
+        self._others = len(others)
+        for text in others:
+            self._elsewhere.update({token.word for token in self._tokens(text) if token.is_content})
+
+    def _rarity(self, word: str) -> float:
+        """Return how rare a word is in other sources, above 0 to 1."""
+        if self._others < FEW:
+            return 1.0
+        frequency = self._others / (1 + self._elsewhere[word])
+        return float((math.log1p(frequency) / math.log1p(self._others)) ** COMMON)
 
     def _count_places(self, tokens: list[_Token]) -> None:
         """Count where words stand: a noun ends what an article begins, a verb follows a pronoun."""
@@ -108,12 +128,16 @@ class Wording:
         tokens = list(self._tokens(text))
         counts = Counter(token.word for token in tokens if token.is_content)
         weights = {
-            word: count * math.log(1 + len(self._texts) / (self._spread[word] or 1))
+            word: self._rarity(word)
+            * count
+            * math.log(1 + len(self._texts) / (self._spread[word] or 1))
             for word, count in counts.items()
         }
+        phrases = list(self._phrases(text, tokens))
+        repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
         rated = [
             (self._worth(phrase, weights) * (KNOWN if phrase.words in known else 1), phrase)
-            for phrase in self._phrases(text, tokens)
+            for phrase in repeated or phrases  # what is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
         chosen: list[_Phrase] = []
@@ -170,8 +194,9 @@ class Wording:
         return bool(before) and before[-1] in self._grammar.about
 
     def _tokens(self, text: str) -> Iterator[_Token]:
-        without_speakers = SPEAKER.sub(lambda match: ":".rjust(len(match[0])), text)
-        for match in _TOKEN.finditer(without_speakers):
+        spoken = SPEAKER.sub(lambda match: ":".rjust(len(match[0])), text)
+        spoken = _REMARK.sub(lambda match: ".".rjust(len(match[0])), spoken)
+        for match in _TOKEN.finditer(spoken):
             form = match[0]
             if form not in self._known:
                 word = _GENITIVE.sub("", form.casefold())

@@ -1,5 +1,7 @@
 """Sections are named by the noun phrases that stand out in them."""
 
+from collections.abc import Sequence
+
 from citations.text.function_words import UNKNOWN, FunctionWords, function_words
 from citations.text.phrases import Wording
 
@@ -14,10 +16,10 @@ KERNELS = (
 )
 
 
-def names(*texts: str, words: FunctionWords | None = None) -> list[str]:
+def names(*texts: str, words: FunctionWords | None = None, others: Sequence[str] = ()) -> list[str]:
     """Name sections of one piece each."""
     words = function_words("en") if words is None else words
-    wording = Wording(texts, stops=STOPS, function_words=words)
+    wording = Wording(texts, stops=STOPS, function_words=words, others=others)
     return list(wording.names((n, n + 1) for n in range(len(texts))))
 
 
@@ -60,3 +62,20 @@ def test_a_text_without_content_words_has_no_name() -> None:
 
 def test_a_language_whose_function_words_are_unknown_is_named_all_the_same() -> None:
     assert names(GRADIENTS, KERNELS, words=UNKNOWN) == ["Gradient descent", "Convolution kernel"]
+
+
+def test_a_phrase_that_is_said_once_gives_way_to_one_that_returns() -> None:
+    text = "A bad situation came. The governor keeps the speed. The governor turns the valve."
+    assert names(text, KERNELS)[0] == "Governor"
+
+
+def test_what_other_sources_often_say_names_little() -> None:
+    text = "This is the network. It has a governor. We use the network, and what the governor is."
+    others = [f"The network of number {number} is here." for number in range(40)]
+    assert names(text, KERNELS)[0] == "Network"
+    assert names(text, KERNELS, others=others)[0] == "Governor"
+
+
+def test_a_remark_of_who_wrote_the_captions_names_nothing() -> None:
+    text = "[INAUDIBLE] The valve. [INAUDIBLE] The valve is [INAUDIBLE] [INAUDIBLE]."
+    assert names(text, KERNELS)[0] == "Valve"

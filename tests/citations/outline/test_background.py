@@ -1,0 +1,50 @@
+"""Outlines and guides know the other sources of the collection."""
+
+import pytest
+
+from citations.guide import builder
+from citations.ingest import discovery
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Node, Source
+from citations.outline import background
+from citations.outline import storage as outline_storage
+from tests.makers import make_cues, make_video
+from transcripts.models import Collection
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+LICENCE = (
+    "The following content is provided under a licence of the commons.",
+    "Your support will help the school to offer high quality lectures for free.",
+)
+
+
+@pytest.fixture
+def lectures(collection: Collection) -> list[Source]:
+    """Two lectures that begin with the same licence, and one elsewhere that does, too."""
+    hidden = Collection.objects.create(name="Hidden", slug="hidden")
+    for shelf, key, said in (
+        (collection, "Rates", "The derivative of a function is the slope of its tangent line."),
+        (collection, "Areas", "An integral is the area below the curve of a function."),
+        (hidden, "Bread", "A sourdough is a dough that wild yeast has fermented."),
+    ):
+        cues = make_cues(
+            12, sentences=(*LICENCE, *(f"{said} This is point {n}." for n in range(9)))
+        )
+        make_video(shelf, key=key, title=key, cues=cues)
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    return [Source.objects.get(title=title) for title in ("Rates", "Areas", "Bread")]
+
+
+def test_what_several_sources_of_a_collection_begin_with_is_nobodys_subject(
+    lectures: list[Source],
+) -> None:
+    rates, _, bread = lectures
+    outline_storage.refresh(rates)
+    told = " ".join(Node.objects.filter(source=rates).values_list("text", flat=True))
+    assert "derivative" in told
+    assert "licence" not in told
+    assert not any("licence" in item.text for item in builder.build(rates).about)
+    assert background.of(bread).openings == (), "other collections are not compared"
