@@ -13,8 +13,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from citations.answers import sections
 from citations.answers.answer import Quote
-from citations.answers.sections import UNANSWERED
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, SourceKind
 from citations.passages import ColoredSpan, Located, Locator, interval
@@ -40,10 +40,16 @@ class MarkedText(Protocol):
     highlights: Sequence[ColoredSpan]
 
 
+@register.filter
+def part_heading(question: str) -> str:
+    """Return a question that was looked up, without its context."""
+    return sections.heading(question)
+
+
 @register.simple_tag
 def unanswered() -> str:
     """Return what stands under a question that the sources do not answer."""
-    return str(UNANSWERED)
+    return str(sections.UNANSWERED)
 
 
 @register.filter

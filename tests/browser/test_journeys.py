@@ -461,7 +461,7 @@ def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) ->
 def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) -> None:
     page = visit().go("/collections/")
     page.get_by_label("Name").fill("Field notes")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Make collection").click()
     page.get_by_role("link", name="Add or change members").click()
     page.get_by_label("User name").fill("vera")
     page.get_by_role("button", name="Add", exact=True).click()

@@ -249,7 +249,10 @@ def test_without_scripts_a_question_is_answered_and_its_conversation_shown(
     found = text_of(page.get(path(answer.conversation)))
     assert "carries the error of a network" in found
     assert f'href="/citations/{answer.citations.get(number=1).uuid}/"' in found
-    assert "How this answer was made" in found
+    _, made = found.split("How this answer was made", 1)
+    said, numbers = made.split("In numbers", 1)
+    assert "of one source were read. One quote was looked up in its source" in said
+    assert "Checking every quote" in numbers
 
 
 def test_sources_can_be_chosen_anew_with_every_question(

@@ -141,7 +141,7 @@ def test_how_far_the_indexing_is_can_be_seen_and_filtered(
     shown = text_of(page.get("/library/"))
     assert f'href="/sources/{refused.uuid}/passages/" title="The server refused the key."' in shown
     assert "not indexed" in shown
-    assert "found by words" in shown
+    assert "being indexed" in shown
     failed = text_of(page.get("/library/?state=failed"))
     assert "Refused notes" in failed
     assert "Half-way notes" not in failed

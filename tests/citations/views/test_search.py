@@ -93,7 +93,7 @@ def test_passages_stand_under_their_source(
 def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, source: Source) -> None:
     found = page.get("/search/?q=network&mode=lexical")
     assert text_of(found).count('class="passage"') == 1
-    assert "With 1 passage beside it" in text_of(found)
+    assert "1 more hit right beside it" in text_of(found)
     assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(found)
     for first in (0, 42):
         assert f"/sources/{source.uuid}/hit/?from={first}&amp;" in text_of(found)
@@ -291,11 +291,25 @@ def test_settings_that_name_another_model_are_told_and_the_words_are_searched(
     assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
 
 
-def test_a_score_is_explained(page: Client, source: Source) -> None:
+def test_why_a_passage_is_a_hit_is_said_and_drawn_before_the_numbers(
+    page: Client, source: Source
+) -> None:
     found = text_of(page.get("/search/?q=error&mode=lexical"))
-    assert "Why this?" in found
-    assert "BM25, word by word" in found
+    _, why = found.split("Why this?", 1)
+    said, numbers = why.split("In numbers", 1)
+    assert "It has the words “error”." in said
+    assert "why-bars" in said
+    assert "BM25" not in said
+    assert "BM25, word by word" in numbers
     assert "How this was found" in found
+
+
+def test_stages_are_named_in_the_language_of_the_page(page: Client, source: Source) -> None:
+    address = "/search/?q=error&mode=lexical"
+    assert "Search by words" in text_of(page.get(address))
+    german = text_of(page.get(address, headers={"Accept-Language": "de"}))
+    assert "Nach Wörtern suchen" in german
+    assert ">lexical<" not in german
 
 
 def test_near_duplicates_are_named(page: Client, source: Source, collection: Collection) -> None:

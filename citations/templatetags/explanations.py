@@ -1,0 +1,102 @@
+"""How hits and answers were found, in words: names of stages, and why a passage is a hit."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from citations.passages import Explanation
+
+register = template.Library()
+
+MOST_WORDS: Final = 5  # that are named
+STAGES: Final = {
+    "route": gettext_lazy("Reading the question"),
+    "expand": gettext_lazy("Writing a likely answer to look for"),
+    "embed": gettext_lazy("Reading its meaning"),
+    "lexical": gettext_lazy("Search by words"),
+    "vector": gettext_lazy("Search by meaning"),
+    "fuse": gettext_lazy("Joining both lists"),
+    "fetch": gettext_lazy("Fetching the passages"),
+    "judge": gettext_lazy("Judging them"),
+    "rerank": gettext_lazy("Reading the best passages again"),
+    "deduplicate": gettext_lazy("Leaving out repetitions"),
+    "enrich": gettext_lazy("Adding titles and places"),
+    "spell": gettext_lazy("Correcting words"),
+    "levels": gettext_lazy("Search in outlines"),
+    "write": gettext_lazy("Writing"),
+    "ground": gettext_lazy("Checking every quote"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How much speaks for a passage in one respect, 0 to 100."""
+
+    name: str
+    percent: int
+
+
+@register.filter
+def stage_name(name: str) -> str:
+    """Return what a stage does."""
+    return str(STAGES.get(name, name))
+
+
+@register.filter
+def reason(explanation: Explanation) -> str:
+    """Say in a sentence why a passage is a hit."""
+    words = ", ".join(f"“{term.term}”" for term in explanation.terms[:MOST_WORDS])
+    if explanation.lexical_rank is None or not words:
+        return _("It says what you look for in other words: its meaning is near.")
+    if explanation.vector_rank is None:
+        return _("It has the words %(words)s.") % {"words": words}
+    return _("It has the words %(words)s, and its meaning is near.") % {"words": words}
+
+
+@register.filter
+def bars(explanation: Explanation) -> list[Bar]:
+    """Return what speaks for a passage, to be drawn."""
+    return list(_bars(explanation))
+
+
+def _bars(explanation: Explanation) -> Iterator[Bar]:
+    signs = {sign.name: sign.value for sign in explanation.signs}
+    names = {
+        "words": _("Words"),
+        "closeness": _("Meaning"),
+        "closeness with neighbours": _("Meaning of what stands around it"),
+        "closeness of the source": _("The source as a whole"),
+    }
+    if signs:
+        yield from (Bar(name, _percent(signs[sign])) for sign, name in names.items())
+        return
+    best = max((term.score for term in explanation.terms), default=0.0)
+    for term in explanation.terms[:MOST_WORDS] if best > 0 else ():
+        yield Bar(term.term, _percent(term.score / best))
+
+
+def _percent(value: float) -> int:
+    return round(100 * min(1.0, max(0.0, value)))
+
+
+@register.filter
+def way(trace: Mapping[str, Any]) -> str:
+    """Say in a sentence how an answer was made."""
+    passages, checks = trace.get("evidence", ()), trace.get("checks", ())
+    sources = len({passage["source"] for passage in passages})
+    read = ngettext(
+        "%(passages)d passages of one source were read.",
+        "%(passages)d passages of %(sources)d sources were read.",
+        sources,
+    ) % {"passages": len(passages), "sources": sources}
+    cited = len({check["number"] for check in checks} - {0})
+    checked = ngettext(
+        "One quote was looked up in its source and found word for word.",
+        "%(count)d quotes were looked up in their sources and found word for word.",
+        cited,
+    ) % {"count": cited}
+    return f"{read} {checked}" if cited else read
