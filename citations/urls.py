@@ -67,6 +67,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("citations/<uuid:citation_id>/share/", shared_links.share_citation, name="citation-share"),
     path("shared-links/", shared_links.show_links, name="shared-links"),
     path("shared-links/<uuid:link_id>/revoke/", shared_links.revoke, name="shared-link-revoke"),
+    path("collections/", view_collection.list_collections, name="collections"),
     path("collections/<int:pk>/", view_collection.show_collection, name="collection"),
     path("collections/<int:pk>/links/", shared_links.allow, name="collection-links"),
     path("ask/answers/<uuid:answer_id>/share/", shared_links.share_answer, name="answer-share"),
@@ -120,5 +121,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lectures/<uuid:lecture_id>/advance/", lectures.advance, name="lecture-advance"),
     path("lectures/<uuid:lecture_id>/end/", lectures.end, name="lecture-end"),
     path("lectures/<uuid:lecture_id>/again/", lectures.again, name="lecture-again"),
-    path("lectures/<uuid:lecture_id>/delete/", lectures.delete, name="lecture-delete"),
 ]

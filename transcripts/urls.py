@@ -21,7 +21,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("feeds/<int:pk>/fetch/", feeds.fetch_entry, name="feed-fetch"),
     path("feeds/<int:pk>/schedule/", feeds.schedule, name="feed-schedule"),
     path("feeds/<int:pk>/remove/", feeds.remove, name="feed-remove"),
-    path("collections/", collections.list_collections, name="collections"),
     path("collections/create/", collections.create, name="collection-create"),
     path("collections/<int:pk>/settings/", collections.show_settings, name="collection-settings"),
     path("collections/<int:pk>/rename/", collections.describe, name="collection-rename"),

@@ -6,13 +6,14 @@ from uuid import UUID
 
 from django.http import StreamingHttpResponse
 from ninja import Field, Path, Router, Schema, Status
-from pydantic import ConfigDict
+from pydantic import ConfigDict, StringConstraints
 
+from citations.library.filters import MAX_VALUES, find_source
 from citations.models import Archive
 from citations.notebook import archives
 from citations.tasks import send_archive
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import CollectionName, responses
+from transcripts.api.shapes import CollectionName, Text, responses
 from transcripts.schemas import Shape
 
 ArchiveId = Annotated[UUID, Path(description="The archive's id.")]
@@ -30,6 +31,11 @@ class ArchiveIn(Schema):
     model_config = ConfigDict(extra="forbid")
 
     collection: CollectionName = Field("", description="Slug or name; empty: all that you read.")
+    source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
+        [],
+        max_length=MAX_VALUES,
+        description="Only these, with what was made of them: ids of sources or of videos.",
+    )
 
 
 class ArchiveOut(Shape):
@@ -49,12 +55,19 @@ router = Router(tags=["conversations"])
 
 
 @router.post(
-    "archives", response=responses({202: ArchiveOut}, 404), summary="Put everything into one ZIP"
+    "archives",
+    response=responses({202: ArchiveOut}, 404, 409),
+    summary="Put everything into one ZIP",
 )
 def add_archive(request: Request, sent: ArchiveIn) -> Status[Archive]:
-    """Begin a ZIP of all that you may read; while one is being made, that is returned."""
+    """Begin a ZIP of all that you may read, or of some sources; while the same is being made, that
+    is returned.
+    """
     request.caller.require_write()
-    archive = archives.request(request.access, request.caller.user, collection=sent.collection)
+    chosen = [find_source(request.access, reference) for reference in sent.source_id]
+    archive = archives.request(
+        request.access, request.caller.user, collection=sent.collection, sources=chosen
+    )
     if archive.sent_at is None:
         send_archive(archive)
     request.answer["Location"] = f"/api/v1/archives/{archive.uuid}"

@@ -98,6 +98,20 @@ def part_of(
     )
 
 
+def paragraphs_of(
+    text: TranscriptText, speaker: str, *, highlights: Sequence[ColoredSpan] = ()
+) -> list[SpokenParagraph]:
+    """Return what a speaker says, a paragraph a turn."""
+    marks = _Marks(text.text, None, (), highlights)
+    return [
+        SpokenParagraph(
+            lines=tuple(marks.line(each.start, each.first, each.last) for each in turn.sentences)
+        )
+        for turn in text.turns
+        if turn.name == speaker
+    ]
+
+
 def _titled(
     groups: Sequence[tuple[Line, ...]], chapters: Sequence[tuple[int, str]]
 ) -> Iterator[SpokenParagraph]:

@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 
 from citations.providers.languages import stop_words, telling_words
 from citations.reading.sentence_index import SentenceIndex, SentenceMatches
+from citations.reading.speakers import SpeakerTurn, turns
 from citations.reading.spoken_text import SpokenText
 from transcripts import conf, library
 from transcripts.cues import CueGroup, group_by_time
@@ -41,6 +42,10 @@ class TranscriptText(SpokenText):
     @cached_property
     def chunks(self) -> list[TranscriptChunk]:
         return [self._chunk(group) for group in group_by_time(self.cues, self.chunk_seconds)]
+
+    @cached_property
+    def turns(self) -> list[SpeakerTurn]:
+        return turns(self)
 
     def chunk(self, index: int) -> TranscriptChunk:
         """Return a time chunk. Raises ``ChunkNotFound``."""

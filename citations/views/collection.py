@@ -1,23 +1,35 @@
-"""The page of a collection, its notebook: sources, questions, notes, highlights and members."""
+"""The list of collections, and the page of one, its notebook: sources, questions, notes, …"""
 
 from functools import partial
 from typing import Any, Final
 
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from citations.guide import storage as guide_storage
-from citations.library import sources
+from citations.library import collection_contents, sources
 from citations.models import Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.library import show_list
-from transcripts import activity, collections
+from transcripts import activity, collections, library
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest
 
 LATEST: Final = 4  # of each kind
+
+
+@require_safe
+def list_collections(request: PageRequest) -> HttpResponse:
+    roles = collections.roles_of(request.user)
+    contents = collection_contents.count(request.access)
+    rows = [
+        {"collection": collection, "role": roles(collection), "contents": contents[collection.pk]}
+        for collection in library.collections(request.access)
+    ]
+    return render(request, "citations/collections.html", {"rows": rows})
 
 
 @require_safe

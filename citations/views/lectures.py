@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.errors import LectureNotFound
@@ -32,7 +31,7 @@ from citations.text import sentences
 from citations.views.forms import MOST_SHOWN, AdvanceForm, NewLectureForm, SayForm
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
-from transcripts.views.requests import PageRequest, done, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, number_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
 PAGE: Final = 30  # lectures per page
@@ -163,18 +162,6 @@ def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     session = lecture_sessions.start_again(request.access, request.user, lecture)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Confirm, then delete a lecture."""
-    lecture = _find_writable(request, lecture_id)
-    if request.method != "POST":
-        count = lecture_sessions.citations_of(lecture).count()
-        context = {"lecture": lecture, "count": count}
-        return render(request, "citations/delete_lecture.html", context)
-    lecture_sessions.delete(lecture)
-    return done(request, _("“%(title)s” was deleted.") % {"title": lecture}, "lectures")
 
 
 def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:

@@ -1,7 +1,7 @@
 """The parameters of the reader of recordings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ VIEWS: Final = (
     ("chapters", _("Chapters")),
 )
 MAX_TRACK: Final = 35  # characters of a language
+MAX_SPEAKER: Final = 100  # characters of a name
 MOST: Final = 2**31 - 1
 
 
@@ -29,6 +30,8 @@ class ReaderParameters:
     language: str = ""
     query: str = ""
     view: str = VIEWS[0][0]
+    speaker: str = ""  # only what they say is shown
+    turn: int = 0  # of the speaker, from which on
     number: int | None = None  # of a match, from 1
     near: int | None = None  # ms; the next match is shown
     span: tuple[int, int] | None = None
@@ -38,13 +41,23 @@ class ReaderParameters:
 
     def question(self, **values: object) -> str:
         """Return the query string for another place with the same query and language."""
-        sent = {"q": self.query, **values, "lang": self.language}
+        sent = {"q": self.query, **values, "speaker": self.speaker, "lang": self.language}
         return f"?{urlencode({name: value for name, value in sent.items() if value != ''})}"
 
     @property
     def matching(self) -> str:
         """The query string that opens a match; its number is to be appended."""
         return f"{self.question()}&n="
+
+    @property
+    def shown(self) -> str:
+        """The view that shows it: of one speaker, paragraphs."""
+        return "paragraphs" if self.speaker else self.view
+
+    @property
+    def carried_by_all(self) -> str:
+        """What is carried where all speakers are shown."""
+        return replace(self, speaker="").carried
 
     @property
     def carried(self) -> str:
@@ -59,6 +72,7 @@ class ReaderForm(forms.Form):
     n = forms.IntegerField(required=False, min_value=1, max_value=MOST)
     near = forms.IntegerField(required=False, min_value=0, max_value=MOST)
     to = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+    turn = forms.IntegerField(required=False, min_value=0, max_value=MOST)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Add the field ``from``, which is a keyword in Python."""
@@ -76,6 +90,8 @@ class ReaderForm(forms.Form):
             language=sent.get("lang", "")[:MAX_TRACK],
             query=clean(sent.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
             view=chosen if chosen in dict(VIEWS) else VIEWS[0][0],
+            speaker=clean(sent.get("speaker", ""), MAX_SPEAKER),
+            turn=values.get("turn") or 0,
             number=values.get("n"),
             near=values.get("near"),
             span=(first, last) if first is not None and last and first < last else None,

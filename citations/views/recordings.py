@@ -16,8 +16,9 @@ from citations.notebook.highlights import PlacedHighlight
 from citations.passages import ColoredSpan
 from citations.reading import chapters as reading_chapters
 from citations.reading import transcript as reading_transcript
-from citations.reading.page import TranscriptPart, part_of
+from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_of, part_of
 from citations.reading.position import Position, find_position
+from citations.reading.speakers import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
@@ -33,6 +34,7 @@ from transcripts.views.requests import PageRequest, fragment
 
 LISTED: Final = 200  # matches that are listed at once
 NOTES: Final = 20
+TURNS: Final = 100  # of a speaker that are shown at once
 STRIP: Final = 1_000  # units of its width
 A_YEAR: Final = 365 * 24 * 3600  # seconds
 
@@ -142,14 +144,16 @@ def _reading(
         highlights=highlights.colored(kept),
     )
     listed = _listed(text, position, parameters.query)
+    is_paragraphs = parameters.view == "paragraphs"
     context: dict[str, Any] = {
         "transcript": transcript,
+        "speakers": speakers(text.turns),
         "source": source,
         "highlights": kept,
         "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
         "part": part,
-        "at": _line_at(part, parameters, position),
+        "at": _line_at(part.paragraphs if is_paragraphs else part.captions, position),
         "listed": listed,
         "last_listed": listed[-1] if listed else None,
         "duration": duration,
@@ -159,7 +163,9 @@ def _reading(
         ),
         "chapter_ticks": _ticks([int(start) for start, _ in video.chapters], duration),
     }
-    if parameters.view == "chapters":
+    if parameters.speaker:
+        context |= _speaker(text, parameters, position, highlights.colored(kept))
+    elif parameters.view == "chapters":
         context["chapters"] = reading_chapters.of(video, source, text, duration=duration)
     return context
 
@@ -214,12 +220,29 @@ def _part(
     )
 
 
-def _line_at(part: TranscriptPart, parameters: ReaderParameters, position: Position) -> int | None:
+def _speaker(
+    text: TranscriptText,
+    parameters: ReaderParameters,
+    position: Position,
+    colored: Sequence[ColoredSpan],
+) -> dict[str, Any]:
+    """Return what a speaker says, from a turn on."""
+    said = paragraphs_of(text, parameters.speaker, highlights=colored)
+    later = parameters.turn + TURNS
+    shown = said[parameters.turn : later]
+    return {
+        "said": shown,
+        "said_count": len(said),
+        "later_turn": later if later < len(said) else None,
+        "at": _line_at(shown, position),
+    }
+
+
+def _line_at(shown: Sequence[SpokenParagraph], position: Position) -> int | None:
     """Return the start of the line of a position, None at the beginning."""
-    if position.begin is None:
-        return None
-    shown = part.paragraphs if parameters.view == "paragraphs" else part.captions
     starts = [line.start for paragraph in shown for line in paragraph.lines]
+    if position.begin is None or not starts:
+        return None
     return max((start for start in starts if start <= position.latest), default=starts[0])
 
 

@@ -291,7 +291,8 @@ def test_the_transcript_goes_on_while_scrolling_and_back_on_request(
     page.mouse.wheel(0, 3_000)
     expect(page.locator("#chunk-4")).to_be_attached()
     page.get_by_role("link", name="Earlier: part 3").click()
-    expect(page.locator("#chunk-2")).to_be_attached()
+    expect(page.locator("#chunk-2 .cue").last).to_be_in_viewport()
+    expect(page.locator("#chunk-2 .cue .time").last).to_be_focused()
     order = page.locator(".chunk").evaluate_all("all => all.map(one => Number(one.id.slice(6)))")
     assert order == sorted(order)
 

@@ -227,6 +227,7 @@ def test_a_replay_follows_the_player_and_speech_is_taken_from_the_browser(
     )
     page.add_init_script(EAR)
     page.goto(f"{site.url}/videos/{site.seeded['long']}/")
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Replay as a lecture").click()
     page.get_by_role("button", name="Begin").click()
     expect(

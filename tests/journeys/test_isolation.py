@@ -182,8 +182,6 @@ PAGES = [
     Door("POST", "lectures/<uuid:lecture_id>/advance/", "thing", {"position": "1000"}),
     Door("POST", "lectures/<uuid:lecture_id>/end/"),
     Door("POST", "lectures/<uuid:lecture_id>/again/"),
-    Door("GET", "lectures/<uuid:lecture_id>/delete/"),
-    Door("POST", "lectures/<uuid:lecture_id>/delete/"),
     Door("GET", "ask/", "list"),
     Door("POST", "ask/", "note", {"q": "What is confidential?", "collection": "secrets"}),
     Door("GET", "ask/sources/", "list"),

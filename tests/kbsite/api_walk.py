@@ -135,7 +135,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}shared-links", {"highlight_id": "{highlight}"}),
     Operation("DELETE", f"{V1}shared-links/{{link}}"),
     Operation("DELETE", f"{V1}highlights/{{highlight}}"),
-    Operation("POST", f"{V1}archives", {"collection": "{slug}"}),
+    Operation("POST", f"{V1}archives", {"source_id": ["{source}"]}),
     Operation("GET", f"{V1}archives/{{archive}}"),
     Operation("GET", f"{V1}archives/{{archive}}/file"),
     Operation("DELETE", f"{V1}archives/{{archive}}"),

@@ -8,22 +8,12 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import collections, library
+from transcripts import collections
 from transcripts.errors import InvalidInput
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
 from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, done
-
-
-@require_safe
-def list_collections(request: PageRequest) -> HttpResponse:
-    roles = collections.roles_of(request.user)
-    rows = [
-        {"collection": collection, "role": roles(collection)}
-        for collection in library.collections(request.access)
-    ]
-    return render(request, "transcripts/collections.html", {"rows": rows})
 
 
 @require_POST

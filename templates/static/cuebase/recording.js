@@ -36,7 +36,7 @@ function setPosition(ms) {
 /** @param {number} ms */
 function addressAt(ms) {
   const address = new URL(location.href);
-  for (const name of ["n", "from", "to", "until", "chunk", "view"]) {
+  for (const name of ["n", "from", "to", "until", "chunk", "view", "turn"]) {
     address.searchParams.delete(name);
   }
   address.searchParams.set("t", `${Math.floor(ms / 1000)}s`);
@@ -96,6 +96,16 @@ onHtmx("afterSettle", ({ detail }) => {
   (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
   const count = find("#found .count")?.textContent?.trim() ?? "";
   announce(gettext("{count}, at {time}", { count, time: clock(ms) }));
+});
+
+// An earlier part is read from its end, which is right above the lines that were there
+
+onHtmx("afterSettle", ({ detail }) => {
+  if (!detail.pathInfo?.requestPath.includes("only=previous")) return;
+  const last = all(".cue", need(".chunk")).at(-1);
+  last?.scrollIntoView({ block: "center", behavior: "instant" });
+  (last?.querySelector("a") ?? last?.closest(".paragraph")?.querySelector("a"))
+    ?.focus({ preventScroll: true });
 });
 
 // Clicks

@@ -8,7 +8,7 @@ from django.test import Client
 
 from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Document, Source
+from citations.models import Archive, Document, Source
 from kbsite.models import ApiToken
 from tests.citations.talks import talk_in
 from tests.makers import make_source, make_user, make_video
@@ -158,3 +158,19 @@ def test_the_guide_to_a_source_has_a_place_and_a_link_for_each_item(
     assert question["label"] == "How long does a sourdough starter rise in a warm kitchen?"
     assert question["place"] == "0:10–0:20"
     assert f"from={question['span'][0]}&to={question['span'][1]}" in question["link"]
+
+
+def test_an_archive_of_chosen_sources_has_only_these(
+    asking: Client, collection: Collection
+) -> None:
+    chosen = make_source(make_video(collection, key="chosen"))
+    other = make_source(make_video(collection, key="other"))
+
+    def ask(*references: str) -> Any:
+        body = {"source_id": references}
+        return asking.post("/api/v1/archives", body, content_type="application/json")
+
+    assert ask(str(chosen.uuid), "nowhere").status_code == 404
+    assert ask(str(chosen.uuid)).status_code == 202
+    assert Archive.objects.get().sources == [chosen.pk]
+    assert ask(str(other.uuid)).status_code == 409

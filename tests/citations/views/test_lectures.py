@@ -9,7 +9,15 @@ from django.test import Client
 
 from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, Document, LectureSession, Source, Window, WindowOutcome
+from citations.models import (
+    Citation,
+    Deletion,
+    Document,
+    LectureSession,
+    Source,
+    Window,
+    WindowOutcome,
+)
 from citations.readers.page import ReadPage
 from citations.views import lectures as views
 from tests.html import text_of
@@ -532,19 +540,21 @@ def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: 
     assert "The error runs backwards" in text_of(answer)
 
 
-def test_deleting_asks_first(page: Client, lecture: LectureSession, book: Source) -> None:
-    cite(lecture, book)
-    assert "its 3 citations" in text_of(page.get(path(lecture, "delete/")))
-    assert LectureSession.objects.exists()
-    assert page.post(path(lecture, "delete/"))["Location"] == "/lectures/"
-    assert not LectureSession.objects.exists()
-    assert Source.objects.filter(pk=book.pk).exists()
+def test_its_page_deletes_it_and_the_library_takes_that_back(
+    page: Client, lecture: LectureSession
+) -> None:
+    assert f'value="lecture-{lecture.pk}"' in text_of(page.get(path(lecture)))
+    page.post("/library/change/", {"item": f"lecture-{lecture.pk}", "action": "delete"})
+    assert page.get(path(lecture)).status_code == 404
+    deletion = Deletion.objects.get()
+    page.post(f"/library/deletions/{deletion.uuid}/take-back/")
+    assert page.get(path(lecture)).status_code == 200
 
 
 # Who may do what
 
 READS = ("", "windows/0/", "citations/", "figures/", "notes.md")
-WRITES = ("say/", "advance/", "end/", "again/", "delete/")
+WRITES = ("say/", "advance/", "end/", "again/")
 
 
 def test_a_viewer_reads_and_a_stranger_finds_nothing(
@@ -576,7 +586,7 @@ def test_a_viewer_is_shown_no_controls(viewer: Client, lecture: LectureSession) 
     found = text_of(viewer.get(path(lecture)))
     assert "data-say" not in found
     assert "data-end>" not in found
-    assert "/delete/" not in found
+    assert 'value="delete"' not in found
 
 
 def test_a_stranger_is_not_told_of_it(stranger: Client, lecture: LectureSession) -> None:
@@ -584,6 +594,4 @@ def test_a_stranger_is_not_told_of_it(stranger: Client, lecture: LectureSession)
 
 
 def test_looking_changes_nothing(page: Client, lecture: LectureSession) -> None:
-    assert {page.get(path(lecture, rest)).status_code for rest in WRITES if rest != "delete/"} == {
-        405
-    }
+    assert {page.get(path(lecture, rest)).status_code for rest in WRITES} == {405}

@@ -39,7 +39,62 @@ def marked(found: str) -> str:
     return "".join(re.findall(r'<mark class="quoted[^"]*">(.*?)</mark>', found))
 
 
+# Who speaks
+
+
+@pytest.fixture
+def panel(collection: Collection) -> Video:
+    """A discussion of two who are named, and a stranger."""
+    said = (
+        "Ann: Welcome to all.",
+        "We begin.",
+        "Bob: Thank you.",
+        ">> From the hall.",
+        "Note: Ok.",
+    )
+    return make_video(collection, key="panel", cues=make_cues(20, sentences=said))
+
+
+def test_a_speaker_is_chosen_and_only_their_paragraphs_are_shown_with_times(
+    page: Client, panel: Video
+) -> None:
+    chips = text_of(page.get(f"/videos/{panel.pk}/"))
+    assert 'href="?speaker=Ann' in chips
+    shown = text_of(page.get(f"/videos/{panel.pk}/", {"speaker": "Ann", "t": "30s"}))
+    transcript = shown[shown.index('id="transcript"') :]
+    assert "4 paragraphs" in transcript
+    assert transcript.count("Welcome to all.") == transcript.count("We begin.") == 4
+    assert "Thank you." not in transcript
+    assert "From the hall." not in transcript
+    assert 'class="cue at" id="t30000"' in transcript
+    assert 'data-seek="25000">0:25</a>' in transcript
+    assert 'href="?view=captions&amp;t=30s"' in shown
+
+
+def test_what_a_speaker_says_in_many_turns_goes_on_on_another_page(
+    page: Client, collection: Collection
+) -> None:
+    cues = make_cues(300, sentences=("Ann: One.", "Bob: Two."))
+    address = f"/videos/{make_video(collection, key='long-panel', cues=cues).pk}/"
+    assert "?turn=100&amp;speaker=Ann" in text_of(page.get(address, {"speaker": "Ann"}))
+    last = text_of(page.get(address, {"speaker": "Ann", "turn": "100"}))
+    assert "150 paragraphs" in last
+    assert "Point 298." in last
+    assert "?turn=200" not in last
+
+
+def test_a_recording_that_names_nobody_offers_no_speakers(page: Client, video: Video) -> None:
+    assert "?speaker=" not in text_of(page.get(f"/videos/{video.pk}/"))
+
+
 # Where it opens
+
+
+def test_an_earlier_part_is_opened_at_its_end(page: Client, video: Video) -> None:
+    later = text_of(page.get(f"/videos/{video.pk}/?chunk=3"))
+    assert f'href="/videos/{video.pk}/?chunk=2&amp;lang' not in later
+    assert f'/videos/{video.pk}/?chunk=2#chunk-2-end"' in later
+    assert 'id="chunk-2-end"' in text_of(page.get(f"/videos/{video.pk}/?chunk=2"))
 
 
 def test_a_video_opens_at_its_first_chunk_and_links_to_the_next(page: Client, video: Video) -> None:
