@@ -18,7 +18,7 @@ from citations.errors import SourceNotFound
 from citations.lexical import merging, scoring, snapshot
 from citations.lexical.postings import Words
 from citations.lexical.query import Query
-from citations.lexical.segments import TermFilter
+from citations.lexical.segments import TermFilter, segments
 from citations.lexical.terms import terms_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
@@ -134,6 +134,17 @@ def word_table(
     counts = query_counts(words)
     state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
     return scoring.table(state, counts, positions, by=conf.bm25())
+
+
+def shares(words: Iterable[str], *, resolved: ResolvedFilter) -> dict[str, float]:
+    """Return in which share of the chunks that may be read each word occurs, 0 to 1."""
+    counts = dict.fromkeys(words, 1)
+    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
+    within = segments(state)
+    return {
+        word: sum(segment.containing(word) for segment in within) / max(1, state.chunks)
+        for word in counts
+    }
 
 
 def rebuild(*, all_sources: bool = False) -> int:

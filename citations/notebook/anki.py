@@ -5,19 +5,26 @@ import itertools
 import sqlite3
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Iterable
 from html import escape
 from typing import IO, Final
 
 import genanki
 
+from citations.lexical import index as lexical_index
+from citations.library.filters import Filter, resolve
+from citations.models import Source
 from citations.notebook import cloze
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import place
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from transcripts.conf import absolute
+from transcripts.scope import Scope
+from transcripts.tokenizer import tokenize
 
+FEW: Final = 100  # chunks of a collection that tell little about how common a word is
 MODEL: Final = genanki.Model(
     1_725_043_118,  # the same in every export: Anki updates the cards that it has
     "Cuebase passage",
@@ -78,9 +85,22 @@ def _gap(placed: PlacedHighlight) -> str:
     first, last = cloze.sentence_around(text, passage)
     sentence = text[first:last]
     inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
-    start, stop = cloze.hidden(sentence, inside, stop_words(row.source.language))
+    distinctions = _distinctions(row.source, text, cloze.words_of(sentence))
+    start, stop = cloze.hidden(sentence, inside, stop_words(row.source.language), distinctions)
     before, gap, after = sentence[:start], sentence[start:stop], sentence[stop:]
     return f"{_field(before)}{{{{c1::{_field(gap)}}}}}{_field(after)}"
+
+
+def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, float]:
+    """Return how much each word distinguishes a text from the collection of its source; nothing
+    where that is small.
+    """
+    every = resolve(Scope(readable=frozenset({source.collection_id})), Filter())
+    if every.chunks < FEW:
+        return {}
+    times = Counter(tokenize(text))
+    shares = lexical_index.shares(words, resolved=every)
+    return cloze.distinctions({word: times[word] for word in words}, shares)
 
 
 def _field(text: str) -> str:

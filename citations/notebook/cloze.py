@@ -1,7 +1,8 @@
 """What a card asks for: the words of a sentence that are hidden. Pure."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Final
 
 from citations.text import sentences
@@ -11,18 +12,7 @@ Span = tuple[int, int]  # characters [first, last)
 WINDOW: Final = 400  # characters beside a passage in which its sentence begins and ends
 LONGEST: Final = 120  # characters that are hidden at most
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
-# Words that fit into most sentences: who reads a card cannot know which is meant.
-_GENERAL: Final = frozenset(
-    re.findall(
-        r"\w+",
-        """answer answers case cases example examples fact facts idea ideas kind kinds moment part
-        parts people person place places point points problem problems question questions reason
-        reasons something sort stuff thing things time times way ways word words actually always
-        basically course maybe perhaps probably really antwort beispiel fall frage fragen grund
-        idee leute mensch menschen moment problem punkt sache sachen teil weise wort zeit
-        eigentlich natürlich vielleicht wirklich""",
-    )
-)
+RARE: Final = 0.01  # share of a library's chunks; rarer words are no more telling
 
 
 def sentence_around(text: str, passage: Span) -> Span:
@@ -35,10 +25,27 @@ def sentence_around(text: str, passage: Span) -> Span:
     return first, first + len(text[first:last].rstrip())
 
 
-def hidden(sentence: str, passage: Span, stops: Collection[str] = ()) -> Span:
+def words_of(sentence: str) -> list[str]:
+    """Return the words that could be asked for, in lower case."""
+    return [match[0].casefold() for match in _WORD.finditer(sentence)]
+
+
+def distinctions(times: Mapping[str, int], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much each word distinguishes a source, by how often it stands there and by the
+    share of the library's chunks that have it.
+    """
+    return {word: count / (shares.get(word, 0.0) + RARE) for word, count in times.items()}
+
+
+def hidden(
+    sentence: str,
+    passage: Span,
+    stops: Collection[str] = (),
+    distinctions: Mapping[str, float] | None = None,
+) -> Span:
     """Return the words of a sentence to ask for: the passage itself where it is a part, else its
-    most telling word: a number, then a name, then the longest word that is neither a stop word nor
-    a general one such as “question”.
+    most telling word: a number, then a name, then the word that distinguishes its source most, or
+    the longest where none is known to. Stop words are not asked for.
     """
     first, last = passage
     quote = sentence[first:last]
@@ -47,11 +54,12 @@ def hidden(sentence: str, passage: Span, stops: Collection[str] = ()) -> Span:
         return first, last
     words = [match.span() for match in _WORD.finditer(sentence, first, last)]
     telling = [span for span in words if sentence[slice(*span)].casefold() not in stops]
-    return max(telling or words, key=lambda span: _worth(sentence, span), default=(first, last))
+    worth = partial(_worth, sentence, distinctions or {})
+    return max(telling or words, key=worth, default=(first, last))
 
 
-def _worth(sentence: str, span: Span) -> tuple[int, bool, int]:
+def _worth(sentence: str, distinctions: Mapping[str, float], span: Span) -> tuple[int, float, int]:
     word = sentence[slice(*span)]
     is_name = span[0] > 0 and word[0].isupper() and sentence[span[0] - 2] not in ".?!:"
-    is_special = word.casefold() not in _GENERAL
-    return 2 * any(letter.isdigit() for letter in word) + is_name, is_special, len(word)
+    has_digit = any(letter.isdigit() for letter in word)
+    return 2 * has_digit + is_name, distinctions.get(word.casefold(), 0.0), len(word)

@@ -13,6 +13,7 @@ from citations.passages import Explanation
 register = template.Library()
 
 MOST_WORDS: Final = 5  # that are named
+TELLING: Final = 0.1  # of the best word's score, that a word needs to be named
 STAGES: Final = {
     "route": gettext_lazy("Reading the question"),
     "expand": gettext_lazy("Writing a likely answer to look for"),
@@ -49,7 +50,9 @@ def stage_name(name: str) -> str:
 @register.filter
 def reason(explanation: Explanation) -> str:
     """Say in a sentence why a passage is a hit."""
-    words = ", ".join(f"“{term.term}”" for term in explanation.terms[:MOST_WORDS])
+    best = max((term.score for term in explanation.terms), default=0.0)
+    telling = [term.term for term in explanation.terms if term.score >= TELLING * best]
+    words = ", ".join(f"“{word}”" for word in telling[:MOST_WORDS])
     if explanation.lexical_rank is None or not words:
         return _("It says what you look for in other words: its meaning is near.")
     if explanation.vector_rank is None:

@@ -498,3 +498,12 @@ def run_together(*calls: Callable[[], object]) -> None:
     with ThreadPoolExecutor(len(calls)) as pool:
         for done in [pool.submit(run, call) for call in calls]:
             done.result(timeout=60)
+
+
+def test_the_share_of_the_chunks_that_have_a_word_is_known(collection: Collection) -> None:
+    make_document(collection, ["Networks learn.", "A network forgets.", "Soup boils.", "It cools."])
+    assert lexical_index.shares(["network", "soup", "toaster"], resolved=EVERYWHERE) == {
+        "network": 0.5,
+        "soup": 0.25,
+        "toaster": 0.0,
+    }
