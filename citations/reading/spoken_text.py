@@ -5,6 +5,7 @@ milliseconds.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,7 +55,11 @@ class SpokenText:
     @cached_property
     def sentences(self) -> list[SpokenSentence]:
         """All sentences; together they are the text."""
-        spans = sentences.split(self.text, self._pauses)
+        spans = [
+            part
+            for span in sentences.split(self.text, self._pauses)
+            for part in pairwise(self._with_turns(*span))
+        ]
         starts = [self.time_at(first) for first, _ in spans]
         ends = [*starts[1:], self.duration]
         return [
@@ -120,6 +125,22 @@ class SpokenText:
             or SPEAKER.match(self.text, sentence.first) is not None
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, said.start)
         )
+
+    def _with_turns(self, first: int, last: int) -> list[int]:
+        """Return where a sentence begins, where others begin to speak in it, and its end."""
+        begin, stop = bisect_right(self._turns, first), bisect_left(self._turns, last)
+        return [first, *self._turns[begin:stop], last]
+
+    @cached_property
+    def _turns(self) -> list[int]:
+        """The first characters of the cues that begin with a speaker who is named repeatedly."""
+        named = [
+            (offset, match[0])
+            for offset, cue in zip(self.offsets, self.cues, strict=True)
+            if (match := SPEAKER.match(cue.text + " "))
+        ]
+        counts = Counter(name for _, name in named)
+        return [offset for offset, name in named if counts[name] > 1]
 
     @property
     def _pauses(self) -> dict[int, int]:

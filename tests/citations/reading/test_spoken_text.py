@@ -62,6 +62,16 @@ def test_who_is_named_as_speaking_begins_a_paragraph() -> None:
     assert begins == ["Or one. Speaker 1", "Speaker 1", "Speaker 2", "Yes"]
 
 
+def test_a_speaker_begins_a_sentence_though_the_one_before_has_no_stop() -> None:
+    text = spoken("Ann: [INAUDIBLE]", "Bob: Why is", "Note: this true?", "Ann: [NO]", "Bob: Yes.")
+    assert said(text) == [
+        "Ann: [INAUDIBLE]",
+        "Bob: Why is Note: this true?",
+        "Ann: [NO]",
+        "Bob: Yes.",
+    ]
+
+
 def test_a_transcript_without_cues_has_no_text_and_no_sentence() -> None:
     empty = SpokenText([])
     assert (empty.text, empty.sentences, empty.duration, empty.time_at(3)) == ("", [], 0, 0)
