@@ -31,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("activity/now/", activity.show_now, name="activity-now"),
     path("activity/events/", activity.activity_events, name="activity-events"),
     path("library/change/", selection.change, name="library-change"),
+    path("library/rename/", selection.rename, name="library-rename"),
     path(
         "library/deletions/<uuid:deletion_id>/take-back/",
         selection.take_back,

@@ -1,11 +1,13 @@
 """The title, tags and language of an item of the library, corrected by a person."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import transaction
 
-from citations.ingest.selection import record, select
+from citations.ingest.selection import ChosenItems, record, select
+from citations.library.item import TABLES
 from citations.models import LectureSession, Source
 from citations.providers import languages
 from transcripts import storage
@@ -68,6 +70,26 @@ def edit(row: Any, details: ItemDetails) -> list[Source]:
             return []
         row.start_anew()
         return [row]
+
+
+def rename(chosen: ChosenItems, titles: Mapping[str, str]) -> int:
+    """Give items, by reference such as ``video-12``, new titles; return how many changed.
+
+    All or none are renamed. Raises ``InvalidInput`` for a title that is empty or too long.
+    """
+    count = 0
+    with transaction.atomic():
+        for reference, row in by_reference(chosen).items():
+            before = str(row)
+            edit(row, ItemDetails(title=titles.get(reference, before)))
+            count += str(row) != before
+    return count
+
+
+def by_reference(chosen: ChosenItems) -> dict[str, Any]:
+    """Return the rows of chosen items by their references."""
+    rows = (*chosen.videos, *chosen.documents, *chosen.lectures)
+    return {f"{TABLES[type(row)]}-{row.pk}": row for row in rows}
 
 
 def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from citations.models import LectureSession, ReadingProgress, Source, SourceKind
 from transcripts.models import Transcript, Video
 
 LECTURE: Final = "lecture"
+COVER_WIDTH: Final = 320  # pixels
 KINDS: Final = (*SourceKind.choices, (LECTURE, _("lecture")))
 TABLES: Final[dict[type[Model], str]] = {
     Video: "video",
@@ -84,6 +85,14 @@ class Item:
         """The pages of a document, 0 before it is read."""
         document = getattr(self.row, "document", None) if isinstance(self.row, Source) else None
         return document.page_count if document else 0
+
+    @property
+    def cover(self) -> str:
+        """The path of a small image of its first page; empty if its pages have no images."""
+        if self.kind != SourceKind.PDF or not self.pages:
+            return ""
+        version = self.row.document.digest[:8]
+        return f"/sources/{self.row.uuid}/pages/1/image/?width={COVER_WIDTH}&v={version}"
 
     @property
     def percent_read(self) -> int:

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from citations.documents import page_images, pages
 from citations.library import reading_progress
 from citations.library.filters import find_source
+from citations.library.item import COVER_WIDTH
 from citations.models import Document, Source
 from citations.notebook import highlights, notes
 from citations.readers.formats import PDF
@@ -120,8 +121,9 @@ def _chapter(contents: list[tuple[int, str, int]], number: int) -> int:
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
     """Return a page's image in the width nearest to the requested one; supports ETags."""
     document = pages.find_image_document(request.access, source_id, number)
-    width = number_of(request.GET.get("width", "")) or 0
-    width = min(page_images.WIDTHS, key=lambda offered: abs(offered - width))
+    asked = number_of(request.GET.get("width", "")) or page_images.WIDTHS[0]
+    offered = (COVER_WIDTH, *page_images.WIDTHS)
+    width = min(offered, key=lambda each: abs(each - asked))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
@@ -129,6 +131,8 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
         response = HttpResponse(data, content_type=pdf_reader.PICTURE_TYPE)
     for name, value in {**HARMLESS, "ETag": etag}.items():
         response[name] = value
+    if width == COVER_WIDTH:  # a list has many, and their addresses name the version
+        response["Cache-Control"] = "private, max-age=300"
     return response
 
 

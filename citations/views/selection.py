@@ -1,18 +1,18 @@
 """What is done with the selected items of the library, and how a deletion is taken back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from citations.ingest import selection
+from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
 from citations.notebook import archives
 from citations.tasks import send as send_source
@@ -27,6 +27,9 @@ from transcripts.views.requests import PageRequest, back
 def change(request: PageRequest) -> HttpResponse:
     """Do one thing with all selected items, and return to the list; an export has a page."""
     request.caller.require_write()
+    if request.POST.get("action") == "rename":
+        chosen = selection.select(request.access, request.POST.getlist("item"))
+        return _titles(request, item_details.by_reference(chosen))
     name = request.POST.get("action", "")
     action = ACTIONS.get(name)
     if action is None:
@@ -35,6 +38,34 @@ def change(request: PageRequest) -> HttpResponse:
     if message := action(request, chosen):
         messages.success(request, message)
     return redirect("archive") if name == "export" else back(request, reverse("library"))
+
+
+@require_POST
+def rename(request: PageRequest) -> HttpResponse:
+    """Save the titles of several items, or show them again with what is wrong with one."""
+    request.caller.require_write()
+    chosen = selection.select(request.access, request.POST.getlist("item"))
+    rows = item_details.by_reference(chosen)
+    fields = {reference: f"title-{reference}" for reference in rows}
+    sent = request.POST
+    titles = {reference: sent[name] for reference, name in fields.items() if name in sent}
+    try:
+        count = item_details.rename(chosen, titles)
+    except InvalidInput as error:
+        return _titles(request, {**rows, **titles}, error=error)
+    text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
+    messages.success(request, _counted(text, count))
+    return back(request, reverse("library"))
+
+
+def _titles(
+    request: PageRequest, titles: Mapping[str, object], *, error: InvalidInput | None = None
+) -> HttpResponse:
+    """Show the titles in an editable list, in the order in which the items stood."""
+    order = dict.fromkeys(request.POST.getlist("item"))
+    rows = [(reference, str(titles[reference])) for reference in order]
+    context = {"rows": rows, "next": request.POST.get("next", ""), "error": error}
+    return render(request, "citations/rename.html", context, status=422 if error else 200)
 
 
 @require_POST

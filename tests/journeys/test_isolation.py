@@ -122,6 +122,7 @@ PAGES = [
     Door("GET", "go/", "list"),
     Door("GET", "library/", "list"),
     Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
+    Door("POST", "library/rename/", "thing", {"item": "{item}"}),
     Door("POST", "library/sample/", "own"),
     Door("GET", "library/<str:reference>/edit/"),
     Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),

@@ -63,3 +63,27 @@ def test_who_may_only_read_edits_nothing(viewer: Client, talk: Video) -> None:
 @pytest.mark.parametrize("reference", ["video-0", "video-x", "shelf-1", "video-" + "9" * 40, "-"])
 def test_what_is_no_item_is_not_there(page: Client, talk: Video, reference: str) -> None:
     assert page.get(f"/library/{reference}/edit/").status_code == 404
+
+
+def test_several_titles_are_changed_in_one_list_and_all_or_none_are_saved(
+    page: Client, collection: Collection
+) -> None:
+    talks = [make_video(collection, key=key, title=key) for key in ("b", "a", "c")]
+    chosen = [f"video-{talk.pk}" for talk in talks]
+    listed = text_of(
+        page.post("/library/change/", {"item": chosen, "action": "rename", "next": "/library/?q=x"})
+    )
+    places = [listed.index(f'name="title-{reference}"') for reference in chosen]
+    assert places == sorted(places)
+    titles = {f"title-{reference}": f"Week {n}" for n, reference in enumerate(chosen, 1)}
+    sent = {"item": chosen, "next": "/library/?q=x", **titles}
+    refused = page.post("/library/rename/", sent | {f"title-{chosen[2]}": " "})
+    assert refused.status_code == 422
+    assert "The title is empty." in text_of(refused)
+    assert 'value="Week 1"' in text_of(refused)
+    assert set(Video.objects.values_list("title", flat=True)) == {"a", "b", "c"}
+    saved = page.post("/library/rename/", sent, follow=True)
+    assert saved.redirect_chain == [("/library/?q=x", 302)]
+    assert "3 items renamed." in text_of(saved)
+    assert [Video.objects.get(pk=talk.pk).title for talk in talks] == ["Week 1", "Week 2", "Week 3"]
+    assert Video.objects.get(pk=talks[0].pk).edited == ["title"]

@@ -182,6 +182,16 @@ def test_a_picture_is_given_once_and_only_to_members(
     assert page.get(path, {"width": "x"})["ETag"] != given["ETag"]
 
 
+def test_the_card_of_a_document_shows_its_first_page_small(page: Client, book: Source) -> None:
+    cards = text_of(page.get("/library/?view=cards"))
+    (path,) = re.findall(r'class="cover" src="([^"]*)"', cards)
+    assert 'loading="lazy"' in cards
+    given = page.get(path.replace("&amp;", "&"))
+    assert given["Content-Type"] == "image/webp"
+    assert given["Cache-Control"] == "private, max-age=300"
+    assert len(given.content) < 20_000
+
+
 def test_text_has_no_pictures(page: Client, paper: Source) -> None:
     assert page.get(f"{address_of(paper)}image/").status_code == 404
 
