@@ -6,7 +6,7 @@ import typer
 
 from kbsite.auth import everything
 from kbsite.cli import add_local, add_remote
-from kbsite.cli.add_local import AddReport
+from kbsite.cli.add_local import LocalReport
 from kbsite.cli.add_options import AddOptions
 from kbsite.cli.add_remote import RemoteReport
 from kbsite.cli.database import open_collection
@@ -58,7 +58,7 @@ def add(
         wait=wait,
         quiet=as_json,
     )
-    report: AddReport | RemoteReport
+    report: LocalReport | RemoteReport
     if remote := chosen_library():
         with remote:
             report = add_remote.add_targets(remote, collection, targets, options)
@@ -66,7 +66,7 @@ def add(
         report = add_local.add_targets(open_collection(collection), targets, options)
         activity.place(everything(), report.jobs)
     if as_json:
-        print_json(report.as_json())
+        print_json(report.shape())
     else:
         report.print()
     raise typer.Exit(report.exit_code)

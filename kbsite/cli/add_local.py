@@ -4,9 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
-
-from django.db.models import Prefetch, prefetch_related_objects
 
 from citations.documents.storage import AddedDocument
 from citations.schemas.search import DocumentOut
@@ -23,27 +20,23 @@ from kbsite.cli.add_options import (
     require_address,
     shortened,
 )
-from kbsite.cli.terminal import exit_code_of, note, say
+from kbsite.cli.add_report import AddOut, Problems
+from kbsite.cli.terminal import note, say
 from transcripts import acquisition, storage
 from transcripts.errors import InvalidInput, KnowledgeBaseError
-from transcripts.library import tracks
-from transcripts.models import Collection, Job, Transcript, Video, WorkerPulse
-from transcripts.schemas import JobOut, VideoDetailsOut
+from transcripts.models import Collection, Job, Video, WorkerPulse
 from transcripts.storage import StoredTranscript
 
 
 @dataclass(slots=True)
-class AddReport:
-    """The results. Only a problem with a target of the command line sets the exit code."""
+class LocalReport(Problems):
+    """The results of this machine."""
 
     stored: list[StoredTranscript] = field(default_factory=list)
     fetched: list[storage.StorageChange] = field(default_factory=list)
     documents: list[AddedDocument] = field(default_factory=list)
     media: list[Video] = field(default_factory=list)
-    skipped: int = 0
-    problems: list[FileProblem] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
-    exit_code: int = 0
     waited: bool = False
     indexed: indexing.IndexingCounts = field(default_factory=indexing.IndexingCounts)
 
@@ -53,39 +46,29 @@ class AddReport:
         if transcript.warning:
             self.problems.append(FileProblem.of(name, transcript.warning))
 
-    def fail(self, name: str, error: KnowledgeBaseError) -> None:
-        """Record a problem with a target of the command line."""
-        self.problems.append(FileProblem.of(name, error))
-        self.exit_code = self.exit_code or exit_code_of(error)
-
     def ids(self) -> list[str]:
         """Return the ids of documents and of recordings, as filters take them."""
-        recordings = [transcript.video for transcript in self.stored]
-        recordings += [job.video for job in self.jobs if job.video]
         documents = [str(document.source.uuid) for document in self.documents]
-        return list(dict.fromkeys([*(video.key for video in recordings), *documents]))
+        return list(dict.fromkeys([*(video.key for video in self._videos()), *documents]))
 
     def counts(self) -> dict[str, int]:
         changes = [*(transcript.change for transcript in self.stored), *self.fetched]
         counts = {str(change): changes.count(change) for change in storage.StorageChange}
         return {**counts, "skipped": self.skipped}
 
-    def as_json(self) -> dict[str, Any]:
-        stored = (transcript.video for transcript in self.stored)
-        fetched = (job.video for job in self.jobs if job.video)
-        videos = {video.pk: video for video in (*stored, *fetched)}
-        prefetch_related_objects(
-            list(videos.values()), Prefetch("transcripts", queryset=Transcript.objects.light())
+    def shape(self) -> AddOut:
+        return AddOut.model_validate(
+            {
+                **self.counts(),
+                "videos": self._videos(),
+                "documents": self.documents,
+                "media": [video.key for video in self.media],
+                "jobs": self.jobs,
+                "problems": self.problems,
+                "unfinished": self.indexed.words,
+                "failed": self.indexed.failed,
+            }
         )
-        return {
-            **self.counts(),
-            "videos": [VideoDetailsOut.read(video, tracks(video)) for video in videos.values()],
-            "documents": list(map(DocumentOut.model_validate, self.documents)),
-            "media": [video.key for video in self.media],
-            "jobs": [JobOut.model_validate(job) for job in self.jobs],
-            "problems": self.problems,
-            "indexed": self.indexed,
-        }
 
     def print(self) -> None:
         print_documents(list(map(DocumentOut.model_validate, self.documents)))
@@ -99,6 +82,12 @@ class AddReport:
         self._print_jobs()
         print_problems(self.problems)
         self.indexed.print()
+
+    def _videos(self) -> list[Video]:
+        """Return the recordings that were stored or fetched, each once."""
+        stored = (transcript.video for transcript in self.stored)
+        fetched = (job.video for job in self.jobs if job.video)
+        return list({video.pk: video for video in (*stored, *fetched)}.values())
 
     def _print_jobs(self) -> None:
         for job in self.jobs:
@@ -114,9 +103,9 @@ class AddReport:
             )
 
 
-def add_targets(collection: Collection, targets: Sequence[str], options: AddOptions) -> AddReport:
+def add_targets(collection: Collection, targets: Sequence[str], options: AddOptions) -> LocalReport:
     """Add all targets; a failing one does not stop the others."""
-    report = AddReport(waited=options.wait)
+    report = LocalReport(waited=options.wait)
     chosen = AddTargets.of(targets, options)
     if chosen.is_pasted:
         _add_pasted(collection, options, report)
@@ -140,7 +129,7 @@ def add_targets(collection: Collection, targets: Sequence[str], options: AddOpti
     return report
 
 
-def _report_job(job: Job, report: AddReport) -> None:
+def _report_job(job: Job, report: LocalReport) -> None:
     if error := jobs.error_of(job):
         report.fail(f"{job}", error)
     report.problems += [FileProblem(**problem) for problem in job.problems]
@@ -148,7 +137,7 @@ def _report_job(job: Job, report: AddReport) -> None:
         report.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
 
 
-def _add_pasted(collection: Collection, options: AddOptions, report: AddReport) -> None:
+def _add_pasted(collection: Collection, options: AddOptions, report: LocalReport) -> None:
     try:
         stored = storage.add_text(
             collection,
@@ -164,7 +153,7 @@ def _add_pasted(collection: Collection, options: AddOptions, report: AddReport) 
 
 
 def _add_paths(
-    collection: Collection, paths: Iterable[Path], options: AddOptions, report: AddReport
+    collection: Collection, paths: Iterable[Path], options: AddOptions, report: LocalReport
 ) -> None:
     gathered = add_files.gather(list(paths))
     report.skipped += gathered.skipped
@@ -189,7 +178,9 @@ def _add_paths(
             report.problems.append(FileProblem.of(str(file.path), result))
 
 
-def _request(collection: Collection, address: str, options: AddOptions, report: AddReport) -> None:
+def _request(
+    collection: Collection, address: str, options: AddOptions, report: LocalReport
+) -> None:
     try:
         require_address(address)
         job = acquisition.request(

@@ -23,6 +23,7 @@ from kbsite.cli.add_options import (
     require_address,
     shortened,
 )
+from kbsite.cli.add_report import AddOut, ProblemOut, Problems
 from kbsite.cli.jobs import PATIENCE
 from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
 from kbsite.client.base import error_of
@@ -39,25 +40,17 @@ IMPORT_SECONDS: Final = 15.0  # for the import of captions without --wait
 
 
 @dataclass(slots=True)
-class RemoteReport:
-    """The results. Only a problem with a target of the command line sets the exit code.
-
-    ``named`` are the names of the files that stand there; others were in folders.
+class RemoteReport(Problems):
+    """The results of a server. ``named`` are the names of the files of the command line; others
+    were in folders.
     """
 
     named: frozenset[str] = frozenset()
     videos: list[VideoOut] = field(default_factory=list)
     documents: list[DocumentOut] = field(default_factory=list)
     jobs: list[JobOut] = field(default_factory=list)
-    problems: list[FileProblem] = field(default_factory=list)
-    skipped: int = 0
     unfinished: int = 0
-    exit_code: int = 0
-
-    def fail(self, name: str, error: KnowledgeBaseError) -> None:
-        """Record a problem with a target of the command line."""
-        self.problems.append(FileProblem.of(name, error))
-        self.exit_code = self.exit_code or exit_code_of(error)
+    failed: int = 0
 
     def fail_file(self, path: str | Path, error: KnowledgeBaseError) -> None:
         """Record a problem with a file, of the command line or of a folder."""
@@ -82,13 +75,18 @@ class RemoteReport:
         documents = (str(document.source.id) for document in self.documents)
         return list(dict.fromkeys([*filter(None, videos), *documents]))
 
-    def as_json(self) -> dict[str, Any]:
-        names = ("videos", "documents", "jobs", "problems", "skipped", "unfinished")
-        return {name: getattr(self, name) for name in names}
+    def shape(self) -> AddOut:
+        names = ("videos", "documents", "jobs", "skipped", "unfinished", "failed")
+        shown = {name: getattr(self, name) for name in names}
+        problems = [ProblemOut.model_validate(problem) for problem in self.problems]
+        return AddOut.model_construct(
+            **shown, problems=problems, added=None, updated=None, unchanged=None, media=None
+        )
 
     def print(self) -> None:
         print_documents(self.documents)
-        for video in self.videos:
+        fetched = {job.video_id for job in self.jobs}
+        for video in (video for video in self.videos if video.id not in fetched):
             say(f"“{video.title}” was added: {video.id}")
         for job in self.jobs:
             state, step = Job.State(job.state).label, job.step if job.finished_at is None else ""
@@ -212,6 +210,9 @@ class _Addition:
         for job in report.jobs:
             if wait or job.finished_at:
                 report.record(job)
+        fetched = dict.fromkeys(job.video_id for job in report.jobs if job.video_id)
+        known = {video.id for video in report.videos}
+        report.videos += [self.library.find_video(id) for id in fetched if id not in known]
 
     def follow_index(self) -> None:
         """Wait until what was added is embedded; without --wait only count what is not."""
@@ -220,6 +221,7 @@ class _Addition:
         while True:
             sources = self.library.list_sources(ids)
             report.unfinished = count_unfinished(ids, sources)
+            report.failed = sum(source.state == "failed" for source in sources)
             if not (report.unfinished and self.options.wait):
                 break
             self.show(f"Waiting until the server has indexed {report.unfinished}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
+from urllib.parse import quote
 
 from citations.answers.answer import Progress
 from citations.errors import ConversationNotFound, SourceNotFound
@@ -15,7 +16,7 @@ from citations.schemas.search import FilesOut, SearchOut, SourceOut, SourcesOut
 from kbsite.client.base import AnswerStep, Library, error_of
 from kbsite.client.connection import Connection, problem_of
 from transcripts.errors import InvalidInput
-from transcripts.schemas import JobOut, StoredOut
+from transcripts.schemas import JobOut, StoredOut, VideoOut, VideoReadingOut
 from transcripts.timecodes import seconds
 
 POLL_SECONDS: Final = 0.5
@@ -73,6 +74,16 @@ class RemoteLibrary(Library):
 
     def find_job(self, number: int) -> JobOut:
         return self._server.read(JobOut, "GET", f"jobs/{number}")
+
+    def find_video(self, video_id: str) -> VideoOut:
+        """Return a recording. Raises ``VideoNotFound`` and ``TranscriptNotFound``."""
+        return self.read(video_id).video
+
+    def read(self, video_id: str, **wanted: Any) -> VideoReadingOut:
+        """Read a transcript: whole if it is short, else a preview, or what is ``wanted`` of it."""
+        parameters = {name: value for name, value in wanted.items() if value not in (None, "")}
+        path = f"transcripts/{quote(video_id, safe='')}"
+        return self._server.read(VideoReadingOut, "GET", path, params=parameters)
 
     def list_sources(self, ids: Sequence[str]) -> list[SourceOut]:
         """Return the sources with these ids, or of these videos, as far as they exist by now."""

@@ -162,6 +162,15 @@ def test_nothing_turns_or_glides_where_less_motion_is_wanted(visit: Callable[...
     )
 
 
+def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 360, "height": 740}).go("/admin/")
+    bottoms = "all => all.map(each => each.getBoundingClientRect().bottom)"
+    (border,) = page.locator("#header").evaluate_all(bottoms)
+    tools = page.locator("#user-tools a, #user-tools button").evaluate_all(bottoms)
+    assert len(tools) >= 3
+    assert max(tools) <= border
+
+
 def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:
     for name in ("library", "video", "activity", "collection", "tokens"):
         go(visit, name)

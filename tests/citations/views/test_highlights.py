@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.ingest import selection
 from citations.models import Deletion, Highlight, Source
@@ -42,6 +43,16 @@ def keep(browser: Client, source: Source, quote: str, **values: str) -> Highligh
     sent = {"source": str(source.uuid), "quote": quote, **values}
     assert browser.post("/highlights/add/", sent, **HTMX).status_code == 200
     return Highlight.objects.get(quote=quote)
+
+
+def test_the_filters_are_folded_behind_one_button(page: Client, talk: Source) -> None:
+    keep(page, talk, SAID)
+    tree = LexborHTMLParser(text_of(page.get("/highlights/")))
+    assert tree.css_first("form > details:not([open]) [name=color]")
+    assert tree.css_first("form > .search-box [name=q]")
+    assert not tree.css_first('form > a[href="/highlights/"]')
+    filtered = LexborHTMLParser(text_of(page.get("/highlights/?color=blue")))
+    assert filtered.css_first('form > a[href="/highlights/"]')
 
 
 def test_a_passage_is_highlighted_by_a_plain_form_and_marked_in_the_text(

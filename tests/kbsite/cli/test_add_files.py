@@ -51,7 +51,7 @@ def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
 ) -> None:
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of it is there\n" * 50)
     report = kb("add", tmp_path / "broken.pdf", "--json").json
-    assert (report["indexed"]["failed"], bool(report["indexed"]["error"])) == (1, True)
+    assert (report["failed"], report["documents"][0]["source"]["state"]) == (1, "failed")
     said = kb("add", tmp_path / "broken.pdf").out
     assert "cannot be read" in said
     assert "added" not in said

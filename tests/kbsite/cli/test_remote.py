@@ -234,6 +234,32 @@ def test_a_folder_is_sent_recording_by_recording(
     assert {hit["video_id"] for hit in hits} == {"b", "c", "dQw4w9WgXcQ"}
 
 
+def test_a_report_has_the_same_shape_wherever_the_library_is(
+    served: Serving, terminal: Terminal, files: Path
+) -> None:
+    document, captions = str(files / "folder" / "handout.md"), str(files / "alone.vtt")
+    add = ("add", document, captions, "--wait", "--json")
+    here, there = json.loads(served.kb(*add).stdout), terminal.json(*add[:-1])
+    assert list(here) == list(there)
+    assert [video["id"] for video in here["videos"]] == ["alone"]
+    assert here["videos"] == there["videos"]
+    assert [list(row) for row in here["documents"]] == [list(row) for row in there["documents"]]
+    assert (there["unfinished"], there["failed"], there["added"]) == (0, 0, None)
+
+
+def test_more_than_twenty_files_are_sent_together(
+    served: Serving, terminal: Terminal, tmp_path: Path
+) -> None:
+    for number in range(21):
+        said = f"WEBVTT\n\n00:01.000 --> 00:04.000\nGlacier {number} moves slowly.\n"
+        (tmp_path / f"glacier-{number}.vtt").write_text(said)
+    (tmp_path / "broken.vtt").write_text("WEBVTT\n")
+    added = terminal.json("add", str(tmp_path), "--tag", "ice", "--wait")
+    assert [(job["target"], job["state"]) for job in added["jobs"]] == [("22 files", "done")]
+    assert [problem["name"] for problem in added["problems"]] == ["broken.vtt"]
+    assert served.json("list", "--tag", "ice")["total"] == 21
+
+
 def test_text_and_captions_get_the_title_that_is_given(terminal: Terminal, files: Path) -> None:
     pasted = terminal.json("add", "-", "--title", "Pasted", stdin="0:01\nA pasted sentence.\n")
     assert [video["title"] for video in pasted["videos"]] == ["Pasted"]
