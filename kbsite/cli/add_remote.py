@@ -23,7 +23,7 @@ from kbsite.cli.add_options import (
     require_address,
     shortened,
 )
-from kbsite.cli.add_report import AddOut, ProblemOut, Problems
+from kbsite.cli.add_report import AddOut, Problems
 from kbsite.cli.jobs import PATIENCE
 from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
 from kbsite.client.base import error_of
@@ -31,7 +31,7 @@ from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
 from transcripts import media
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Job
-from transcripts.schemas import JobOut, VideoOut
+from transcripts.schemas import JobOut, JobProblem, VideoOut
 
 MOST_FILES: Final = 100  # of one request, as many as a server takes
 MOST_ALONE: Final = 20  # files that are sent one by one, so that each has a job and an id
@@ -78,7 +78,7 @@ class RemoteReport(Problems):
     def shape(self) -> AddOut:
         names = ("videos", "documents", "jobs", "skipped", "unfinished", "failed")
         shown = {name: getattr(self, name) for name in names}
-        problems = [ProblemOut.model_validate(problem) for problem in self.problems]
+        problems = [JobProblem.model_validate(problem) for problem in self.problems]
         return AddOut.model_construct(
             **shown, problems=problems, added=None, updated=None, unchanged=None, media=None
         )

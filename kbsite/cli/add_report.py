@@ -6,16 +6,7 @@ from citations.schemas.search import DocumentOut
 from kbsite.cli.add_files import FileProblem
 from kbsite.cli.terminal import exit_code_of
 from transcripts.errors import KnowledgeBaseError
-from transcripts.schemas import JobOut, Shape, VideoOut
-
-
-class ProblemOut(Shape):
-    """A file or address that was not added, or a warning about it."""
-
-    name: str
-    code: str
-    message: str
-    hint: str
+from transcripts.schemas import JobOut, JobProblem, Shape, VideoOut
 
 
 class AddOut(Shape):
@@ -34,7 +25,7 @@ class AddOut(Shape):
     documents: list[DocumentOut]
     media: list[str] | None
     jobs: list[JobOut]
-    problems: list[ProblemOut]
+    problems: list[JobProblem]
     unfinished: int
     failed: int
 

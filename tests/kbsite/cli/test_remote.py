@@ -235,13 +235,15 @@ def test_a_folder_is_sent_recording_by_recording(
 
 
 def test_a_report_has_the_same_shape_wherever_the_library_is(
-    served: Serving, terminal: Terminal, files: Path
+    served: Serving, terminal: Terminal, tmp_path: Path
 ) -> None:
-    document, captions = str(files / "folder" / "handout.md"), str(files / "alone.vtt")
-    add = ("add", document, captions, "--wait", "--json")
+    document, captions = tmp_path / "shape.md", tmp_path / "shape.vtt"
+    document.write_text("# Shape\n\nA shape has a name for each of its parts.\n")
+    captions.write_text("WEBVTT\n\n00:01.000 --> 00:04.000\nMoss grows on stones.\n")
+    add = ("add", str(document), str(captions), "--wait", "--json")
     here, there = json.loads(served.kb(*add).stdout), terminal.json(*add[:-1])
     assert list(here) == list(there)
-    assert [video["id"] for video in here["videos"]] == ["alone"]
+    assert [video["id"] for video in here["videos"]] == ["shape"]
     assert here["videos"] == there["videos"]
     assert [list(row) for row in here["documents"]] == [list(row) for row in there["documents"]]
     assert (there["unfinished"], there["failed"], there["added"]) == (0, 0, None)
