@@ -22,7 +22,8 @@ class SiteConfig(AppConfig):
     def ready(self) -> None:
         """Try soon to reconnect to a database that restarts: requests wait, and no option says.
 
-        Let the admin call our tables and their columns in the language of its reader.
+        Let the admin call our tables and their columns, and explain these, in the language of its
+        reader.
         """
         AttemptWithBackoff.INITIAL_DELAY = 0.25  # seconds
         AttemptWithBackoff.DELAY_BACKOFF = 1.5
@@ -38,6 +39,7 @@ def _translate_names(config: Any) -> None:
         options.verbose_name_plural = _(options.verbose_name_plural)
         for field in options.local_fields + options.local_many_to_many:
             field.verbose_name = _(field.verbose_name)
+            field.help_text = _(field.help_text) if field.help_text else ""
 
 
 class AdminConfig(SimpleAdminConfig):

@@ -37,7 +37,7 @@ def sentences() -> list[str]:
 
 
 def field_names() -> set[str]:
-    """Return what the admin calls our models and their fields."""
+    """Return what the admin calls our models and their fields, and how it explains them."""
     return set(_field_names())
 
 
@@ -51,6 +51,8 @@ def _field_names() -> Iterator[str]:
             for field in model._meta.get_fields():
                 if hasattr(field, "verbose_name"):
                     yield str(field.verbose_name)
+                if help_text := str(getattr(field, "help_text", "")):
+                    yield help_text
 
 
 def _sentences(tree: ast.AST, errors: set[str]) -> Iterator[str]:

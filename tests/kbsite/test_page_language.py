@@ -12,6 +12,7 @@ from django.test import Client
 from django.utils import translation
 from django.utils.translation.template import templatize
 
+from citations.models import Answer
 from kbsite.languages import LOCALE_PATHS
 from tests.html import text_of
 from tests.makers import make_video
@@ -140,3 +141,10 @@ def test_numbers_in_attributes_stay_numbers(page: Client, collection: Collection
         shown = page.get(path, **GERMAN).text
         for attribute in ("value", "width", "max", "data-ms", "data-start", "x", "y"):
             assert f'{attribute}="0,' not in shown
+
+
+def test_the_admin_explains_our_columns_in_the_language_of_its_reader() -> None:
+    column = Answer._meta.get_field("parts")
+    with translation.override("de"):
+        assert str(column.help_text) == "Bei mehreren Fragen: welche beantwortet wurden."
+    assert str(column.help_text) == "Of several questions: which were answered."
