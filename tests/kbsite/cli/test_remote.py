@@ -208,14 +208,15 @@ def files(tmp_path: Path) -> Path:
 def test_a_file_is_sent_and_found_on_the_server(
     served: Serving, terminal: Terminal, files: Path
 ) -> None:
-    document = str(files / "folder" / "handout.md")
+    document = str(files / "sent.md")
+    Path(document).write_text("# Sent\n\nBackoff has no jitter there either.\n")
     added = terminal.json("add", document, "--tag", "sent", "--wait")
     assert [entry["is_new"] for entry in added["documents"]] == [True]
     assert (added["unfinished"], added["problems"]) == (0, [])
     (hit,) = terminal.json("search", "jitter", "--tag", "sent", "--mode", "lexical")["passages"]
     assert hit["source_id"] == added["documents"][0]["source"]["id"]
     again = terminal.run("add", document).stdout
-    assert f"“Handout” is already in the library (Markdown): {hit['source_id']}" in again
+    assert f"“Sent” is already in the library (Markdown): {hit['source_id']}" in again
     shown = terminal.run("add", str(files / "alone.vtt"), "--wait").stdout
     assert "import files alone.vtt · done · alone" in shown
     assert "narrow pipe" in terminal.run("search", "geyser").stdout
