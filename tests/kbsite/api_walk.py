@@ -196,4 +196,6 @@ def call(client: Any, operation: Operation, **ids: Any) -> Any:
 
 
 def _filled(value: Any, ids: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_filled(item, ids) for item in value]
     return ids[value.strip("{}")] if isinstance(value, str) and value.startswith("{") else value
