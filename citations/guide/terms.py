@@ -43,6 +43,8 @@ _CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])
 _NOT_SAID: Final = re.compile(r"(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s))\W*$", re.I)
 _DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"\b(?:are|sind|sont|son)$", re.IGNORECASE)
+# Not bias, loss, physics.
+_ENGLISH_PLURAL: Final = re.compile(r"(?<![aius])(?<!ic)s$", re.IGNORECASE)
 _ARTICLES: Final = r"an?|the|der|die|das|eine?|l[ea]s?|une?|el|los|las|una"
 _ASKED: Final = {
     "en": ("What is {}?", "What are {}?"),
@@ -149,6 +151,11 @@ def _defines(sentence: str, match: re.Match[str], *, is_word: bool) -> bool:
     return is_subject and len(before) <= LEAD and bool(says) and len(after) >= SHORTEST
 
 
+def _names_several(phrase: str, term: str, language: str) -> bool:
+    """Tell whether “chunks called tokens” calls several things by an English plural."""
+    return language == "en" and bool(_CALLED.match(phrase)) and bool(_ENGLISH_PLURAL.search(term))
+
+
 def _question(term: str, match: re.Match[str], sentence: str, language: str) -> str:
     """Ask what a term means, with the article that it has where it is defined."""
     words = r"\W+".join(map(re.escape, term.split()))
@@ -160,5 +167,5 @@ def _question(term: str, match: re.Match[str], sentence: str, language: str) -> 
     article = f"{own['article'].lower()} " if own["article"] else ""
     is_same = own["term"].casefold() == term.casefold()
     written = term if is_same and term[0].islower() else own["term"]
-    is_plural = bool(_PLURAL.search(match[0]))
+    is_plural = bool(_PLURAL.search(match[0])) or _names_several(match[0], own["term"], language)
     return _ASKED[language][is_plural].format(f"{article}{written}")

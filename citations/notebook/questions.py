@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.db.models.functions import Now
+from django.utils.text import Truncator
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import Event
@@ -75,7 +76,7 @@ def ask(
             )
         if sources is not None:
             conversations.restrict(scope, locked, sources)
-        locked.touch(title=locked.title or text[:TITLE])
+        locked.touch(title=locked.title or Truncator(text).chars(TITLE))
         return Answer.objects.create(conversation=locked, ordinal=last + 1, question=text)
 
 

@@ -38,6 +38,8 @@ def definitions(term: str, sentence: str, language: str = "en") -> list[Definiti
             "Layer styles are a great way to add effects to text.",
             "What are layer styles?",
         ),
+        ("tokens", "The text is split into chunks called tokens.", "What are tokens?"),
+        ("bias", "The shift is called bias: a constant that is added.", "What is bias?"),
         ("sourdough", "In practice, sourdough means bread without yeast.", "What is sourdough?"),
     ],
 )

@@ -56,6 +56,15 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
     assert Conversation.objects.get().title == QUESTION
 
 
+def test_a_title_cut_from_a_long_question_says_so(
+    scope: Scope, owner: User, conversation: Conversation
+) -> None:
+    questions.ask(scope, owner, conversation, f"Why {'does the error travel ' * 9}?")
+    title = Conversation.objects.get().title
+    assert len(title) == questions.TITLE
+    assert title.endswith("…")
+
+
 def test_more_is_not_what_was_told_before(
     scope: Scope, owner: User, collection: Collection, conversation: Conversation
 ) -> None:

@@ -27,12 +27,17 @@ def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> N
     empty = text_of(page.get("/library/"))
     assert "Your library is empty" in empty
     assert 'action="/library/sample/"' in empty
+    assert "Add videos or files" in empty
     assert 'href="/add/" data-add="video"' in empty
     assert 'href="/add/#folder" data-add="folder"' in empty
     read_only = text_of(viewer.get("/library/"))
     assert "ask an owner" in read_only
     assert 'action="/library/sample/"' in read_only
     assert 'href="/add/"' not in read_only
+
+
+def test_the_account_menu_leads_to_collections_and_their_members(page: Client) -> None:
+    assert '<a href="/collections/">Collections and members</a>' in text_of(page.get("/activity/"))
 
 
 def test_recordings_and_documents_stand_beside_each_other(

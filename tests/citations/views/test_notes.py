@@ -170,7 +170,7 @@ def test_of_markdown_only_what_is_harmless_is_shown(text: str, shown: str) -> No
 
 
 def test_a_page_without_notes_says_where_those_on_highlights_are(page: Client, note: Note) -> None:
-    hint = 'stands with it, on <a href="/highlights/">'
+    hint = '<a href="/highlights/">Highlights</a>.'
     assert hint not in text_of(page.get("/notes/"))
     note.delete()
     assert hint in text_of(page.get("/notes/"))
