@@ -12,11 +12,12 @@ from citations.answers.evidence import EvidenceSet
 from citations.answers.question.wording import asks_for_more
 from citations.answers.writing import claim_support, excerpts, extractive, output_parser
 from citations.answers.writing import prompts as writing_prompts
+from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.attribution import attribute
 from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
-from citations.answers.writing.sentence_ranking import asks_for_list, stems
+from citations.answers.writing.sentence_ranking import stems
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm, Usage

@@ -8,8 +8,8 @@ from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
+from citations.answers.writing.answer_types import definition_of
 from citations.answers.writing.excerpts import is_exercise
-from citations.answers.writing.sentence_ranking import definition_of
 from citations.guide import named, overview, questions, statements, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from citations.answers.writing.sentence_ranking import definition_of, stem
+from citations.answers.writing.answer_types import definition_of
+from citations.answers.writing.sentence_ranking import stem
 from citations.guide.statements import Statement
 from citations.text.sentences import Span
 from transcripts.tokenizer import tokenize

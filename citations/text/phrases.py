@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from os.path import commonprefix
 from typing import Final, NamedTuple
 
@@ -106,7 +107,7 @@ class Wording:
     def _count_places(self, tokens: list[_Token]) -> None:
         """Count where words stand: a noun ends what an article begins, a verb follows a pronoun."""
         before = ""
-        for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        for token, after in zip_longest(tokens, tokens[1:]):
             if not token.is_content:
                 before = token.word
                 continue

@@ -1,8 +1,4 @@
-"""Scores sentences as answers, and measures the signs of an answer being among them.
-
-The expected answer type is the oldest trick of question answering: Voorhees, "The TREC-8 Question
-Answering Track Report" (1999). Here it is taken from the wording alone.
-"""
+"""Scores sentences as answers, and measures the signs of an answer being among them."""
 
 import math
 import re
@@ -14,6 +10,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final, TypeAlias
 
+from citations.answers.writing.answer_types import (
+    asks_for_meaning,
+    expected,
+    fitness,
+    says_what_it_is,
+)
 from citations.answers.writing.excerpts import FEWEST_WORDS, Pick
 from citations.text.sentences import asks
 from transcripts.tokenizer import tokenize
@@ -72,6 +74,7 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
     alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
     own_nearness = rate(alone, texts) if rate and nearness and alone != question else None
     answer = expected(question)
+    is_meaning = asks_for_meaning(answer)
     passage = PASSAGE if alone == question else IN_CONTEXT
     best = max((sentence.evidence.score for sentence in sentences), default=0.0)
     scored: list[Pick] = []
@@ -80,9 +83,11 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         before = 0.0 if last is None else own[last]
         replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
         is_answer = replies and before >= RESTATED
+        if is_answer and is_meaning:  # sections ask, too, and go on with what they are about
+            is_answer = says_what_it_is(sentence.text)
         words = max(own[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
-        fits = is_answer or (answer is not None and answer.search(sentence.text) is not None)
+        fits = 1.0 if is_answer else fitness(answer, sentence.text)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
         near = fmean((meaning, own_nearness[index])) if meaning and own_nearness else meaning
         nearest = words if near is None else max(0.0, near)
@@ -191,114 +196,3 @@ def stem(word: str) -> str:
         word = word[:-1]
     root = word.rstrip("eyi")
     return root if len(root) >= _SHORTEST else word
-
-
-# Answer types
-
-_NUMBER_ASKED: Final = re.compile(
-    r"""\b(?: how\s+(?:many|much|big|large|small|long|far|often|old|tall|high|fast|deep|heavy|wide
-    |expensive) | what\s+(?:\w+\s+)?(?:size|number|percentage|share|price|rate|age|cost|length|value
-    |speed|distance) | wie\s*(?:viele?|groß|lange|oft|hoch|alt|weit|schnell|teuer)
-    | combien | cuánt[oa]s? )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DURATION_ASKED: Final = re.compile(
-    r"\b(?:how\s+long|wie\s*lange|combien\s+de\s+temps|cuánto\s+tiempo)\b", re.IGNORECASE
-)
-_LIST_ASKED: Final = re.compile(
-    r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
-    (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
-    |risks|examples)\b )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_TIME_ASKED: Final = re.compile(
-    r"""^\W*(?: since\s+when | when(?!\s+(?:is|are|do|can|should)\b)
-    | what\s+(?:year|date|day|month|time) | wann | quand | cuándo )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_NAME_ASKED: Final = re.compile(
-    r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
-)
-_MEANING_ASKED: Final = re.compile(
-    r"""^\W*(?: what(?:\s+(?:is|are|was|were)|['’]s|\s+does) | was\s+(?:ist|sind)
-    | qu['’]est-ce\s+qu(?:e|['’]) | qué\s+(?:es|son) | define )\s+
-    (?: (?:an?|the|ein(?:e|en)?|der|die|das|une?|l[ea]s?|un[a]?|el|los|las)\s+ | l['’] )?
-    (?P<term>[^?？.,;]{2,60}?) (?:\s+means?|\s+stand\s+for)? \s*[?？.]?\s*
-    (?:\([^()]*\))?$""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_NUMBER_WORDS: Final = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
-    "|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?"
-    "|half|twice|double|dozen|once|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert|tausend"
-    "|millionen|deux|trois|quatre|cinq|dix|cent|mille|dos|tres|cuatro|cinco|diez|cien|mil"
-)
-_NUMBER: Final = re.compile(rf"\d|[½¼¾%]|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
-_TIME: Final = re.compile(
-    r"""\d|\b(?: january|february|march|april|may|june|july|august|september|october|november
-    |december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter
-    |today|yesterday|tomorrow|century|centuries|decades?|years?|months?|weeks?|days?|before|after
-    |until|ago|(?:eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ties|januar|februar|märz
-    |mai|juni|juli|oktober|dezember|jahre?n?|woche|heute|gestern|morgen|année|an|ans|siècle|año|años
-    |siglo )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DURATION: Final = re.compile(
-    rf"""(?: \d | (?:{_NUMBER_WORDS}|an?|few|several|couple\s+of)\b ) [\s\w.,–-]{{0,12}}?
-    (?<![^\W\d_]) (?: (?:milli|micro|nano)?seconds? | minutes? | hours? | days? | weeks?
-    | months? | years? | decades? | sekunden? | minuten? | stunden? | tagen? | wochen? | monaten?
-    | jahren? | secondes? | heures? | jours? | mois | ans | horas? | días? | meses | años?
-    | m?s | min | h )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_LIST: Final = re.compile(
-    r"(?:,[^,.;]{2,60}){2,}|:\s*$|\b(?:first(?:ly)?|second(?:ly)?|thirdly|another\s+one)\b",
-    re.IGNORECASE,
-)
-_NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
-_ANSWERS: Final = (
-    (_DURATION_ASKED, _DURATION),
-    (_NUMBER_ASKED, _NUMBER),
-    (_TIME_ASKED, _TIME),
-    (_NAME_ASKED, _NAME),
-    (_LIST_ASKED, _LIST),
-)
-_DEFINES: Final = (
-    r"(?:is|are|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?|consists?\s+of"
-    r"|ist|sind|heißt|bedeutet|est|sont|es|son)"
-)
-# Before a term where it is no part of a longer one.
-_ITSELF: Final = (
-    r"(?:(?:^|[^\w\s-]\s*|\b(?:an?|the|so|and|but|or|that|then|what|now|because|well|like|where|if"
-    r"|der|die|das|ein|eine|und|aber|l[ea]s?|une?|el|los|las|et|mais|y|pero)\s+))"
-)
-_CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
-_ASIDE: Final = (
-    r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]"
-    r"|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+\w+(?:\s+\w+)?)){0,2}"
-)
-
-
-def asks_for_list(question: str) -> bool:
-    """Tell whether several things are asked for."""
-    return _LIST_ASKED.search(question) is not None
-
-
-def expected(question: str) -> re.Pattern[str] | None:
-    """Return what occurs in an answer to a question; None where the question does not tell."""
-    question = " ".join(question.split())
-    for pattern, answer in _ANSWERS:
-        if pattern.search(question):
-            return answer
-    meaning = _MEANING_ASKED.search(question)
-    if meaning is None:
-        return None
-    return definition_of(meaning["term"])
-
-
-def definition_of(term: str) -> re.Pattern[str]:
-    """Return what occurs in a sentence that may say what a term means."""
-    words = r"\W+".join(re.escape(word) for word in term.split())
-    return re.compile(
-        rf"{_ITSELF}{words}(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b|\b{_CALLED}{words}\b", re.IGNORECASE
-    )

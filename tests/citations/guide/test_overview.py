@@ -1,6 +1,6 @@
 """The sentences that say what a source is about."""
 
-from citations.answers.writing.sentence_ranking import definition_of
+from citations.answers.writing.answer_types import definition_of
 from citations.guide import overview, statements
 from citations.providers.languages import stop_words
 from citations.text.function_words import function_words

@@ -57,7 +57,7 @@ def test_siblings_get_other_names_where_another_phrase_is_nearly_as_good() -> No
 
 
 def test_a_text_without_content_words_has_no_name() -> None:
-    assert names("It is what it is.", "…") == ["", ""]
+    assert names("It is what it is.", "…", "[INAUDIBLE]", "") == ["", "", "", ""]
 
 
 def test_a_language_whose_function_words_are_unknown_is_named_all_the_same() -> None:

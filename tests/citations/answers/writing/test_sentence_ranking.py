@@ -1,9 +1,7 @@
 """Sentences ranked as answers: their words, and what an answer has in it."""
 
-import pytest
-
 from citations.answers.writing.excerpts import sentences
-from citations.answers.writing.sentence_ranking import covered, expected, rated, stems
+from citations.answers.writing.sentence_ranking import covered, rated, stems
 from tests.citations.answers.writing.conftest import passage, told
 
 
@@ -35,88 +33,13 @@ def test_rare_words_weigh_more() -> None:
     assert covered((), {"a"}, {}) == 0
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "other"),
-    [
-        ("How many states has it?", "There are three states.", "There are states of many kinds."),
-        (
-            "How often is a block mined?",
-            "A block comes every 2 minutes.",
-            "Blocks are mined by miners.",
-        ),
-        ("What percentage of the votes was it?", "It was half of them.", "The votes were counted."),
-        (
-            "When was BM25 made?",
-            "It was made in the early nineteen-nineties.",
-            "It was made in London.",
-        ),
-        ("Since when do they meet?", "They have met for years.", "They meet in a hall."),
-        ("Who proved the theorem?", "It was Emmy Noether who did.", "It was proved in a night."),
-        ("What is jitter?", "Jitter is a random share of a pause.", "Add jitter to the pause."),
-        (
-            "What is exponential backoff?",
-            "This doubling is called exponential backoff.",
-            "Exponential backoff needs no guess.",
-        ),
-        (
-            "What is entropy?",
-            "Entropy in modern physics is a measure of disorder.",
-            "Entropy grows, which is sad.",
-        ),
-        (
-            "What are stop words?",
-            "Stop words are left out.",
-            "Lists of stop words became superfluous.",
-        ),
-        ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
-        (
-            "What is a cue?",
-            "A cue, by the way, is a line with two times.",
-            "Ask of every cue which of its words are new.",
-        ),
-        ("What is BM25?", "BM25 (best match) really is a formula.", "With BM25 a word is weighed."),
-        (
-            "What is Replace By Fee?",
-            "Aaron: Replace By Fee is when you pay a higher fee.",
-            "Opt-in Replace By Fee is a flag.",
-        ),
-        ("What is attention?", "So attention is a weighted sum.", "Flash attention is faster."),
-        ("How long does it cool?", "It cools for twenty minutes.", "It cools to 20 degrees."),
-        ("How long did they meet?", "They met for half an hour.", "They met in room 3."),
-        (
-            "List the parts of a pump",
-            "A pump has a valve, a rod, and a wheel.",
-            "A pump has parts.",
-        ),
-        ("What are the main risks?", "The first is a double spend.", "The risks are high."),
-        ("Was ist Entropie?", "Entropie ist ein Maß der Unordnung.", "Die Entropie wächst."),
-        ("Wie viele waren es?", "Es waren sieben.", "Es waren alle."),
-        ("Quand est-il né ?", "Il est né en 1912.", "Il est né à Paris."),
-    ],
-)
-def test_an_answer_is_told_from_what_speaks_of_the_same(
-    question: str, answer: str, other: str
-) -> None:
-    pattern = expected(question)
-    assert pattern is not None
-    assert pattern.search(answer)
-    assert not pattern.search(other)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Why does it matter?",
-        "Explain attention.",
-        "BM25",
-        "Is it true?",
-        "",
-        "How does a network learn?",
-        "What happens then?",
-    ],
-)
-def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) -> None:
-    assert expected(question) is None
+def test_a_section_that_asks_is_not_followed_by_a_definition() -> None:
+    text = (
+        "What is a derivative? We offer two interpretations of it, which explain why we care.\n\n"
+        "A derivative is the slope of a function at a point."
+    )
+    first = told(passage(text), question="What is a derivative?")[0]
+    assert first == "A derivative is the slope of a function at a point."
 
 
 def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first() -> None:
@@ -132,8 +55,3 @@ def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first()
         "The steam engine was admired by many.\n\nAn engine that runs on steam was shown in 1712."
     )
     assert told(passage(text), question="When was the steam engine shown?")[0].endswith("1712.")
-
-
-def test_whatever_is_to_be_defined_is_looked_for_as_it_stands() -> None:
-    pattern = expected("What is a (regular] ex+pression*?")
-    assert pattern is None or not pattern.search("aaaa")

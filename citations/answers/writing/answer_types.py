@@ -1,0 +1,165 @@
+"""What occurs in an answer, taken from the wording of a question alone.
+
+The expected answer type is the oldest trick of question answering: Voorhees, "The TREC-8 Question
+Answering Track Report" (1999).
+"""
+
+import re
+from typing import Final
+
+QUALITY: Final = 0.3  # of a definition's worth, for saying how a thing is rather than what it is
+
+_NUMBER_ASKED: Final = re.compile(
+    r"""\b(?: how\s+(?:many|much|big|large|small|long|far|often|old|tall|high|fast|deep|heavy|wide
+    |expensive) | what\s+(?:\w+\s+)?(?:size|number|percentage|share|price|rate|age|cost|length|value
+    |speed|distance) | wie\s*(?:viele?|groß|lange|oft|hoch|alt|weit|schnell|teuer)
+    | combien | cuánt[oa]s? )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DURATION_ASKED: Final = re.compile(
+    r"\b(?:how\s+long|wie\s*lange|combien\s+de\s+temps|cuánto\s+tiempo)\b", re.IGNORECASE
+)
+_LIST_ASKED: Final = re.compile(
+    r"""^\W*(?: (?:list|name|enumerate)\b | (?:what|which)\s+(?:are\s+(?:\w+\s+){0,4})?
+    (?:steps|stages|phases|reasons|ways|kinds|types|parts|things|benefits|advantages|drawbacks
+    |risks|examples)\b )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TIME_ASKED: Final = re.compile(
+    r"""^\W*(?: since\s+when | when(?!\s+(?:is|are|do|can|should)\b)
+    | what\s+(?:year|date|day|month|time) | wann | quand | cuándo )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NAME_ASKED: Final = re.compile(
+    r"^\W*(?:who|whose|whom|by\s+whom|wer|wen|wem|qui|quién(?:es)?)\b", re.IGNORECASE
+)
+_ARTICLE: Final = r"(?:an?|the|ein(?:e|en)?|der|die|das|une?|l[ea]s?|una?|el|los|las)"
+_MEANING_ASKED: Final = re.compile(
+    rf"""^\W*(?: what(?:\s+(?:is|are|was|were)|['’]s|\s+does) | was\s+(?:ist|sind)
+    | qu['’]est-ce\s+qu(?:e|['’]) | qué\s+(?:es|son) | define )\s+
+    (?: {_ARTICLE}\s+ | l['’] )?
+    (?P<term>[^?？.,;]{{2,60}}?) (?:\s+means?|\s+stand\s+for)? \s*[?？.]?\s*
+    (?:\([^()]*\))?$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NUMBER_WORDS: Final = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty"
+    "|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?"
+    "|half|twice|double|dozen|once|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|hundert|tausend"
+    "|millionen|deux|trois|quatre|cinq|dix|cent|mille|dos|tres|cuatro|cinco|diez|cien|mil"
+)
+_NUMBER: Final = re.compile(rf"\d|[½¼¾%]|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
+_TIME: Final = re.compile(
+    r"""\d|\b(?: january|february|march|april|may|june|july|august|september|october|november
+    |december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|autumn|winter
+    |today|yesterday|tomorrow|century|centuries|decades?|years?|months?|weeks?|days?|before|after
+    |until|ago|(?:eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ties|januar|februar|märz
+    |mai|juni|juli|oktober|dezember|jahre?n?|woche|heute|gestern|morgen|année|an|ans|siècle|año|años
+    |siglo )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DURATION: Final = re.compile(
+    rf"""(?: \d | (?:{_NUMBER_WORDS}|an?|few|several|couple\s+of)\b ) [\s\w.,–-]{{0,12}}?
+    (?<![^\W\d_]) (?: (?:milli|micro|nano)?seconds? | minutes? | hours? | days? | weeks?
+    | months? | years? | decades? | sekunden? | minuten? | stunden? | tagen? | wochen? | monaten?
+    | jahren? | secondes? | heures? | jours? | mois | ans | horas? | días? | meses | años?
+    | m?s | min | h )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LIST: Final = re.compile(
+    r"(?:,[^,.;]{2,60}){2,}|:\s*$|\b(?:first(?:ly)?|second(?:ly)?|thirdly|another\s+one)\b",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"(?<=[a-zà-ÿ,;] )[A-ZÀ-Þ][\w’'-]+|\bI\b")
+_ANSWERS: Final = (
+    (_DURATION_ASKED, _DURATION),
+    (_NUMBER_ASKED, _NUMBER),
+    (_TIME_ASKED, _TIME),
+    (_NAME_ASKED, _NAME),
+    (_LIST_ASKED, _LIST),
+)
+_IS: Final = r"is|are|ist|sind|est|sont|es|son"
+_DEFINES: Final = (
+    rf"(?:(?P<is>{_IS})|means?|refers?\s+to|stands?\s+for|denotes?|describes?|measures?"
+    r"|consists?\s+of|says\s+that|states\s+that|heißt|bedeutet)"
+)
+# What a thing is said to be, rather than how it is: “a …”, “the …”, “when …”, “defined as …”.
+_KIND: Final = re.compile(
+    r"""\s+(?:(?:\w+ly|just|really|also|now|then|nothing\s+(?:but|more\s+than)|often|sort\s+of)\s+)*
+    (?:an?|the|one\s+of|any|how|when|where|what|that|defined|ein\w*|der|die|das|une?|l[ea]s?|una|el
+    |los|las)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_IT_IS: Final = re.compile(
+    rf"^\W*(?:\w+\W+){{0,3}}?(?:(?:it|that|this)['’]s|(?:it|that|this|they|these|es|das|c['’]|ce|ello)"
+    rf"\W*{_DEFINES})\b",
+    re.IGNORECASE,
+)
+# Before a term where it is no part of a longer one.
+_ITSELF: Final = (
+    r"(?:(?:^|[^\w\s-]\s*|\b(?:an?|the|so|and|but|or|that|then|what|now|because|well|like|where|if"
+    r"|der|die|das|ein|eine|und|aber|l[ea]s?|une?|el|los|las|et|mais|y|pero)\s+))"
+)
+_CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
+_ASIDE: Final = (
+    r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]"
+    r"|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+[^\s,;]+(?:\s+\w+)?)){0,2}"
+)
+
+
+def asks_for_list(question: str) -> bool:
+    """Tell whether several things are asked for."""
+    return _LIST_ASKED.search(question) is not None
+
+
+def asks_for_meaning(answer: re.Pattern[str] | None) -> bool:
+    """Tell whether a question for which this is expected asks what a term means."""
+    return answer is not None and "term" in answer.groupindex
+
+
+def says_what_it_is(sentence: str) -> bool:
+    """Tell whether a sentence says of “it” what it is."""
+    return _IT_IS.search(sentence) is not None
+
+
+def expected(question: str) -> re.Pattern[str] | None:
+    """Return what occurs in an answer to a question; None where the question does not tell."""
+    question = " ".join(question.split())
+    for pattern, answer in _ANSWERS:
+        if pattern.search(question):
+            return answer
+    meaning = _MEANING_ASKED.search(question)
+    if meaning is None:
+        return None
+    words = r"\W+".join(re.escape(word) for word in meaning["term"].split())
+    again = rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{words}\s+(?:{_IS}|means?)\b)"
+    return re.compile(f"{again}|{definition_of(meaning['term']).pattern}", re.IGNORECASE)
+
+
+def definition_of(term: str) -> re.Pattern[str]:
+    """Return what occurs in a sentence that may say what a term means."""
+    words = r"\W+".join(re.escape(word) for word in term.split())
+    return re.compile(
+        rf"{_ITSELF}(?P<term>{words})(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b(?=\W+\w)"
+        rf"|\b{_CALLED}{words}\b",
+        re.IGNORECASE,
+    )
+
+
+def fitness(answer: re.Pattern[str] | None, sentence: str) -> float:
+    """Rate whether a sentence has what an answer has, 0 to 1; -1 if it asks the same again.
+
+    A sentence that says of the term how it is, not what it is, may define it, but rarely does.
+    """
+    if answer is None:
+        return 0.0
+    if not asks_for_meaning(answer):
+        return float(answer.search(sentence) is not None)
+    return max((_defining(match) for match in answer.finditer(sentence)), default=0.0)
+
+
+def _defining(match: re.Match[str]) -> float:
+    if match["asks"]:
+        return -1.0
+    is_kind = not match["is"] or _KIND.match(match.string, match.end())
+    return 1.0 if is_kind else QUALITY

@@ -1,0 +1,107 @@
+"""What is expected in the answer to a question."""
+
+import pytest
+
+from citations.answers.writing.answer_types import expected, fitness
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("How many states has it?", "There are three states.", "There are states of many kinds."),
+        (
+            "How often is a block mined?",
+            "A block comes every 2 minutes.",
+            "Blocks are mined by miners.",
+        ),
+        ("What percentage of the votes was it?", "It was half of them.", "The votes were counted."),
+        (
+            "When was BM25 made?",
+            "It was made in the early nineteen-nineties.",
+            "It was made in London.",
+        ),
+        ("Since when do they meet?", "They have met for years.", "They meet in a hall."),
+        ("Who proved the theorem?", "It was Emmy Noether who did.", "It was proved in a night."),
+        ("What is jitter?", "Jitter is a random share of a pause.", "Add jitter to the pause."),
+        (
+            "What is exponential backoff?",
+            "This doubling is called exponential backoff.",
+            "Exponential backoff needs no guess.",
+        ),
+        (
+            "What is entropy?",
+            "Entropy in modern physics is a measure of disorder.",
+            "Entropy grows, which is sad.",
+        ),
+        (
+            "What are stop words?",
+            "Stop words are left out.",
+            "Lists of stop words became superfluous.",
+        ),
+        ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
+        (
+            "What is a cue?",
+            "A cue, by the way, is a line with two times.",
+            "Ask of every cue which of its words are new.",
+        ),
+        ("What is BM25?", "BM25 (best match) really is a formula.", "With BM25 a word is weighed."),
+        (
+            "What is Replace By Fee?",
+            "Aaron: Replace By Fee is when you pay a higher fee.",
+            "Opt-in Replace By Fee is a flag.",
+        ),
+        ("What is attention?", "So attention is a weighted sum.", "Flash attention is faster."),
+        ("How long does it cool?", "It cools for twenty minutes.", "It cools to 20 degrees."),
+        ("How long did they meet?", "They met for half an hour.", "They met in room 3."),
+        (
+            "List the parts of a pump",
+            "A pump has a valve, a rod, and a wheel.",
+            "A pump has parts.",
+        ),
+        ("What are the main risks?", "The first is a double spend.", "The risks are high."),
+        ("Was ist Entropie?", "Entropie ist ein Maß der Unordnung.", "Die Entropie wächst."),
+        ("Wie viele waren es?", "Es waren sieben.", "Es waren alle."),
+        ("Quand est-il né ?", "Il est né en 1912.", "Il est né à Paris."),
+    ],
+)
+def test_an_answer_is_told_from_what_speaks_of_the_same(
+    question: str, answer: str, other: str
+) -> None:
+    pattern = expected(question)
+    assert pattern is not None
+    assert pattern.search(answer)
+    assert not pattern.search(other)
+
+
+def test_what_a_thing_is_counts_more_than_how_it_is_and_the_question_again_least() -> None:
+    answer = expected("What is FROST?")
+    values = [
+        fitness(answer, "So FROST is basically a way to sign together."),
+        fitness(answer, "You have convinced me that FROST is cool."),
+        fitness(answer, "FROST was new to me."),
+        fitness(answer, "We have to start with what FROST is, and then we build it."),
+    ]
+    assert values == sorted(values, reverse=True)
+    assert (values[0], values[-1]) == (1.0, -1.0)
+    assert fitness(expected("Why does it matter?"), "It matters.") == 0.0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why does it matter?",
+        "Explain attention.",
+        "BM25",
+        "Is it true?",
+        "",
+        "How does a network learn?",
+        "What happens then?",
+    ],
+)
+def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) -> None:
+    assert expected(question) is None
+
+
+def test_whatever_is_to_be_defined_is_looked_for_as_it_stands() -> None:
+    pattern = expected("What is a (regular] ex+pression*?")
+    assert pattern is None or not pattern.search("aaaa")
