@@ -91,9 +91,9 @@ _KIND: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _IT_IS: Final = re.compile(
-    rf"^\W*(?:\w+\W+){{0,3}}?(?:(?:it|that|this)['’]s|(?:it|that|this|they|these|es|das|c['’]|ce|ello)"
-    rf"\W*{_DEFINES})\b",
-    re.IGNORECASE,
+    rf"""^\W*(?:\w+\W+){{0,3}}? (?: (?:it|that|this)['’]s
+    | (?:it|that|this|they|these|es|das|c['’]|ce) \W* {_DEFINES} )\b""",
+    re.VERBOSE | re.IGNORECASE,
 )
 # Before a term where it is no part of a longer one.
 _ITSELF: Final = (
