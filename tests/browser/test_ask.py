@@ -71,6 +71,7 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     assert "moon" not in answer.locator(".answer-text").inner_text()
     assert "four" not in answer.locator(".answer-text").inner_text()
     answer.get_by_text("How this answer was made").click()
+    answer.get_by_text("In numbers").click()
     expect(
         answer.get_by_role("row", name=re.compile("found on the moon.*not shown"))
     ).to_be_visible()
