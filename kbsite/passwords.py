@@ -39,8 +39,7 @@ class ChoosePassword(PasswordChangeView):
 
     def get_form_class(self) -> Any:
         user: Any = self.request.user
-        has_one = user.has_usable_password()
-        return PasswordChangeForm if has_one else SetPasswordForm
+        return PasswordChangeForm if user.has_usable_password() else SetPasswordForm
 
     def post(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Set it. Raises ``Throttled`` if the old one is guessed."""

@@ -123,10 +123,10 @@ def add_documents(
 
 
 def add_media(
-    collection: Collection, found: Sequence[FoundFile], *, quiet: bool
+    collection: Collection, files: Sequence[FoundFile], *, quiet: bool
 ) -> Iterator[Result]:
     """Store audio and video files with the recordings of the same names."""
-    for file in _tracked(found, quiet=quiet):
+    for file in _tracked(files, quiet=quiet):
         try:
             with _opened(file.path) as stream:
                 result: Video | KnowledgeBaseError = media.add(

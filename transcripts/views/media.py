@@ -35,8 +35,8 @@ def show_media(request: PageRequest, pk: int) -> HttpResponseBase:
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         is_current = request.headers.get("If-Range", etag) == etag
-        asked = RANGE.fullmatch(request.headers.get("Range", "")) if is_current else None
-        response = _part_of(file, asked) if asked else _whole(request, file)
+        span = RANGE.fullmatch(request.headers.get("Range", "")) if is_current else None
+        response = _part_of(file, span) if span else _whole(request, file)
         response["Content-Disposition"] = content_disposition_header(False, file.name) or "inline"
     for header, value in {**HARMLESS, "ETag": etag}.items():
         response[header] = value
@@ -57,8 +57,8 @@ def change_media(request: PageRequest, pk: int) -> HttpResponse:
     return done(request, _("“%(title)s” was saved.") % {"title": video}, "video", pk=pk)
 
 
-def _part_of(file: MediaFile, asked: re.Match[str]) -> HttpResponse:
-    start, end, suffix = asked.groups()
+def _part_of(file: MediaFile, span: re.Match[str]) -> HttpResponse:
+    start, end, suffix = span.groups()
     first = int(start) if start else max(0, file.size - int(suffix))
     last = min(int(end), file.size - 1) if end else file.size - 1
     if first > last:

@@ -131,19 +131,25 @@ def expected(question: str) -> re.Pattern[str] | None:
     meaning = _MEANING_ASKED.search(question)
     if meaning is None:
         return None
-    words = r"\W+".join(re.escape(word) for word in meaning["term"].split())
-    again = rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{words}\s+(?:{_IS}|means?)\b)"
-    return re.compile(f"{again}|{definition_of(meaning['term']).pattern}", re.IGNORECASE)
+    term = meaning["term"]
+    again = (
+        rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{_written(term)}\s+(?:{_IS}|means?)\b)"
+    )
+    return re.compile(f"{again}|{definition_of(term).pattern}", re.IGNORECASE)
 
 
 def definition_of(term: str) -> re.Pattern[str]:
     """Return what occurs in a sentence that may say what a term means."""
-    words = r"\W+".join(re.escape(word) for word in term.split())
+    words = _written(term)
     return re.compile(
         rf"{_ITSELF}(?P<term>{words})(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b(?=\W+\w)"
         rf"|\b{_CALLED}{words}\b",
         re.IGNORECASE,
     )
+
+
+def _written(term: str) -> str:
+    return r"\W+".join(map(re.escape, term.split()))
 
 
 def fitness(answer: re.Pattern[str] | None, sentence: str) -> float:
