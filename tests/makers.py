@@ -1,10 +1,13 @@
 """Makers of things that tests need: real rows through the real use cases."""
 
 import json
+import subprocess
+import tempfile
 import wave
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -189,6 +192,23 @@ def make_wav(seconds: int = 1) -> bytes:
         sound.setframerate(8_000)
         sound.writeframes(b"\x80" * 8_000 * seconds)
     return file.getvalue()
+
+
+def make_film(ffmpeg: str, name: str, seconds: int = 60) -> bytes:
+    """Make a file of test pictures and silence with ffmpeg; the name's ending chooses the codecs:
+    H.264 and AAC for ``.mp4``, VP8 and Vorbis for ``.webm``.
+    """
+    pictures = ("-f", "lavfi", "-i", f"testsrc=size=64x36:rate=2:duration={seconds}")
+    silence = ("-f", "lavfi", "-i", f"anullsrc=duration={seconds}")
+    codecs = {
+        ".mp4": ("-c:v", "libx264", "-pix_fmt", "yuv420p", "-c:a", "aac"),
+        ".webm": ("-c:v", "libvpx", "-c:a", "libvorbis"),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        command = [ffmpeg, "-loglevel", "error", *pictures, *silence, *codecs[path.suffix]]
+        subprocess.run([*command, str(path)], check=True, timeout=60)
+        return path.read_bytes()
 
 
 def make_pdf(pages: Sequence[str]) -> bytes:

@@ -1,5 +1,7 @@
 """A recording's own sound plays in place: times, clips and the line that is said."""
 
+import os
+import shutil
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -7,6 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
+from tests.makers import make_film
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +23,14 @@ video = make_video(Collection.objects.default(), key="sound", cues=make_cues(10,
 media.replace(video, BytesIO(make_wav(60)), name="sound.wav")
 print(json.dumps(video.pk))
 """
-REMOVE = "from transcripts.models import Video; Video.objects.filter(key='sound').delete()"
+REMOVE = """
+from transcripts.models import Video
+Video.objects.filter(key__in=("sound", "film")).delete()
+"""
+CAPTIONS = "WEBVTT\n\n" + "\n".join(
+    f"00:{second:02}.000 --> 00:{second + 5:02}.000\nSentence {second // 5}.\n"
+    for second in range(0, 55, 5)
+)
 STATE = "player => [player.paused, player.currentTime, player.playbackRate]"
 
 
@@ -62,3 +72,43 @@ def test_a_clip_ends_where_it_says_until_another_time_is_chosen(
     page.locator(".cue").nth(4).locator(".time").click()
     visited.until(lambda: not player.evaluate(STATE)[0] and player.evaluate(STATE)[1] >= 20)
     assert not visited.console
+
+
+@pytest.fixture(scope="module")
+def ffmpeg() -> str:
+    """Return the program that makes films; without it, tests are skipped, and in CI they fail."""
+    program = shutil.which("ffmpeg")
+    if program is None and os.environ.get("CI"):
+        pytest.fail("ffmpeg is not here")
+    if program is None:
+        pytest.skip("ffmpeg is not here")
+    return program
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    ("name", "codecs"),
+    [("film.mp4", "video/mp4; codecs=avc1.42E01E"), ("film.webm", "video/webm; codecs=vp8")],
+)
+def test_a_film_that_is_dropped_with_its_captions_plays_beside_them(
+    visit: Callable[..., Visit], site: Site, ffmpeg: str, name: str, codecs: str, width: int
+) -> None:
+    visited = visit(viewport={"width": width, "height": 740})
+    page = visited.go("/add/")
+    if not page.evaluate("codecs => document.createElement('video').canPlayType(codecs)", codecs):
+        pytest.skip(f"this Chromium does not play {codecs}")
+    film = {"name": name, "mimeType": "", "buffer": make_film(ffmpeg, name)}
+    captions = {"name": "film.en.vtt", "mimeType": "", "buffer": CAPTIONS.encode()}
+    page.locator("#files").set_input_files([film, captions])  # adding begins at once
+    page.locator("#added").get_by_role("link", name="film").click()
+    player = page.locator("video#player")
+    visited.until(lambda: player.evaluate("player => player.readyState") >= 1)
+    assert player.evaluate("player => Math.round(player.duration)") == 60
+    page.locator(".cue").nth(9).locator(".time").click()
+    visited.until(lambda: player.evaluate(STATE)[1] > 45)
+    assert not player.evaluate(STATE)[0]
+    expect(page.locator(".cue").nth(10)).to_have_class("cue at")
+    expect(player).to_be_in_viewport()  # however far the words are scrolled
+    assert not visited.console
+    assert not visited.foreign
+    site.python(REMOVE)

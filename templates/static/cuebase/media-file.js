@@ -14,7 +14,10 @@ export function controlMedia(media, onPosition) {
 
   media.defaultPlaybackRate = Number(stored("speed") ?? 1);
   media.playbackRate = media.defaultPlaybackRate;
-  media.addEventListener("play", () => { hasBegun = true; });
+  media.addEventListener("play", () => {
+    hasBegun = true;
+    media.classList.add("played"); // from now on it stays in view
+  });
   media.addEventListener("timeupdate", () => {
     if (hasBegun) onPosition(media.currentTime * 1000);
   });
