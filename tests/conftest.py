@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from huggingface_hub import close_session
 from numpy.typing import NDArray
@@ -97,6 +97,20 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+
+
+@pytest.fixture(scope="module")
+def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What a module's fixture writes is there for each of its tests, until all of them are done;
+    what a test changes is undone after it, as always.
+    """
+    with django_db_blocker.unblock():
+        rows = transaction.atomic()
+        rows.__enter__()
+    yield
+    with django_db_blocker.unblock():
+        transaction.set_rollback(True)
+        rows.__exit__(None, None, None)
 
 
 @pytest.fixture(autouse=True)

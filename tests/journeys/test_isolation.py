@@ -7,6 +7,7 @@ the table `tests/kbsite/mcp_walk.py`.
 """
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
@@ -16,6 +17,8 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.signals import request_finished
+from django.db import close_old_connections
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -586,8 +589,18 @@ class House:
         return ask(self.path(door, absent=absent), body or None, **options)
 
 
+@pytest.fixture(scope="module")
+def furnished(rows_of_module: None, django_db_blocker: Any) -> House:
+    with django_db_blocker.unblock():
+        return furnish()
+
+
 @pytest.fixture
-def house(db: None) -> House:
+def house(db: None, furnished: House) -> House:
+    return deepcopy(furnished)
+
+
+def furnish() -> House:
     shelf = Collection.objects.create(name="Secrets", slug="secrets", allows_links=True)
     owner = make_user("owner", collection=shelf, role=Role.OWNER)
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
@@ -871,8 +884,11 @@ def _file() -> Any:
 
 
 def _close(response: HttpResponse) -> None:
+    """End a stream, as Django's test client ends other answers: the transaction goes on."""
     if response.streaming:
+        request_finished.disconnect(close_old_connections)
         response.close()
+        request_finished.connect(close_old_connections)
 
 
 @pytest.mark.parametrize("page", ["/ask/", "/search/"])
