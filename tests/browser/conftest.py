@@ -4,11 +4,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
@@ -18,6 +27,8 @@ from tests.youtube_standin import YouTubeStandIn
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), "")
 expect.set_options(timeout=30_000)  # machines are noisy
+LAPTOP: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 360, "height": 740}
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -46,9 +57,9 @@ pipeline.remove(Source.objects.get(title="{textbook}"))
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def playwright_driver() -> Iterator[Playwright]:
-    """Playwright's driver, for one file: its event loop must not meet those of other tests.
+    """Playwright's driver, for this folder: its event loop must not meet those of other tests.
 
     Without Chromium, tests are skipped; in CI they fail.
     """
@@ -59,7 +70,7 @@ def playwright_driver() -> Iterator[Playwright]:
         yield driver
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(playwright_driver: Playwright) -> Iterator[Browser]:
     """One Chromium for all tests."""
     browser = playwright_driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
@@ -113,6 +124,7 @@ class Visit:
         context.route(lambda url: not url.startswith((site.url, "data:", "blob:")), self._refuse)
         context.set_default_timeout(30_000)
         self.page: Page = context.new_page()
+        self._size = self.page.viewport_size or LAPTOP
         self.page.on(
             "console",
             lambda message: (
@@ -134,12 +146,20 @@ class Visit:
             self.page.wait_for_timeout(50)
         pytest.fail("waited 15 s for what a page should have told")
 
+    def begin_again(self) -> None:
+        """Leave the page, with an empty record, in the light and in the size of the beginning."""
+        self.page.goto("about:blank")
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size(self._size)
+        self.console.clear()
+        self.foreign.clear()
+
     def _refuse(self, route: Any) -> None:
         self.foreign.append(route.request.url)
         route.abort()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
     """The stored session of a user, signed in by link, once."""
     known: dict[str, Any] = {}
@@ -161,6 +181,35 @@ def visit(
     browser: Browser, site: Site, session_of: Callable[[str], Any]
 ) -> Iterator[Callable[..., Visit]]:
     """Visit as ``ada``, an owner, ``vera``, a viewer, or nobody; options are a context's."""
+    with visits(browser, site, session_of) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def tour(
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
+) -> Iterator[Callable[..., Visit]]:
+    """Visit pages that are only looked at, one after the other in the same tab, as people do: what
+    the browser has loaded once it keeps. Options are a context's.
+    """
+    begun: dict[str, Visit] = {}
+    with visits(browser, site, session_of) as start:
+
+        def resume(name: str = "ada", **options: Any) -> Visit:
+            key = f"{name} {options}"
+            if key not in begun:
+                begun[key] = start(name, **options)
+            begun[key].begin_again()
+            return begun[key]
+
+        yield resume
+
+
+@contextmanager
+def visits(
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
+) -> Iterator[Callable[..., Visit]]:
+    """Visits that end with the block."""
     contexts: list[BrowserContext] = []
 
     def start(name: str = "ada", **options: Any) -> Visit:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LAPTOP, PHONE, Visit
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -60,6 +61,18 @@ OUTLINED = """() => {
     return around.some(each => getComputedStyle(each).outlineStyle !== 'none')
 }"""
 ALL = {**PAGES, **OPEN_PAGES}
+UNFOLD = "for (const one of document.querySelectorAll('{}')) one.open = true"
+CUT_OFF = """() => {
+    const controls = 'main :is(a, button, input, select, textarea)'
+    const isCutOff = control => {
+        const box = control.getBoundingClientRect()
+        return box.width > 1 && (box.right > 360.5 || box.left < -0.5)
+    }
+    return [...document.querySelectorAll(controls)]
+        .filter(control => control.checkVisibility() && !control.closest('.visually-hidden'))
+        .filter(isCutOff)
+        .map(control => control.outerHTML.slice(0, 120))
+}"""
 
 
 def go(visit: Callable[..., Visit], name: str, **options: Any) -> Visit:
@@ -70,31 +83,34 @@ def go(visit: Callable[..., Visit], name: str, **options: Any) -> Visit:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_axe_finds_no_violation_in_light_and_dark(visit: Callable[..., Visit], name: str) -> None:
-    page = go(visit, name, color_scheme="light").page
-    page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
-    check_accessibility(page)
+def test_a_page_breaks_no_rule_fits_a_phone_and_is_accessible(
+    tour: Callable[..., Visit], name: str
+) -> None:
+    found = go(tour, name, viewport=PHONE)
+    check_calm(found, is_refused=name in REFUSED)
+    check_narrow(found.page)
+    found.page.set_viewport_size(LAPTOP)
+    found.page.evaluate(UNFOLD.format("main details"))
+    check_accessibility(found.page)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_page_is_usable_at_360_pixels(visit: Callable[..., Visit], name: str) -> None:
-    page = go(visit, name, viewport={"width": 360, "height": 740}).page
-    page.evaluate(
-        "for (const one of document.querySelectorAll('main details:not(.menu)')) one.open = true"
-    )
+def check_calm(visit: Visit, *, is_refused: bool) -> None:
+    """Check that a page breaks no rule and asks nobody else."""
+    visit.page.wait_for_timeout(150)
+    visit.until(lambda: visit.console or not is_refused)
+    expected = [
+        text for text in visit.console if "Failed to load resource" in text
+    ]  # the page's own 404, 410 or 422
+    assert visit.console == expected
+    assert len(expected) == is_refused
+    assert visit.foreign == []
+
+
+def check_narrow(page: Page) -> None:
+    """Check that a page is as wide as a phone, and that no control is cut off."""
+    page.evaluate(UNFOLD.format("main details:not(.menu)"))
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    cut_off = page.evaluate("""() => {
-        const controls = 'main :is(a, button, input, select, textarea)'
-        const isCutOff = control => {
-            const box = control.getBoundingClientRect()
-            return box.width > 1 && (box.right > 360.5 || box.left < -0.5)
-        }
-        return [...document.querySelectorAll(controls)]
-            .filter(control => control.checkVisibility() && !control.closest('.visually-hidden'))
-            .filter(isCutOff)
-            .map(control => control.outerHTML.slice(0, 120))
-    }""")
-    assert cut_off == []
+    assert page.evaluate(CUT_OFF) == []
 
 
 def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
@@ -104,19 +120,6 @@ def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
     for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 700})
         assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_page_breaks_no_rule_and_asks_nobody_else(visit: Callable[..., Visit], name: str) -> None:
-    found = go(visit, name)
-    found.page.wait_for_timeout(150)
-    found.until(lambda: found.console or name not in REFUSED)
-    expected = [
-        text for text in found.console if "Failed to load resource" in text
-    ]  # the page's own 404 or 410
-    assert found.console == expected
-    assert len(expected) == (name in REFUSED)
-    assert found.foreign == []
 
 
 @pytest.mark.parametrize("name", ["library", "video at a moment", "activity", "collection"])
