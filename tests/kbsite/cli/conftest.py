@@ -45,16 +45,18 @@ def kb(db: None, monkeypatch: pytest.MonkeyPatch) -> Kb:
         boot, "boot", lambda **_: None
     )  # the tests' database runs, and Django is set up
 
-    def run(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Ran:
-        result = CliRunner().invoke(
-            app, [str(argument) for argument in arguments], input=stdin, prog_name="kb"
-        )
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return Ran(code=result.exit_code, out=result.stdout, err=result.stderr)
+    return run_here
 
-    return run
+
+def run_here(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Ran:
+    """Run a command in this process."""
+    result = CliRunner().invoke(
+        app, [str(argument) for argument in arguments], input=stdin, prog_name="kb"
+    )
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return Ran(code=result.exit_code, out=result.stdout, err=result.stderr)
 
 
 @pytest.fixture

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
+from kbsite import boot
 from tests import template
+from tests.kbsite.cli.conftest import Ran, run_here
 from tests.serving import KB, ROOT, Serving, environment
 
 NOTES = """# Waiting
@@ -28,26 +31,35 @@ class Terminal:
 
     def __init__(self, home: Path, served: Serving, token: str) -> None:
         self.home = home
-        self.environment = environment(home, CUEBASE_SERVER=served.url, CUEBASE_TOKEN=token)
+        self.settings = {"CUEBASE_SERVER": served.url, "CUEBASE_TOKEN": token}
 
-    def run(
-        self, *arguments: str, code: int = 0, stdin: str = "", **more: str
-    ) -> "subprocess.CompletedProcess[str]":
+    def run(self, *arguments: str, code: int = 0, stdin: str = "", **more: str) -> Ran:
+        """Run a command in this process, where it must not open a library."""
+
+        def open_library(**_: object) -> None:
+            raise AssertionError("the library of this machine was opened")
+
+        changed = override_settings(DATA_DIR=self.home, **{**self.settings, **more})
+        with changed, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(boot, "boot", open_library)
+            return run_here(*arguments, stdin=stdin, code=code)
+
+    def start(self, *arguments: str, code: int = 0, **more: str) -> Ran:
+        """Run a command in a process of its own."""
         done = subprocess.run(
             [*KB, *arguments],
             cwd=ROOT,
-            env={**self.environment, **more},
-            input=stdin,
+            env=environment(self.home, **{**self.settings, **more}),
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
-        return done
+        return Ran(code=done.returncode, out=done.stdout, err=done.stderr)
 
     def json(self, *arguments: str, **options: Any) -> Any:
-        return json.loads(self.run(*arguments, "--json", **options).stdout)
+        return self.run(*arguments, "--json", **options).json
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +94,9 @@ def test_a_server_gives_what_it_would_give_there(
     served: Serving, terminal: Terminal, command: tuple[str, ...]
 ) -> None:
     there = json.loads(served.kb(*command, "--json").stdout)
-    assert plain(terminal.json(*command)) == plain(there)
+    assert plain(terminal.start(*command, "--json").json) == plain(there)
     assert plain(there)
-    lines = terminal.run(*command).stdout.splitlines()
+    lines = terminal.run(*command).out.splitlines()
     assert lines[:2] == served.kb(*command).stdout.splitlines()[:2]
     assert not (terminal.home / "postgres").exists()
 
@@ -96,25 +108,25 @@ def test_a_conversation_goes_on_where_it_was_left(terminal: Terminal) -> None:
     followed = terminal.json("ask", "And why is it twice as long?", "--follow-up")
     assert followed["conversation_id"] == first["conversation_id"]
     shown = terminal.run(*ASK)
-    assert "each pause is twice as long as the one before" in shown.stdout
-    assert "[1] Waiting" in shown.stdout
-    assert "the sources’ own words" in shown.stderr
+    assert "each pause is twice as long as the one before" in shown.out
+    assert "[1] Waiting" in shown.out
+    assert "the sources’ own words" in shown.err
     nowhere = ("ask", "And why?", "--follow-up", "--collection", "nowhere")
-    assert "nowhere" in terminal.run(*nowhere, code=3).stderr
+    assert "nowhere" in terminal.run(*nowhere, code=3).err
     refused = terminal.run("ask", "Which turbine has a governor?")
-    assert "nothing was made up" in refused.stderr
+    assert "nothing was made up" in refused.err
 
 
 def test_an_option_names_the_server_and_an_empty_one_this_machine(
     served: Serving, terminal: Terminal
 ) -> None:
     chosen = ("--server", served.url, "verify", "twice as long as the one")
-    assert terminal.run(*chosen, CUEBASE_SERVER="").stdout.startswith("verbatim")
+    assert terminal.start(*chosen, CUEBASE_SERVER="").out.startswith("verbatim")
     unreachable = {**served.environment, "CUEBASE_SERVER": "http://127.0.0.1:9"}
-    assert terminal.run(*chosen, **unreachable).stdout.startswith("verbatim")
+    assert terminal.start(*chosen, **unreachable).out.startswith("verbatim")
     here = ("--server", "", "verify", "twice as long as the one")
-    assert terminal.run(*here, **unreachable).stdout.startswith("verbatim")
-    assert "does not answer" in terminal.run(*here[2:], **unreachable, code=8).stderr
+    assert terminal.start(*here, **unreachable).out.startswith("verbatim")
+    assert "does not answer" in terminal.start(*here[2:], **unreachable, code=8).err
 
 
 def test_quotes_of_a_file_are_checked_on_the_server(terminal: Terminal, tmp_path: Path) -> None:
@@ -122,8 +134,8 @@ def test_quotes_of_a_file_are_checked_on_the_server(terminal: Terminal, tmp_path
     lines = [VERIFY[1], {"quote": "It needs no guess.", "source": "nowhere"}]
     file.write_text("\n".join(map(json.dumps, lines)))
     done = terminal.run("verify", "--file", str(file), "--json", code=2)
-    assert json.loads(done.stdout)["verdict"] == "verbatim"
-    assert "Line 2: There is no source “nowhere”." in done.stderr
+    assert done.json["verdict"] == "verbatim"
+    assert "Line 2: There is no source “nowhere”." in done.err
 
 
 @pytest.mark.parametrize("command", ["list", "serve", "doctor", "tui", "db"])
@@ -131,16 +143,16 @@ def test_other_commands_say_that_they_work_on_this_machine(
     terminal: Terminal, command: str
 ) -> None:
     refused = terminal.run(command, code=2)
-    assert f"`kb {command}` works on the library of this machine" in refused.stderr
-    assert f'kb --server "" {command}' in refused.stderr
-    assert not (terminal.home / "postgres").exists()
-    assert "Usage:" in terminal.run(command, "--help").stdout
+    assert f"`kb {command}` works on the library of this machine" in refused.err
+    assert f'kb --server "" {command}' in refused.err
+    assert "Usage:" in terminal.run(command, "--help").out
 
 
 def test_settings_are_shown_whatever_the_server(terminal: Terminal) -> None:
-    rows = {row["name"]: row for row in terminal.json("config")}
-    assert rows["CUEBASE_SERVER"]["value"] == terminal.environment["CUEBASE_SERVER"]
-    assert terminal.environment["CUEBASE_TOKEN"] not in json.dumps(rows)
+    shown = terminal.start("config", "--json")
+    rows = {row["name"]: row for row in shown.json}
+    assert rows["CUEBASE_SERVER"]["value"] == terminal.settings["CUEBASE_SERVER"]
+    assert terminal.settings["CUEBASE_TOKEN"] not in shown.out
 
 
 @pytest.mark.parametrize(
@@ -158,10 +170,10 @@ def test_what_prevents_a_call_is_said(
     terminal: Terminal, changed: dict[str, str], code: int, sentence: str
 ) -> None:
     failed = terminal.run("search", "queue", code=code, **changed)
-    assert sentence in failed.stderr
-    assert len(failed.stderr.splitlines()) >= 2
-    assert "Traceback" not in failed.stderr
-    problem = json.loads(terminal.run("search", "queue", "--json", code=code, **changed).stderr)
+    assert sentence in failed.err
+    assert len(failed.err.splitlines()) >= 2
+    assert "Traceback" not in failed.err
+    problem = json.loads(terminal.run("search", "queue", "--json", code=code, **changed).err)
     assert problem["code"]
     assert problem["hint"]
 
@@ -180,7 +192,7 @@ def test_errors_of_the_server_end_with_the_codes_that_they_have_there(
     served: Serving, terminal: Terminal, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
     assert sentence in served.kb(*arguments, code=code).stderr
-    assert sentence in terminal.run(*arguments, code=code).stderr
+    assert sentence in terminal.run(*arguments, code=code).err
 
 
 # Adding
@@ -210,16 +222,16 @@ def test_a_file_is_sent_and_found_on_the_server(
 ) -> None:
     document = str(files / "sent.md")
     Path(document).write_text("# Sent\n\nBackoff has no jitter there either.\n")
-    added = terminal.json("add", document, "--tag", "sent", "--wait")
+    added = terminal.start("add", document, "--tag", "sent", "--wait", "--json").json
     assert [entry["is_new"] for entry in added["documents"]] == [True]
     assert (added["unfinished"], added["problems"]) == (0, [])
     (hit,) = terminal.json("search", "jitter", "--tag", "sent", "--mode", "lexical")["passages"]
     assert hit["source_id"] == added["documents"][0]["source"]["id"]
-    again = terminal.run("add", document).stdout
+    again = terminal.run("add", document).out
     assert f"“Sent” is already in the library (Markdown): {hit['source_id']}" in again
-    shown = terminal.run("add", str(files / "alone.vtt"), "--wait").stdout
+    shown = terminal.run("add", str(files / "alone.vtt"), "--wait").out
     assert "import files alone.vtt · done · alone" in shown
-    assert "narrow pipe" in terminal.run("search", "geyser").stdout
+    assert "narrow pipe" in terminal.run("search", "geyser").out
 
 
 def test_a_folder_is_sent_recording_by_recording(
@@ -267,18 +279,18 @@ def test_text_and_captions_get_the_title_that_is_given(terminal: Terminal, files
     pasted = terminal.json("add", "-", "--title", "Pasted", stdin="0:01\nA pasted sentence.\n")
     assert [video["title"] for video in pasted["videos"]] == ["Pasted"]
     caption = str(files / "alone.vtt")
-    assert "“Named” was added" in terminal.run("add", caption, "--title", "Named").stdout
-    assert "needs a title" in terminal.run("add", "-", code=2).stderr
+    assert "“Named” was added" in terminal.run("add", caption, "--title", "Named").out
+    assert "needs a title" in terminal.run("add", "-", code=2).err
 
 
 def test_what_cannot_be_added_ends_with_its_code(
     served: Serving, terminal: Terminal, files: Path
 ) -> None:
     broken = str(files / "folder" / "broken.vtt")
-    assert "broken.vtt" in terminal.run("add", broken, code=2).stdout
-    assert "There is no file" in terminal.run("add", "nowhere/at all.vtt", code=2).stdout
-    assert "nowhere" in terminal.run("add", broken, "-c", "nowhere", code=3).stderr
+    assert "broken.vtt" in terminal.run("add", broken, code=2).out
+    assert "There is no file" in terminal.run("add", "nowhere/at all.vtt", code=2).out
+    assert "nowhere" in terminal.run("add", broken, "-c", "nowhere", code=3).err
     reader = str(served.json("token", "create", "reader")["token"])
     refused = terminal.run("add", broken, code=4, CUEBASE_TOKEN=reader)
-    assert "Traceback" not in refused.stderr
-    assert len(refused.stderr.splitlines()) >= 1
+    assert "Traceback" not in refused.err
+    assert len(refused.err.splitlines()) >= 1
