@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import requests
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60.0  # seconds
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
@@ -93,6 +95,11 @@ class Serving:
             line for line in done.stderr.splitlines() if "ready for this machine" not in line
         ]  # once, on a new machine
         return json.loads(done.stdout)
+
+    def has_worker(self) -> bool:
+        """Tell whether a worker has reported to the database."""
+        checks = requests.get(f"{self.url}/readyz", timeout=30).json()["checks"]
+        return any(check["name"] == "Worker" and check["state"] == "ok" for check in checks)
 
     def worker_pid(self) -> int | None:
         return next(

@@ -108,7 +108,7 @@ def half_files(home: Path) -> list[Path]:
 def test_nothing_is_lost_while_the_disk_fills_and_work_goes_on_once_there_is_space(
     disk: SmallDisk, serving: Serving, reader: Reader
 ) -> None:
-    until(lambda: serving.json("jobs")["worker"])
+    until(serving.has_worker)
     worker = serving.worker_pid()
     keep = ("db", "backup", str(disk.path / "library.backup"), "--keep", "3")
     serving.kb(*keep)

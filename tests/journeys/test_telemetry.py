@@ -74,7 +74,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
             api = requests.Session()
             api.headers["Authorization"] = f"Bearer {token}"
             watched = Watched(serving, receiver, api)
-            until(lambda: is_indexed(serving.json("sources")), seconds=120)
+            sources = f"{serving.url}/api/v1/sources"
+            until(lambda: is_indexed(api.get(sources, timeout=30).json()), seconds=120)
             ask(watched)
             yield watched
         finally:

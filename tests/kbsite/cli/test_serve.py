@@ -186,7 +186,7 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
     with YouTubeStandIn() as standin:
         serving = serve(**standin.environment())
         until(lambda: serving.worker_pid() is not None)
-        until(lambda: serving.json("jobs")["worker"])
+        until(serving.has_worker)
         first = serving.worker_pid()
         assert first is not None
         os.kill(first, signal.SIGKILL)
@@ -198,6 +198,7 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
 
 
 @needs_proc
+@pytest.mark.usefixtures("database")
 def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(serve: Serve) -> None:
     serving = serve("--sample", EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="1")
     until(lambda: serving.worker_pid() is not None)
@@ -222,7 +223,7 @@ def test_a_killed_database_is_back_within_seconds_and_nobody_sees_a_crash(
         serving = serve(**standin.environment())
         reader, token = requests.Session(), serving.json("token", "create", "test")["token"]
         assert reader.get(serving.link).status_code == 200
-        until(lambda: serving.json("jobs")["worker"])
+        until(serving.has_worker)
         for number, line in processes_of(home).items():
             if "/bin/postgres" in line and f"-D {home}" in line:
                 os.kill(number, signal.SIGKILL)
@@ -248,7 +249,7 @@ def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves
 ) -> None:
     serving = serve()
     until(lambda: serving.worker_pid() is not None)
-    until(lambda: serving.json("jobs")["worker"])
+    until(serving.has_worker)
     serving.end(signal.SIGKILL)
     until(lambda: not processes_of(home), seconds=30)
 
