@@ -54,6 +54,12 @@ ACCOUNT_ADAPTER = "kbsite.identity.adapters.AccountAdapter"
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Cuebase"
+MFA_FORMS = {
+    "authenticate": "kbsite.identity.forms.CodeForm",
+    "reauthenticate": "kbsite.identity.forms.ConfirmingCodeForm",
+    "activate_totp": "kbsite.identity.forms.ActivationForm",
+}
+ACCOUNT_FORMS = {"reauthenticate": "kbsite.identity.forms.PasswordForm"}
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s that a clock may be wrong by
 
 # OAuth

@@ -58,7 +58,7 @@ class AuditedGroupAdmin(AuditedAdmin, GroupAdmin):
 
 admin.site.site_header = admin.site.site_title = "Cuebase"
 admin.site.enable_nav_sidebar = False  # a script opens it, and the page jumps
-admin.site.index_title = _("All collections, whoever their members are")
+admin.site.index_title = _("Everything on this server")
 
 
 REVOKED_AT_ONCE = 500
@@ -140,7 +140,7 @@ class ApiTokenAdmin(Table):
     def readable(self, token: Any) -> str:
         collections = Collection.objects.filter(pk__in=token.collections.values("pk"))
         names = ", ".join(collections.values_list("name", flat=True))
-        return names or ("none that is left" if token.limited else "all that the user may see")
+        return names or str(_("no collection any more") if token.limited else _("all collections"))
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         """Leave the audit trail out, where ``issue`` has recorded the token."""
@@ -224,7 +224,7 @@ class WebhookDeliveryAdmin(RecordAdmin):
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.defer("webhook__description", "webhook__off_reason")
 
-    @admin.display(ordering="webhook__url")
+    @admin.display(description=_("webhook"), ordering="webhook__url")
     def receiver(self, row: Any) -> str:
         return str(row.webhook.url)
 

@@ -1,7 +1,7 @@
 """The site and the admin as apps, and the system checks: what would fail later, and what to do."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.apps import AppConfig, apps
 from django.contrib.admin import autodiscover
@@ -11,6 +11,20 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, connections
 from django.utils.translation import gettext_lazy as _
 from psycopg_pool.base import AttemptWithBackoff
+
+# What the admin calls the tables of libraries.
+LIBRARIES: Final[dict[str, Any]] = {
+    "auth": _("Users and groups"),
+    "oauth2_provider": _("Connected applications"),
+    "socialaccount": _("Sign-in of an organisation"),
+}
+TABLES_OF_LIBRARIES: Final[dict[str, tuple[Any, Any]]] = {
+    "oauth2_provider.Application": (_("application"), _("applications")),
+    "socialaccount.SocialAccount": (
+        _("account at the organisation"),
+        _("accounts at the organisation"),
+    ),
+}
 
 
 class SiteConfig(AppConfig):
@@ -29,6 +43,11 @@ class SiteConfig(AppConfig):
         AttemptWithBackoff.DELAY_BACKOFF = 1.5
         for label in ("transcripts", "citations", self.label):
             _translate_names(apps.get_app_config(label))
+        for label, name in LIBRARIES.items():
+            apps.get_app_config(label).verbose_name = name
+        for label, names in TABLES_OF_LIBRARIES.items():
+            options: Any = apps.get_model(label)._meta
+            options.verbose_name, options.verbose_name_plural = names
 
 
 def _translate_names(config: Any) -> None:

@@ -6,12 +6,13 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
-from kbsite.errors import API, PROBLEM, PROTOCOL, protocol_response
+from kbsite import error_page
+from kbsite.errors import API, PROBLEM, protocol_response, sentence
+from transcripts.errors import TooLarge
 from transcripts.forms import ALL_FILES_FACTOR
 
 DOCUMENTS_AT_ONCE: Final = 2  # of the largest size
 CREDENTIALS: Final = (b"cookie", b"authorization")
-HINT: Final = "Send the files in several parts, or add them on the server with kb add."
 
 
 def most_bytes(*, is_stranger: bool = False) -> int:
@@ -58,11 +59,11 @@ class BodyLimit:
         length = headers.get(b"content-length", b"")
         # The web server refuses any other text, or its bytes are counted.
         if length.isdigit() and len(length) < 20 and int(length) > body.most:
-            await _refuse(scope["path"], send, body.most)
+            await _refuse(scope, send, body.most)
             return
         await self._application(scope, body.receive, body.send)
         if body.is_over and not body.is_answered:
-            await _refuse(scope["path"], send, body.most)
+            await _refuse(scope, send, body.most)
 
 
 class _Body:
@@ -89,11 +90,16 @@ class _Body:
         await self._send(event)
 
 
-async def _refuse(path: str, send: Any, most: int) -> None:
+async def _refuse(scope: Any, send: Any, most: int) -> None:
     """Answer 413 and close the connection, which ends the rest of the body."""
-    text = f"{PROTOCOL[413][1]} It has more than {most:,} bytes. {HINT}"
-    answer = protocol_response(413, text).content if path.startswith(API) else text.encode()
-    kind = PROBLEM if path.startswith(API) else "text/plain; charset=utf-8"
+    error = TooLarge(
+        f"This is more than {most:,} bytes, and too large for one request.",
+        hint="Send the files in several parts, or add them on the server with `kb add`.",
+    )
+    if scope["path"].startswith(API):
+        kind, answer = PROBLEM, protocol_response(413, sentence(error)).content
+    else:
+        kind, answer = error_page.describe(error, scope["headers"])
     headers = {
         "content-type": kind,
         "content-length": str(len(answer)),

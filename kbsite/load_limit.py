@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from kbsite import error_page
 from kbsite.errors import API, Overloaded, problem_response
 from kbsite.rate_limits import ASKING
 
@@ -36,7 +37,7 @@ class LoadLimit:
         try:
             await self._application(scope, turn.receive, turn.send)
         except Overloaded as error:
-            await _refuse(error, scope["path"], send)
+            await _refuse(error, scope, send)
         finally:
             turn.end()
 
@@ -89,11 +90,11 @@ class _Turn:
             self._turns.give_back()
 
 
-async def _refuse(error: Overloaded, path: str, send: Any) -> None:
+async def _refuse(error: Overloaded, scope: Any, send: Any) -> None:
     response, pause = problem_response(error), str(randint(*RETRY_SECONDS))
     kind, body = response["Content-Type"], response.content
-    if not path.startswith(API):
-        kind, body = "text/plain; charset=utf-8", f"{error.message} {error.hint}".encode()
+    if not scope["path"].startswith(API):
+        kind, body = error_page.describe(error, scope["headers"])
     headers = {
         "content-type": kind,
         "content-length": str(len(body)),

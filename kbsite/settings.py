@@ -129,6 +129,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     *OIDC_APPS,
     "kbsite",
+    "allauth",  # for its translations; its templates come after ours
     "citations",
     "transcripts",
     "kbsite.apps.AdminConfig",

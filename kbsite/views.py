@@ -261,7 +261,7 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    hint = _("It may have been deleted or mistyped. The library lists all videos.")
+    hint = _("It may have been deleted, or the address mistyped.")
     return _error_page(request, 404, _("There is nothing at this address."), hint)
 
 

@@ -44,7 +44,7 @@ def find_video(scope: Scope, pk: int) -> Video:
     if video is None:
         raise VideoNotFound(
             "There is no such video in the collections you can see.",
-            hint="It may have been deleted. The library lists all videos.",
+            hint="It may have been deleted. Search finds what is in the library.",
         )
     return video
 

@@ -14,6 +14,7 @@ from django.utils.translation import get_language, gettext
 from django.utils.translation.trans_real import translation
 
 LONGEST = 1_000  # characters of a sentence; matching several values in more would take long
+_SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _PLACE = re.compile(r"\{(\d)\}")
 
 
@@ -26,9 +27,15 @@ def translated(text: str) -> str:
         return exact
     for pattern, sentence in _sentences(language):
         if match := pattern.fullmatch(text):
-            values = match.groupdict()
+            values = {name: _value(value) for name, value in match.groupdict().items()}
             return _PLACE.sub(lambda place: values[f"value{place[1]}"], sentence)  # noqa: B023
-    return text
+    parts = _SENTENCE_END.split(text)
+    return " ".join(map(translated, parts)) if len(parts) > 1 else text
+
+
+def _value(value: str) -> str:
+    """Return what is filled in: sentences in the active language, names as they are."""
+    return translated(value) if value.endswith(".") else value
 
 
 @cache

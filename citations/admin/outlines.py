@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from citations.admin.positions import PositionAdmin
 from citations.models import Guide, Node, Topic
@@ -23,11 +24,11 @@ class NodeAdmin(PositionAdmin, BuiltAdmin):
     list_filter = ("level", "source__kind", "source__collection")
     list_select_related = ("source",)
     search_fields = ("title", "source__title")
-    search_help_text = "Title, or the source's"
+    search_help_text = _("Title, or that of the source")
     ordering = ("source_id", "-level", "ordinal")
     exclude: ClassVar[Any] = ("digest", "vector")
 
-    @admin.display(boolean=True)
+    @admin.display(description=_("abstract"), boolean=True)
     def is_told(self, node: Any) -> bool:
         """Whether a language model has written its abstract."""
         return bool(node.abstract)

@@ -17,6 +17,7 @@ from citations.tasks import dispatch
 from transcripts.admin import RecordAdmin
 from transcripts.admin.tables import QUEUED_AT_ONCE, FilledFilter
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.translation import translated
 
 LONG_VIDEO = ("video__description", "video__chapters", "video__languages", "video__tags")
 FOUND_AT_MOST = 500  # chunks per search
@@ -39,7 +40,7 @@ class SourceAdmin(RecordAdmin):
         "created_at",
     )
     search_fields = ("title", "author", "video__key")
-    search_help_text = "Title, author or id"
+    search_help_text = _("Title, author or id")
     exclude: ClassVar[Any] = ("video", "transcript", "fingerprint")
     readonly_fields = ("progress",)
     actions = ("index_again", "try_again")
@@ -54,10 +55,10 @@ class SourceAdmin(RecordAdmin):
         is_document = obj is not None and obj.video_id is None
         return is_document and super().has_delete_permission(request, obj)
 
-    @admin.display(ordering="done")
+    @admin.display(description=_("Progress"), ordering="done")
     def progress(self, source: Any) -> str:
         bar = '<progress max="100" value="{0}">{0}%</progress> {1}'
-        return format_html(bar, source.percent, source.step) if source.step else "–"
+        return format_html(bar, source.percent, translated(source.step)) if source.step else "–"
 
     @admin.action(description=_("Index again, from the text on"), permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -81,7 +82,7 @@ class ChunkAdmin(PositionAdmin):
     list_filter = ("source__kind", "source__collection")
     list_select_related = ("source",)
     search_fields = ("text",)
-    search_help_text = "Words of the text, best first"
+    search_help_text = _("Words of the text, best first")
     ordering = ("source_id", "ordinal")
     exclude: ClassVar[Any] = ("digest",)
 
@@ -101,7 +102,7 @@ class ChunkAdmin(PositionAdmin):
         )
         return queryset.filter(position__in=[hit.position for hit in hits]), False
 
-    @admin.display(boolean=True)
+    @admin.display(description=_("context"), boolean=True)
     def has_context(self, chunk: Any) -> bool:
         """Whether a language model has written its context."""
         return bool(chunk.context)

@@ -65,13 +65,14 @@ class EmbeddingSpaceAdmin(RecordAdmin):
         """Allow it for nobody: only a migration replaces the active space."""
         return False
 
-    @admin.display(ordering="done")
+    @admin.display(description=_("Progress"), ordering="done")
     def progress(self, space: Any) -> str:
         if space.state != "building":
             return "–"
         percent = min(100, 100 * space.done // space.total) if space.total else 0
-        bar = '<progress max="100" value="{0}">{0}%</progress> {1} of {2}'
-        return format_html(bar, percent, f"{space.done:,}", f"{space.total:,}")
+        numbers = {"done": f"{space.done:,}", "total": f"{space.total:,}"}
+        bar = '<progress max="100" value="{0}">{0}%</progress> {1}'
+        return format_html(bar, percent, _("%(done)s of %(total)s") % numbers)
 
     @admin.action(description=_("Move the library to this model"), permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:

@@ -159,7 +159,8 @@ def _vector(
     except (ModelError, InvalidProvider) as error:
         if not request.uses_words:
             raise
-        log.notes.append(f"Found by words only: {error.message} {error.hint}".rstrip())
+        reason = f"{error.message} {error.hint}".rstrip()
+        log.notes.append(f"Found by words only: {reason}")
         return None
 
 

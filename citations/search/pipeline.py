@@ -179,7 +179,7 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
     if reranker is None:
         if conf.reranker() != conf.NO_RERANKER:
             log.notes.append(
-                f"Not re-ranked: {conf.reranker()} is not on this machine."
+                f"The best passages were not read again: {conf.reranker()} is not on this machine."
                 " Download it with `kb models fetch`, or set RERANKER=none."
             )
         return _by_judge(hits)
@@ -188,7 +188,8 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
     try:
         scores = log.timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
-        log.notes.append(f"Not re-ranked: {error.message} {error.hint}".rstrip())
+        reason = f"{error.message} {error.hint}".rstrip()
+        log.notes.append(f"The best passages were not read again: {reason}")
         return _by_judge(hits)
     ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order

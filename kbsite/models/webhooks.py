@@ -62,6 +62,11 @@ class Webhook(models.Model):
         return self.description or self.url
 
     @property
+    def told(self) -> list[str]:
+        """What it tells, in the language of the page."""
+        return [str(WebhookKind(kind).label) for kind in self.events]
+
+    @property
     def old_secret_until(self) -> Any:
         """When the secret before this one ends; None: there is none."""
         ends = self.rotated_at and self.rotated_at + OLD_SECRET_FOR
@@ -138,6 +143,11 @@ class WebhookDelivery(QueuedWork):
     finished_at = models.DateTimeField(null=True)
 
     objects = DeliveryQuerySet.as_manager()
+
+    @property
+    def message(self) -> str:
+        """What it tells, in the language of the page."""
+        return str(_("a test message") if self.kind == TEST else WebhookKind(self.kind).label)
 
     class Meta:
         ordering = ("-pk",)

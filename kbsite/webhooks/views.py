@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -22,16 +23,19 @@ SHOWN: Final = 50  # deliveries
 class WebhookForm(forms.Form):
     """Where messages go, and what they tell."""
 
-    url = forms.CharField(max_length=MAX_ADDRESS)
-    description = forms.CharField(max_length=200, required=False)
-    events = forms.MultipleChoiceField(choices=WebhookKind.choices)
+    url = forms.CharField(label=gettext_lazy("Address"), max_length=MAX_ADDRESS)
+    description = forms.CharField(label=gettext_lazy("Description"), max_length=200, required=False)
+    events = forms.MultipleChoiceField(
+        label=gettext_lazy("Tell it when"), choices=WebhookKind.choices
+    )
 
     def values(self) -> dict[str, Any]:
         """Return what was sent. Raises ``InvalidInput``."""
         if self.is_valid():
             return dict(self.cleaned_data)
         name, complaints = next(iter(self.errors.items()))
-        raise InvalidInput(f"{name}: {complaints[0]}", hint="Go back and complete the form.")
+        label = str(self.fields[name].label)
+        raise InvalidInput(f"{label}: {complaints[0]}", hint="Go back and complete the form.")
 
 
 @require_safe

@@ -60,9 +60,7 @@ def _sentences(tree: ast.AST, errors: set[str]) -> Iterator[str]:
         match node:
             case ast.ClassDef(name=name) if name in errors:
                 yield from _of_class(node)
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in errors:
-                yield from _arguments(node)
-            case ast.Call(func=ast.Attribute(attr="report" | "_report" | "turn_off")):
+            case ast.Call() if _tells(node, errors):
                 yield from _arguments(node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(name):
                 yield from _texts(value)
@@ -70,6 +68,18 @@ def _sentences(tree: ast.AST, errors: set[str]) -> Iterator[str]:
                 yield from _texts(value)
             case ast.keyword(arg="note" | "notes" | "step", value=value):
                 yield from _texts(value)
+
+
+def _tells(call: ast.Call, errors: set[str]) -> bool:
+    """Return whether a call makes an error, reports a problem or adds a note."""
+    match call.func:
+        case ast.Attribute(attr="append", value=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name.strip("_") == "notes"
+        case ast.Attribute(attr="report" | "_report" | "turn_off"):
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in errors
+    return False
 
 
 def _is_text(name: str) -> bool:
@@ -102,6 +112,8 @@ def _texts(node: Any) -> Iterator[str]:
             yield text
         case ast.JoinedStr() if " " in (text := _numbered(node)) and re.search("[a-z]", text):
             yield text
+        case ast.Call(func=ast.Attribute(attr="rstrip", value=value)):
+            yield from _texts(value)
         case ast.IfExp():
             yield from _texts(node.body)
             yield from _texts(node.orelse)

@@ -18,9 +18,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from citations.ingest import pipeline as ingest_pipeline
 from citations.errors import ModelRefused
-from citations.models import Source
+from citations.models import SharedLink, Source
 from kbsite.models import Webhook
 from kbsite.webhooks.errors import ReceiverFailed
+from oauth2_provider.models import Application
 from tests.makers import caption_json, make_cues, make_paper, make_pdf, replace_chunks
 from transcripts import samples, storage
 from transcripts.errors import NoCaptions
@@ -105,10 +106,22 @@ arrived.finish(204)
 waits.postpone(
     until=timezone.now() + timedelta(hours=1), error=ReceiverFailed("The receiver answered 500.")
 )
+books = Collection.objects.filter(pk=library.pk)
+books.update(allows_links=True)
+ends = timezone.now() + timedelta(days=30)
+talk = Source.objects.get(video=long, language="en")
+clip = SharedLink.objects.create(author=ada, source=talk, start=0, end=20_000, expires_at=ends)
+page = SharedLink.objects.create(author=ada, source=book, page=2, expires_at=ends)
+past = SharedLink.objects.create(author=ada, source=book, page=1, expires_at=timezone.now())
+Application.objects.create(
+    name="Study helper", client_id="study-helper", client_type="public",
+    authorization_grant_type="authorization-code", redirect_uris="http://127.0.0.1:9/",
+)
 rows = {"long": long, "library": library, "shelf": shelf, "bare": bare}
 rows |= {"failed": failed, "feed": feed}
 lecture = Source.objects.get(video=long, language="en")
 sources = {"book": book, "broken": broken, "lecture": lecture, "hook": hook}
+sources |= {"clip": clip, "shared_page": page, "expired": past}
 keys = {name: row.pk for name, row in rows.items()}
 print(json.dumps({**keys, **{name: str(source.uuid) for name, source in sources.items()}}))
 """

@@ -12,6 +12,9 @@ from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
 
+CONSENT = (
+    "/oauth/authorize/?response_type=code&client_id=study-helper&redirect_uri=http://127.0.0.1:9/"
+)
 PAGES = {
     "library": "/library/",
     "empty collection": "/library/?collection=empty-shelf",
@@ -51,10 +54,23 @@ PAGES = {
     "second factor": "/second-factor/",
     "password once more": "/second-factor/confirm/?next=/second-factor/add/",
     "glossary": "/glossary/",
+    "password": "/account/password/",
+    "shared links": "/shared-links/",
+    "consent": f"{CONSENT}&code_challenge={'x' * 43}&code_challenge_method=S256&scope=read+write",
+    "consent refused": f"{CONSENT}0",
+    "notes": "/notes/",
+    "lectures": "/lectures/",
     "not found": "/nowhere/",
 }
-OPEN_PAGES = {"sign in": "/sign-in/", "used link": "/sign-in/used/"}
-REFUSED = ("not found", "used link", "search refused")  # answered with 404, 410 or 422
+OPEN_PAGES = {
+    "sign in": "/sign-in/",
+    "used link": "/sign-in/used/",
+    "shared clip": "/shared/{clip}/",
+    "shared page": "/shared/{shared_page}/",
+    "expired shared link": "/shared/{expired}/",
+}
+# Answered with 400, 404, 410 or 422.
+REFUSED = ("not found", "used link", "search refused", "consent refused", "expired shared link")
 OUTLINED = """() => {
     const one = document.activeElement, marked = one.closest('.card, .file-choice') ?? one
     const around = [one, marked, marked.querySelector('.file-label')].filter(Boolean)

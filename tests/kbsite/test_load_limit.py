@@ -22,7 +22,11 @@ def short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def ask(
-    application: App, path: str = "/library/", events: Any = WHOLE, method: str = "GET"
+    application: App,
+    path: str = "/library/",
+    events: Any = WHOLE,
+    method: str = "GET",
+    headers: Any = (),
 ) -> list[Any]:
     """Send a request; return the events of its response."""
     coming, sent = iter(events), []
@@ -34,7 +38,8 @@ async def ask(
     async def send(event: Any) -> None:
         sent.append(event)
 
-    await application({"type": "http", "method": method, "path": path}, receive, send)
+    scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    await application(scope, receive, send)
     return sent
 
 
@@ -90,6 +95,24 @@ def test_a_request_beyond_the_limit_is_told_when_to_come_back_within_a_second() 
         assert site.working == AT_ONCE
         site.go.set()
         assert [events[0]["status"] for events in await asyncio.gather(*served)] == [200, 200]
+
+    run(test)
+
+
+def test_a_browser_is_told_on_a_page_in_its_language() -> None:
+    async def test(site: Site) -> None:
+        served = await fill(site)
+        browser = [(b"accept", b"text/html,*/*;q=0.8"), (b"accept-language", b"de-DE,en;q=0.5")]
+        start, body = await ask(site.limited, headers=browser)
+        assert dict(start["headers"])[b"content-type"].startswith(b"text/html")
+        page = body["body"].decode()
+        assert '<html lang="de">' in page
+        assert "Der Server ist beschäftigt." in page
+        _, part = await ask(site.limited, headers=[(b"hx-request", b"true")])
+        assert part["body"].decode().count("The server is busy.") == 1
+        assert b"<html" not in part["body"]
+        site.go.set()
+        await asyncio.gather(*served)
 
     run(test)
 

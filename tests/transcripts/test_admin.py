@@ -384,7 +384,7 @@ def test_the_deletion_of_a_collection_is_counted(
         page = browser.get(
             reverse("admin:transcripts_collection_delete", args=[collection.pk])
         ).content.decode()
-    assert "10,000 transcripts" in page
+    assert "Transcripts: 10,000" in page
     assert len(page) < 30_000
 
 

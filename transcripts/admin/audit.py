@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from transcripts.admin.tables import RecordAdmin
 from transcripts.models import AuditEntry
@@ -15,14 +16,14 @@ class AuditEntryAdmin(RecordAdmin):
     list_filter = ("at", "door", "action", "kind")
     search_fields = ("actor", "thing", "collection")
 
-    @admin.display(ordering="actor")
+    @admin.display(description=_("actor"), ordering="actor")
     def who(self, entry: AuditEntry) -> str:
         """Show the user with the token, the door, and where the request came from."""
         return " · ".join(filter(None, (entry.actor, entry.token, entry.door, entry.address)))
 
-    @admin.display(ordering="action")
+    @admin.display(description=_("action"), ordering="action")
     def what(self, entry: AuditEntry) -> str:
-        return f"{entry.get_action_display()} {entry.kind} {entry.thing}"
+        return f"{entry.get_action_display()} {_(entry.kind)} {entry.thing}"
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -33,7 +33,7 @@ class CollectionAdmin(Table):
         rows: QuerySet[Any] = super().get_queryset(request).annotate(video_count=Count("videos"))
         return rows
 
-    @admin.display(ordering="video_count")
+    @admin.display(description=_("videos"), ordering="video_count")
     def videos(self, collection: Any) -> int:
         return int(collection.video_count)
 

@@ -17,6 +17,7 @@ from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, Record
 from transcripts.errors import KnowledgeBaseError
 from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
+from transcripts.translation import translated
 
 
 class PasteForm(forms.Form):
@@ -42,7 +43,8 @@ class PasteForm(forms.Form):
         lines = list(dict.fromkeys(filter(None, stripped)))
         if len(lines) > QUEUED_AT_ONCE:
             raise forms.ValidationError(
-                f"These are {len(lines)} lines; the limit is {QUEUED_AT_ONCE}."
+                _("These are %(count)s lines; the limit is %(most)s."),
+                params={"count": len(lines), "most": QUEUED_AT_ONCE},
             )
         return lines
 
@@ -55,7 +57,7 @@ class JobAdmin(RecordAdmin):
     """Jobs. To add jobs, paste addresses."""
 
     list_display = (
-        "pk",
+        "id",
         "kind",
         "target",
         "collection",
@@ -65,7 +67,7 @@ class JobAdmin(RecordAdmin):
         "created_by",
         "created_at",
     )
-    list_display_links = ("pk", "target")
+    list_display_links = ("id", "target")
     list_filter = ("state", "kind", ("error_code", FilledFilter), "collection", "created_at")
     list_select_related = ("collection", "created_by")
     search_fields = ("target", "error", "video__title")
@@ -76,18 +78,18 @@ class JobAdmin(RecordAdmin):
     def has_add_permission(self, request: HttpRequest, *_: Any) -> bool:
         return may(request, "add", Job)
 
-    @admin.display(ordering="done")
+    @admin.display(description=_("Progress"), ordering="done")
     def progress(self, job: Any) -> str:
-        return format_html(
-            '<progress max="100" value="{0}">{0}%</progress> {0}% {1}', job.percent, job.step
-        )
+        bar = '<progress max="100" value="{0}">{0}%</progress> {0}% {1}'
+        return format_html(bar, job.percent, translated(job.step))
 
-    @admin.display
+    @admin.display(description=_("problems"))
     def parts_that_failed(self, job: Any) -> str:
         first = job.problems[:100]
-        rows = ((problem["name"], problem["message"], problem["hint"]) for problem in first)
+        texts = ((problem["name"], problem["message"], problem["hint"]) for problem in first)
+        rows = ((name, translated(text), translated(hint)) for name, text, hint in texts)
         items = format_html_join("", "<li>{}: {} {}</li>", rows)
-        return format_html("<ul>{}</ul>", items) if first else "none"
+        return format_html("<ul>{}</ul>", items) if first else "–"
 
     @admin.action(description=_("Try again"), permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:

@@ -11,17 +11,20 @@ from django.db import transaction
 from django.db.models import CASCADE, DateTimeField, Model, QuerySet
 from django.db.models.functions import Length
 from django.forms.models import BaseInlineFormSet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
 from transcripts.translation import translated
+from transcripts.work.models import QueuedWork
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
 QUEUED_AT_ONCE = 500  # jobs that one action queues
 DELETED_AT_ONCE = 500  # rows in one statement
+STATE_OF_WORK = frozenset(field.name for field in QueuedWork._meta.fields)
 
 if TYPE_CHECKING:  # Django's own classes cannot be subscripted when they run
     Admin = admin.ModelAdmin[Any]
@@ -101,6 +104,16 @@ class Table(AuditedAdmin):
         }
     }
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Head a list with the name of what is in it."""
+        context = {"title": capfirst(self.opts.verbose_name_plural), **(extra_context or {})}
+        return super().changelist_view(request, context)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Show what a row is before how the work on it goes."""
+        names = super().get_fields(request, obj)
+        return sorted(names, key=STATE_OF_WORK.__contains__)
+
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[Any], dict[Any, int], set[Any], list[Any]]:
@@ -114,8 +127,13 @@ class Table(AuditedAdmin):
             for model in counts
             if self.admin_site.is_registered(model) and not may(request, "delete", model)
         }
-        named = {str(model._meta.verbose_name_plural): count for model, count in counts.items()}
-        return [f"{count:,} {name}" for name, count in named.items()], named, lacking, []
+        named = {
+            str(model._meta.verbose_name_plural): count
+            for model, count in counts.items()
+            if not model._meta.auto_created  # that a row belongs to another is no thing of its own
+        }
+        listed = [f"{capfirst(name)}: {count:,}" for name, count in named.items()]
+        return listed, named, lacking, []
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         """Delete in batches, so that memory and statements stay small."""
@@ -196,7 +214,7 @@ class Bytes(RecordAdmin):
         rows: QuerySet[Any] = light.annotate(size=Length("data"))
         return rows
 
-    @admin.display(ordering="size")
+    @admin.display(description=_("Size"), ordering="size")
     def size(self, row: Any) -> str:
         return f"{row.size:,}"
 

@@ -84,7 +84,7 @@ class VideoAdmin(Table):
     )
     list_select_related = ("collection",)
     search_fields = ("title", "key", "channel", "youtube_id")
-    search_help_text = "Title, id or channel"
+    search_help_text = _("Title, id or channel")
     readonly_fields = (
         "collection",
         "key",
@@ -108,14 +108,14 @@ class VideoAdmin(Table):
     ) -> HttpResponse:
         return redirect("admin:transcripts_job_add")
 
-    @admin.display(ordering="duration")
+    @admin.display(description=_("Length"), ordering="duration")
     def length(self, video: Any) -> str:
         return clock(video.duration)
 
     @admin.display(description=_("transcripts"))
     def spoken(self, video: Any) -> str:
         languages = (transcript.language or "?" for transcript in video.transcripts.all())
-        return ", ".join(languages) or "none"
+        return ", ".join(languages) or "–"
 
     @admin.action(description=_("Fetch again from YouTube"), permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
@@ -154,7 +154,7 @@ class TranscriptAdmin(RecordAdmin):
         long = ("cues", "word_times", *(f"video__{name}" for name in LONG_VIDEO))
         return super().get_queryset(request).select_related("video__collection").defer(*long)
 
-    @admin.display(ordering="duration")
+    @admin.display(description=_("Length"), ordering="duration")
     def length(self, transcript: Any) -> str:
         return clock(transcript.duration)
 

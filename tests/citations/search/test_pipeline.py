@@ -874,7 +874,7 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_a_no
     with_reranker(monkeypatch, Broken())
     found = search_pipeline.search(scope, "entropy")
     assert (texts(found), found.reranked) == (fused, False)
-    assert found.notes == ("Not re-ranked: Out of order.",)
+    assert found.notes == ("The best passages were not read again: Out of order.",)
 
 
 # Stages

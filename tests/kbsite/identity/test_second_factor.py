@@ -48,7 +48,7 @@ def confirm(browser: Client, to: str) -> Any:
 def add_app(browser: Client) -> tuple[str, list[str]]:
     """Add an app; return its secret and the recovery codes."""
     page = confirm(browser, "/second-factor/add/").content.decode()
-    (secret,) = re.findall(r'Secret: <code class="wrap">(\w+)</code>', page)
+    (secret,) = re.findall(r'id="secret-text">(\w+)</code>', page)
     answer = browser.post("/second-factor/add/", {"code": code_of(secret)}, follow=True)
     codes = re.findall(r"^\w{8}$", answer.content.decode().replace(">", "\n"), re.MULTILINE)
     return secret, codes

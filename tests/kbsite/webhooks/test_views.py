@@ -44,4 +44,4 @@ def test_a_webhook_is_changed_switched_tested_and_deleted(page: Client) -> None:
 def test_an_incomplete_form_says_what_is_missing(page: Client) -> None:
     refused = page.post("/webhooks/create/", {"url": "https://example.org/"})
     assert refused.status_code == 422
-    assert "events" in text_of(refused)
+    assert "Tell it when: This field is required." in text_of(refused)

@@ -1,0 +1,47 @@
+"""Errors that are answered before Django sees the request: a page for browsers, text for others."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation.trans_real import (
+    get_supported_language_variant,
+    parse_accept_lang_header,
+)
+
+from kbsite.languages import LANGUAGE_CODE
+from transcripts.errors import KnowledgeBaseError
+
+HTML: Final = "text/html; charset=utf-8"
+TEXT: Final = "text/plain; charset=utf-8"
+
+
+def describe(
+    error: KnowledgeBaseError, headers: Iterable[tuple[bytes, bytes]]
+) -> tuple[str, bytes]:
+    """Return the content type and the body of the answer to a request with these headers."""
+    sent = {name: value.decode("latin-1") for name, value in headers}
+    is_part = b"hx-request" in sent
+    if is_part or "text/html" in sent.get(b"accept", ""):
+        language = _language(sent.get(b"accept-language", ""))
+        return HTML, _page(error.message, error.hint, language, is_part)
+    return TEXT, f"{error.message} {error.hint}".encode()
+
+
+@cache  # few errors: an overloaded server must not render a page for each request
+def _page(message: str, hint: str, language: str, is_part: bool) -> bytes:
+    template = "kbsite/_error.html" if is_part else "kbsite/error.html"
+    with translation.override(language):
+        return render_to_string(template, {"error": {"message": message, "hint": hint}}).encode()
+
+
+def _language(accepted: str) -> str:
+    """Return the first language that the pages have, of those that a browser prefers."""
+    for code, _ in parse_accept_lang_header(accepted):
+        try:
+            return get_supported_language_variant(code)
+        except LookupError:
+            continue
+    return LANGUAGE_CODE
