@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from transcripts.player import Player
 from transcripts.timecodes import clock
 
 
@@ -65,6 +66,7 @@ class PassageSource:
     tags: tuple[str, ...] = ()
     key: str = ""  # the id that a video is called by elsewhere
     video_pk: int | None = None
+    player: Player = Player.NONE  # of a recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

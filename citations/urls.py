@@ -45,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/<int:pk>/", recordings.show_recording, name="video"),
     path("videos/<int:pk>/chunks/<int:index>/", recordings.show_part, name="video-chunk"),
     path("videos/<int:pk>/search/", recordings.find, name="video-search"),
+    path("videos/<int:pk>/clip/", recordings.show_clip, name="video-clip"),
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
     path("ask/", view_ask.ask, name="ask"),

@@ -4,19 +4,21 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from limits import RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerMinute
 
 from citations.documents import page_images
 from citations.errors import SharedLinkNotFound
 from citations.notebook import shared_links
 from citations.readers.pdf.reader import PICTURE_TYPE
 from kbsite import rate_limits
+from transcripts.views import media
 
 LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
+PARTS: Final = RateLimitItemPerMinute(120)  # of files: two megabytes each
 
 
 @login_not_required
@@ -54,10 +56,27 @@ def show_image(request: HttpRequest, link_id: UUID) -> HttpResponse:
     return response
 
 
-def _count(request: HttpRequest) -> None:
+@login_not_required
+@never_cache
+@require_safe
+def show_media(request: HttpRequest, link_id: UUID, source_id: UUID) -> HttpResponseBase:
+    """Return the file of a recording that a link plays, or a range. Raises
+    ``SharedLinkNotFound``.
+    """
+    _count(request, "shared files", PARTS)
+    video = shared_links.follow(link_id).recordings.get(source_id)
+    if video is None:
+        raise SharedLinkNotFound("This link plays no such file.")
+    response = media.send(request, video.media)
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _count(request: HttpRequest, what: str = "shared links", most: RateLimitItem = LOOKS) -> None:
     rate_limits.count(
-        "shared links",
+        what,
         rate_limits.address_of(request),
-        allowed=LOOKS,
+        allowed=most,
         message="Too many shared links were opened from this address.",
     )

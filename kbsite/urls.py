@@ -37,6 +37,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("kbsite.webhooks.urls")),
     path("shared/<uuid:link_id>/", shared_page.show, name="shared"),
     path("shared/<uuid:link_id>/page/", shared_page.show_image, name="shared-page"),
+    path(
+        "shared/<uuid:link_id>/media/<uuid:source_id>/", shared_page.show_media, name="shared-media"
+    ),
     path("glossary/", views.show_glossary, name="glossary"),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", views.healthz, name="healthz"),

@@ -179,7 +179,8 @@ class Proof:
             wanted = {key, *(passage.source for passage in self._evidence.values())}
             missing = wanted - self._sources.keys()
             visible = Source.objects.visible(self._scope)
-            rows = visible.select_related("collection", "video", "transcript").in_bulk(missing)
+            related = visible.select_related("collection", "video__media", "transcript")
+            rows = related.in_bulk(missing)
             self._sources |= {pk: _KnownSource(rows[pk]) if pk in rows else None for pk in missing}
         return self._sources[key]
 

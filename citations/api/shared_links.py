@@ -34,6 +34,10 @@ class SharedLinkIn(Schema):
     start: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
     end: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
     days: Literal[1, 7, 30, 90] = Field(LIFETIME, description="Until it leads nowhere.")
+    plays_file: bool = Field(
+        default=False,
+        description="Plays the recording's own file, which whoever has the link can then fetch.",
+    )
 
 
 class SharedLinkOut(Shape):
@@ -47,6 +51,7 @@ class SharedLinkOut(Shape):
     start: Seconds | None = None
     end: Seconds | None = None
     quote: str = Field(description="The words that are shown alone; empty: all of it.")
+    plays_file: bool
     path: str = Field(description="On this server.")
     created_at: datetime
     expires_at: datetime
@@ -78,7 +83,8 @@ def add_shared_link(request: Request, sent: SharedLinkIn) -> Status[SharedLink]:
         start=milliseconds(sent.start),
         end=milliseconds(sent.end),
     )
-    link = shared_links.share(request.access, request.caller.user, target, days=sent.days)
+    terms: dict[str, Any] = {"days": sent.days, "plays_file": sent.plays_file}
+    link = shared_links.share(request.access, request.caller.user, target, **terms)
     request.answer["Location"] = "/api/v1/shared-links"
     return Status(201, link)
 

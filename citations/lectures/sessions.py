@@ -126,13 +126,14 @@ def citations_of(session: LectureSession) -> CitationQuerySet:
     """Return a session's visible citations with their sources, by window and rank."""
     scope = Scope(readable=frozenset({session.collection_id}))
     visible = Citation.objects.visible(scope).filter(session=session)
-    return visible.select_related("source").order_by("window_index", "rank")
+    related = visible.select_related("source__video__media")
+    return related.order_by("window_index", "rank")
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id. Raises ``CitationNotFound``."""
     visible = Citation.objects.in_lectures().visible(scope)
-    related = visible.select_related("source", "session", "window")
+    related = visible.select_related("source__video__media", "session", "window")
     citation = related.filter(uuid=uuid_of(reference)).first()
     if citation is None:
         raise CitationNotFound("There is no such citation.")

@@ -53,6 +53,9 @@ class SharedLink(models.Model):
     quote = models.TextField(blank=True, help_text="If not the whole page or clip is shown.")
     prefix = models.CharField(max_length=100, blank=True)
     suffix = models.CharField(max_length=100, blank=True)
+    plays_file = models.BooleanField(
+        default=False, help_text="Whether the audio or video files of what is shown are played."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
 

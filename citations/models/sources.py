@@ -17,6 +17,7 @@ from citations.passages import Locator, PassageSource
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models import Collection, Deletable, Transcript, Video
+from transcripts.player import Player
 from transcripts.scope import Scope
 from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
 
@@ -145,7 +146,7 @@ class Source(Deletable, QueuedWork):
 
     @property
     def origin(self) -> PassageSource:
-        """What is shown of it; fetch its ``collection`` and ``video`` with it."""
+        """What is shown of it; fetch its ``collection`` and ``video__media`` with it."""
         return PassageSource(
             id=self.uuid,
             kind=self.kind,
@@ -157,6 +158,7 @@ class Source(Deletable, QueuedWork):
             tags=tuple(self.tags),
             key=self.video.key if self.video else "",
             video_pk=self.video_id,
+            player=self.video.player if self.video else Player.NONE,
         )
 
     def path_to(self, locator: Locator) -> str:

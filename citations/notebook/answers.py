@@ -15,6 +15,7 @@ from citations.answers.answer import AnswerPart, Claim, Preparation, Quote, Unre
 from citations.answers.sections import Section, by_question
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
+from transcripts.player import Player
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
@@ -55,6 +56,12 @@ class AnswerRecord:
     withheld: int = 0
 
     @property
+    def player(self) -> Player:
+        """Whether a file plays any of its quotes."""
+        has_file = any(quote.origin.player == Player.FILE for quote in self.quotes)
+        return Player.FILE if has_file else Player.NONE
+
+    @property
     def is_running(self) -> bool:
         return self.state == AnswerState.RUNNING
 
@@ -90,7 +97,7 @@ def find_citation(scope: Scope, reference: UUID | str) -> Quote:
     visible = (
         Citation.objects.in_answers()
         .visible(scope)
-        .select_related("source__collection", "source__video")
+        .select_related("source__collection", "source__video__media")
     )
     citation = visible.filter(uuid=uuid_of(reference)).first()
     if citation is None:
@@ -143,7 +150,7 @@ def quote_of(row: Citation) -> Quote:
 def _quotes(scope: Scope, rows: Sequence[Answer]) -> dict[int, list[Quote]]:
     quotes: dict[int, list[Quote]] = {row.pk: [] for row in rows}
     citations = Citation.objects.visible(scope).filter(answer__in=quotes)
-    citations = citations.select_related("source__collection", "source__video")
+    citations = citations.select_related("source__collection", "source__video__media")
     for citation in citations.order_by("answer", "number"):
         quotes[citation.answer_id or 0].append(quote_of(citation))
     return quotes

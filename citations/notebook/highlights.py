@@ -28,7 +28,12 @@ MAX_TAG: Final = 60  # characters
 MOST_IN_SOURCE: Final = 2_000  # that a reader shows
 MOST_NAMED: Final = 200  # sources and tags to filter by
 
-DETAILS: Final = ("author", "source__collection", "source__video", "source__transcript__video")
+DETAILS: Final = (
+    "author",
+    "source__collection",
+    "source__video__media",
+    "source__transcript__video",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

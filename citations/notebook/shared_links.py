@@ -4,8 +4,10 @@ A link shows what its author may still read, in collections whose owners allow l
 leads nowhere, also later.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -25,7 +27,7 @@ from citations.passages import Locator
 from citations.quotes import selection, source_texts, verification
 from citations.quotes.selection import SelectedText
 from transcripts.errors import InvalidInput, NotFound
-from transcripts.models import WRITING_ROLES, Collection
+from transcripts.models import WRITING_ROLES, Collection, Video
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -63,12 +65,25 @@ class SharedPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedItem:
-    """What a link shows: a highlight, an answer or a passage."""
+    """What a link shows: a highlight, an answer or a passage.
+
+    ``recordings`` are those whose own files it plays, by the ids of their sources.
+    """
 
     link: SharedLink
     highlight: PlacedHighlight | None = None
     answer: AnswerRecord | None = None
     passage: SharedPassage | None = None
+    recordings: Mapping[UUID, Video] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[UUID, ...]:
+        """The ids of the sources whose words it shows."""
+        if self.passage is not None:
+            return (self.passage.source.uuid,)
+        if self.highlight is not None:
+            return (self.highlight.row.source.uuid,)
+        return tuple(quote.origin.id for quote in self.answer.quotes) if self.answer else ()
 
     @property
     def original(self) -> str:
@@ -85,33 +100,41 @@ class SharedItem:
 
 
 def share(
-    scope: Scope, user: User | None, target: ShareTarget, *, days: int = LIFETIME
+    scope: Scope,
+    user: User | None,
+    target: ShareTarget,
+    *,
+    days: int = LIFETIME,
+    plays_file: bool = False,
 ) -> SharedLink:
     """Make a link to one thing: of an answer, to what it quotes from collections that allow links.
+
+    Where it ``plays_file``, whoever has it can play, and so fetch, the whole file of a recording.
 
     Raises ``LinksNotAllowed``, ``Forbidden`` for readers, ``InvalidInput`` for anything but one
     thing, and what finding it raises.
     """
     if sum(map(bool, (target.highlight, target.answer, target.citation, target.source))) != 1:
         raise InvalidInput("A link shows one thing: a highlight, an answer, a page or a clip.")
+    make = partial(_make, user, days=days, plays_file=plays_file)
     if target.citation:
         citation = _citation(scope, target.citation)
         _require_links(scope, citation.source)
-        return _make(user, days, **_words(citation))
+        return make(**_words(citation))
     if target.highlight:
         placed = highlights.find(scope, user, target.highlight)
         _require_links(scope, placed.row.source)
-        return _make(user, days, highlight=placed.row)
+        return make(highlight=placed.row)
     if target.answer:
         answer = answers.find_answer(scope, user, target.answer)
         if not _shows_claims(answer, user, scope.writable):
             raise _not_allowed("the collections that this answer quotes")
-        return _make(user, days, answer=answer)
+        return make(answer=answer)
     source = find_source(scope, str(target.source))
     _require_links(scope, source)
-    place = {"page": target.page, "start": target.start, "end": target.end}
+    place: dict[str, Any] = {"page": target.page, "start": target.start, "end": target.end}
     _passage(scope, SharedLink(source=source, **place))
-    return _make(user, days, source=source, **place)
+    return make(source=source, **place)
 
 
 def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
@@ -155,21 +178,32 @@ def follow(reference: UUID | str) -> SharedItem:
     link = links.select_related("author", "highlight", "answer", "source").first()
     if link is None:
         raise _nowhere()
-    scope = _shareable(link.author)
     try:
-        if link.highlight is not None:
-            placed = highlights.find(scope, link.author, link.highlight.uuid)
-            return SharedItem(link=link, highlight=placed)
-        if link.source is not None:
-            return SharedItem(link=link, passage=_passage(scope, link))
-        assert link.answer is not None
-        answers.find_answer(_whole(scope, link.answer), link.author, link.answer.uuid)
-        (record,) = answers.read(scope, [link.answer])
+        item = _item(_shareable(link.author), link)
     except (NotFound, InvalidInput):
         raise _nowhere() from None
+    return replace(item, recordings=_recordings(item)) if link.plays_file else item
+
+
+def _item(scope: Scope, link: SharedLink) -> SharedItem:
+    """Return what a link shows. Raises ``NotFound`` and ``InvalidInput``."""
+    if link.highlight is not None:
+        placed = highlights.find(scope, link.author, link.highlight.uuid)
+        return SharedItem(link=link, highlight=placed)
+    if link.source is not None:
+        return SharedItem(link=link, passage=_passage(scope, link))
+    assert link.answer is not None
+    answers.find_answer(_whole(scope, link.answer), link.author, link.answer.uuid)
+    (record,) = answers.read(scope, [link.answer])
     if not record.claims:
         raise _nowhere()
     return SharedItem(link=link, answer=record)
+
+
+def _recordings(item: SharedItem) -> dict[UUID, Video]:
+    """Return the recordings that are shown and have files, by the ids of their sources."""
+    rows = Source.objects.filter(uuid__in=item.sources, video__media__isnull=False)
+    return {row.uuid: row.video for row in rows.select_related("video__media") if row.video}
 
 
 def allow_links(collection: Collection, *, is_allowed: bool) -> None:
@@ -178,7 +212,7 @@ def allow_links(collection: Collection, *, is_allowed: bool) -> None:
     collection.allows_links = is_allowed
 
 
-def _make(user: User | None, days: int, **shown: Any) -> SharedLink:
+def _make(user: User | None, *, days: int, **shown: Any) -> SharedLink:
     expires_at = timezone.now() + timedelta(days=days)
     return SharedLink.objects.create(author=user, expires_at=expires_at, **shown)
 

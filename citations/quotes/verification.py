@@ -150,7 +150,7 @@ class _Match:
 
 
 def _sources(scope: Scope, filter: Filter) -> SourceQuerySet:
-    sources = matching(scope, filter).select_related("collection", "video", "transcript")
+    sources = matching(scope, filter).select_related("collection", "video__media", "transcript")
     return sources.order_by("pk")
 
 

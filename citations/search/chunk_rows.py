@@ -9,6 +9,7 @@ from django.db import connection
 
 from citations.models import path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource
+from transcripts.player import player_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
@@ -42,6 +43,7 @@ class Candidate(NamedTuple):
     video: int | None
     key: str | None
     youtube_id: str | None
+    has_file: bool
 
     @property
     def indexed_text(self) -> str:
@@ -71,6 +73,7 @@ class Candidate(NamedTuple):
             tags=tuple(self.tags),
             key=self.key or "",
             video_pk=self.video,
+            player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
 
     @property
@@ -96,11 +99,12 @@ _FETCH = """
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
         source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
         source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id
+        video.key, video.youtube_id, media.id IS NOT NULL
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection collection ON collection.id = source.collection_id
     LEFT JOIN transcripts_video video ON video.id = source.video_id
+    LEFT JOIN transcripts_mediafile media ON media.video_id = video.id
     WHERE source.id IN ({visible})
 """
 

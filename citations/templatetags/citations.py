@@ -3,10 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django import template
+from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join, linebreaks
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
@@ -17,10 +19,12 @@ from citations.answers import sections
 from citations.answers.answer import Quote
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, SourceKind
+from citations.notebook.shared_links import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, interval
 from citations.providers.languages import stop_words
 from citations.readers.markup.sanitizer import sanitize
 from citations.reading.marked_html import label, mark
+from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.standalone import SPEAKER
 from transcripts.timecodes import watch_url
@@ -144,6 +148,13 @@ def hit(locator: Locator, query: str) -> str:
 
 
 @register.filter
+def clip_address(located: Located) -> str:
+    """Write the query string that plays a passage from its start until its end."""
+    times = {"t": located.start, "until": located.end}
+    return urlencode({name: f"{ms / 1000:.3f}s" for name, ms in times.items() if ms is not None})
+
+
+@register.filter
 def preview(citation: Citation, said: str) -> SafeString:
     """Show a passage from the sentence on that is nearest to what was said, and mark it."""
     text = " ".join(citation.quote.split())
@@ -200,6 +211,19 @@ def written(text: str) -> SafeString:
     ):
         shown = pattern.sub(replacement, shown)
     return mark_safe(linebreaks(shown))  # escaped before tags are added
+
+
+@register.inclusion_tag("citations/_player.html")
+def shared_player(item: SharedItem, source: UUID, locator: Locator | None) -> dict[str, Any]:
+    """Show the player of a passage whose file a link plays; nothing of others."""
+    video = item.recordings.get(source)
+    if video is None or locator is None or locator.start is None:
+        return {}
+    return {
+        "video": video,
+        "position": Position(begin=locator.start, until=locator.end),
+        "file": reverse("shared-media", args=(item.link.uuid, source)),
+    }
 
 
 @register.filter

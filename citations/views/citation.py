@@ -1,6 +1,5 @@
 """A citation in detail (the clip or the page, the quote in its context), and its address."""
 
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -13,16 +12,8 @@ from citations.errors import CitationNotFound, PageNotFound
 from citations.models import Citation, SourceKind
 from citations.passages import Locator
 from citations.quotes import verification
+from citations.reading.position import Position
 from transcripts.views.requests import PageRequest, fragment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clip:
-    """A part of a YouTube video, rounded outwards to whole seconds."""
-
-    youtube: str
-    start: int
-    end: int
 
 
 @require_safe
@@ -30,7 +21,7 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     """Show a citation at its current location in the source."""
     citation = (
         Citation.objects.visible(request.access)
-        .select_related("source__video", "source__collection")
+        .select_related("source__video__media", "source__collection")
         .filter(uuid=citation_id)
         .first()
     )
@@ -53,12 +44,12 @@ def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     return fragment(request, "citations/_citation.html", context)
 
 
-def _clip(citation: Citation, at: Locator | None) -> Clip | None:
+def _clip(citation: Citation, at: Locator | None) -> Position | None:
+    """Return what of a recording is played, None if nothing plays it."""
     video = citation.source.video
-    if at is None or at.start is None or video is None or not video.youtube_id:
+    if at is None or at.start is None or video is None or not video.player:
         return None
-    end = -(-(at.end or at.start) // 1000)
-    return Clip(youtube=video.youtube_id, start=at.start // 1000, end=end)
+    return Position(begin=at.start, until=at.end)
 
 
 def _page(request: PageRequest, citation: Citation, at: Locator | None) -> Any:

@@ -28,7 +28,7 @@ from transcripts import collections, conf, library
 from transcripts.errors import TranscriptNotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
-from transcripts.timecodes import clock
+from transcripts.timecodes import clock, milliseconds
 from transcripts.tokenizer import matched_spans
 from transcripts.views.requests import PageRequest, fragment
 
@@ -117,6 +117,17 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     shown = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
     response["HX-Replace-Url"] = f"{reverse('video', args=(pk,))}{parameters.question(**shown)}"
     return response
+
+
+@require_safe
+def show_clip(request: PageRequest, pk: int) -> HttpResponse:
+    """Show the player of a recording from ``t`` until ``until``, as a fragment."""
+    video = collections.find_video(request.access, pk)
+    if not request.htmx:
+        return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
+    sent = ReaderForm(request.GET).parameters()
+    clip = Position(begin=milliseconds(sent.moment), until=milliseconds(sent.until))
+    return fragment(request, "citations/_player.html", {"video": video, "position": clip})
 
 
 def _reading(

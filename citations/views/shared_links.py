@@ -107,7 +107,9 @@ def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpRespons
         _allow_chosen(request, target)
         if shared_links.obstacles(request.access, request.user, target):
             return _refused(request, target, back, days)
-        link = shared_links.share(request.access, request.user, target, days=days)
+        link = shared_links.share(
+            request.access, request.user, target, days=days, plays_file="file" in request.POST
+        )
     if request.htmx:
         context = {"link": link, "address": request.build_absolute_uri(link.path)}
         return fragment(request, "citations/_share_made.html", context)
@@ -142,12 +144,13 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
         }
         for collection in hindering
     ]
+    names = ("page", "from", "until", "file")
     context = {
         "rows": rows,
         "own": [row["collection"] for row in rows if row["is_own"]],
         "days": days,
         "lifetimes": LIFETIMES,
-        "sent": {name: request.POST.get(name, "")[:40] for name in ("page", "from", "until")},
+        "sent": {name: request.POST.get(name, "")[:40] for name in names},
         "back": back,
     }
     if request.htmx:

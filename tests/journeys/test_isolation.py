@@ -138,6 +138,7 @@ PAGES = [
     Door("GET", "videos/<int:pk>/"),
     Door("GET", "videos/<int:pk>/chunks/<int:index>/"),
     Door("GET", "videos/<int:pk>/search/"),
+    Door("GET", "videos/<int:pk>/clip/"),
     Door("GET", "videos/<int:pk>/download/<str:form>/"),
     Door("GET", "videos/<int:pk>/thumbnail"),
     Door("POST", "videos/<int:pk>/thumbnail/", "thing", {"reset": "1"}),

@@ -1,17 +1,19 @@
 """The page of a shared link, for people without an account."""
 
+from io import BytesIO
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.models import SharedLink
+from citations.models import SharedLink, Source
 from citations.notebook import highlights, shared_links
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.notebook.shared_links import ShareTarget
 from tests.html import text_of
-from tests.makers import make_paper, make_pdf
+from tests.makers import make_cues, make_paper, make_pdf, make_source, make_video, make_wav
+from transcripts import media
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -93,3 +95,57 @@ def test_a_shared_page_shows_its_picture_and_text_and_no_other_page(
 
 def test_a_link_to_words_has_no_picture(link: SharedLink) -> None:
     assert Client().get(f"/shared/{link.uuid}/page/").status_code == 404
+
+
+def make_talk(collection: Collection, key: str) -> Source:
+    video = make_video(collection, key=key, cues=make_cues(12))
+    media.replace(video, BytesIO(make_wav(60)), name=f"{key}.wav")
+    return make_source(video)
+
+
+def share_clip(scope: Scope, user: User, talk: Source, *, plays_file: bool) -> SharedLink:
+    shared_links.allow_links(talk.collection, is_allowed=True)
+    target = ShareTarget(source=talk.uuid, start=0, end=5_000)
+    return shared_links.share(scope, user, target, plays_file=plays_file)
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    return make_talk(collection, "talk")
+
+
+def test_a_link_plays_the_file_of_a_recording_only_if_its_author_says_so(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    silent = share_clip(scope, owner, talk, plays_file=False)
+    assert "<audio" not in text_of(Client().get(f"/shared/{silent.uuid}/"))
+    assert Client().get(f"/shared/{silent.uuid}/media/{talk.uuid}/").status_code == 404
+    link = share_clip(scope, owner, talk, plays_file=True)
+    address = f"/shared/{link.uuid}/media/{talk.uuid}/"
+    shown = text_of(Client().get(f"/shared/{link.uuid}/"))
+    assert f'src="{address}?v=' in shown
+    assert "#t=0.000,5.000" in shown
+    assert f"/videos/{talk.video_id}/" not in shown
+    part = Client().get(address, headers={"Range": "bytes=0-3"})
+    assert (part.status_code, part.content) == (206, b"RIFF")
+    assert part["Referrer-Policy"] == "no-referrer"
+    shared_links.revoke(scope, owner, str(link.uuid))
+    assert Client().get(address).status_code == 404
+
+
+def test_a_link_gives_the_file_of_no_other_recording(
+    scope: Scope, owner: User, talk: Source, collection: Collection
+) -> None:
+    other = make_talk(collection, "other")
+    link = share_clip(scope, owner, talk, plays_file=True)
+    assert Client().get(f"/shared/{link.uuid}/media/{other.uuid}/").status_code == 404
+    assert Client().get(f"/videos/{talk.video_id}/media").status_code == 302  # to the sign-in
+
+
+def test_an_address_that_fetches_many_parts_has_to_wait(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    link = share_clip(scope, owner, talk, plays_file=True)
+    browser = Client(REMOTE_ADDR="198.51.100.8", headers={"Range": "bytes=0-3"})
+    address = f"/shared/{link.uuid}/media/{talk.uuid}/"
+    assert [browser.get(address).status_code for _ in range(121)] == [206] * 120 + [429]

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from transcripts.models.collections import Collection, VisibleQuerySet
 from transcripts.models.deletable import Deletable
+from transcripts.player import Player, player_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
@@ -87,6 +88,11 @@ class Video(Deletable):
     def url(self) -> str:
         """The video's address on YouTube, or nothing for a file."""
         return watch_url(self.youtube_id) if self.youtube_id else ""
+
+    @property
+    def player(self) -> Player:
+        """What plays it; fetch its ``media`` with it."""
+        return player_of(has_file=hasattr(self, "media"), youtube_id=self.youtube_id)
 
 
 class Thumbnail(models.Model):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
@@ -30,7 +30,11 @@ HARMLESS: Final = {
 @require_safe
 def show_media(request: PageRequest, pk: int) -> HttpResponseBase:
     """Return the file, or the range that a player asks for, of at most two megabytes."""
-    file = media.find(collections.find_video(request.access, pk))
+    return send(request, media.find(collections.find_video(request.access, pk)))
+
+
+def send(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
+    """Return a file, or the range that a player asks for."""
     etag = f'"media-{file.pk}"'
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
@@ -71,7 +75,7 @@ def _part_of(file: MediaFile, span: re.Match[str]) -> HttpResponse:
     return response
 
 
-def _whole(request: PageRequest, file: MediaFile) -> HttpResponseBase:
+def _whole(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
     is_read = request.method == "GET"
     response: HttpResponseBase = StreamingHttpResponse(_pieces(file)) if is_read else HttpResponse()
     response["Content-Type"] = file.media_type

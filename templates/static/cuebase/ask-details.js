@@ -2,7 +2,6 @@
 
 import { all, around, find, isPlainClick, need, openDialog } from "./dom.js";
 import { hoverCard } from "./hover.js";
-import { loadPlayer } from "./youtube.js";
 
 const panel = need("[data-details-panel]");
 const emptyPanel = panel.innerHTML;
@@ -50,23 +49,12 @@ function close() {
   return true;
 }
 
-/**
- * Play a clip from its start to its end.
- * @param {HTMLElement} clip
- */
-function playClip(clip) {
-  const { clip: video = "", title, start, end } = clip.dataset;
-  loadPlayer(clip, video, { title, parameters: { start, end } }).frame.focus();
-}
-
 document.addEventListener("click", (event) => {
   if (!isPlainClick(event)) return;
   const link = around(event, "[data-details]");
-  const clip = around(event, "[data-play-clip]")?.closest("[data-clip]");
-  if (link || clip) event.preventDefault();
+  if (link) event.preventDefault();
   if (link) open(link);
   else if (around(event, "[data-close-details]")) close();
-  else if (clip) playClip(/** @type {HTMLElement} */ (clip));
 });
 
 document.addEventListener("keydown", (event) => {

@@ -31,13 +31,13 @@ export function controlMedia(media, onPosition) {
 
   return {
     isClip: () => isClip,
-    play: () => media.play(),
+    play() { media.play().catch(() => {}); }, // the player itself says that it cannot
     show,
 
     /** @param {number} ms */
     seek(ms) {
       show(ms);
-      media.play().catch(() => {}); // the player itself says that it cannot
+      media.play().catch(() => {});
     },
 
     /** @param {number} rate */

@@ -1,6 +1,7 @@
 // Every page: buttons, menus and dialogs, keys, the file chooser and what htmx swaps in.
 
 import "./add.js";
+import "./clips.js";
 import "./drawer.js";
 import "./item-edit.js";
 import "./keys.js";

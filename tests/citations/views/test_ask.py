@@ -21,7 +21,8 @@ from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask
 from tests.html import text_of
-from tests.makers import make_document, make_user, make_video, multiply
+from tests.makers import make_document, make_user, make_video, make_wav, multiply
+from transcripts import media
 from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
@@ -649,12 +650,16 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     page.post("/ask/", {"q": QUESTION})
     citation = Citation.objects.get(number=1)
     address = f"/ask/citations/{citation.uuid}/"
-    assert "data-clip" not in text_of(page.get(address, **HTMX))
+    assert 'class="player' not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
-    assert 'data-clip="abcdefghijk" data-start="0" data-end="10"' in text_of(
-        page.get(address, **HTMX)
-    )
+    shown = text_of(page.get(address, **HTMX))
+    assert 'data-youtube="abcdefghijk"' in shown
+    assert 'data-from="0" data-until="10000"' in shown
+    media.replace(talk.video, BytesIO(make_wav()), name="talk.wav")
+    shown = text_of(page.get(address, **HTMX))
+    assert "youtube" not in shown
+    assert "#t=0.000,10.000" in shown
 
 
 def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
