@@ -15,7 +15,7 @@ from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
 from transcripts.sanitize import is_uuid
 
-app = typer.Typer(help="List, add or delete collections.")
+app = typer.Typer(add_completion=False, help="List, add or delete collections.")
 
 
 @app.callback(invoke_without_command=True)

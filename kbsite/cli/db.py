@@ -27,7 +27,9 @@ POLL_SECONDS = 0.5
 SWEEP_SECONDS = 3600
 
 app = typer.Typer(
-    no_args_is_help=True, help="Show status, migrate embeddings, back up and restore the database."
+    add_completion=False,
+    no_args_is_help=True,
+    help="Show status, migrate embeddings, back up and restore the database.",
 )
 
 

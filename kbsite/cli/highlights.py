@@ -18,7 +18,7 @@ from kbsite.cli.terminal import note, print_json, say, table
 from kbsite.cli.users import find_user
 from transcripts.scope import Scope
 
-app = typer.Typer(help="List highlights, or import annotations.")
+app = typer.Typer(add_completion=False, help="List highlights, or import annotations.")
 
 OfUser = Annotated[
     str,

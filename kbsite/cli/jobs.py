@@ -35,7 +35,7 @@ RECENT = timedelta(days=2)
 PATIENCE = timedelta(minutes=2)  # a job that is postponed for longer is not waited for
 POLL_SECONDS = 0.5
 
-app = typer.Typer(help="List jobs, retry one, or reopen the YouTube gate.")
+app = typer.Typer(add_completion=False, help="List jobs, retry one, or reopen the YouTube gate.")
 
 
 def sync(

@@ -25,7 +25,7 @@ LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
-app = typer.Typer(help="List, measure, export or delete lectures.")
+app = typer.Typer(add_completion=False, help="List, measure, export or delete lectures.")
 LectureId = Annotated[str, argument("ID", "The lecture's id, or its beginning.")]
 
 

@@ -25,7 +25,11 @@ from transcripts.errors import Conflict, InvalidInput, NotFound
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
-app = typer.Typer(no_args_is_help=True, help="Create, list and revoke tokens for REST and MCP.")
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Create, list and revoke tokens for REST and MCP.",
+)
 
 
 _FILES = {

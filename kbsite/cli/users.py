@@ -23,7 +23,9 @@ from transcripts.models import Collection, Membership, Role
 
 OWNER = "owner"
 
-app = typer.Typer(no_args_is_help=True, help="Add and list users, or make a sign-in link.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Add and list users, or make a sign-in link."
+)
 
 
 @dataclass(frozen=True, slots=True)

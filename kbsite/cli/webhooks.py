@@ -14,7 +14,9 @@ from kbsite.webhooks import registry
 from kbsite.webhooks.api import DeliveryOut, WebhookOut, WebhookSecretOut
 from transcripts.errors import InvalidInput, NotFound
 
-app = typer.Typer(no_args_is_help=True, help="Make, list, test and delete webhooks.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Make, list, test and delete webhooks."
+)
 Reference = Annotated[str, argument(metavar="ID", help="Its id, or how that begins.")]
 
 

@@ -59,6 +59,11 @@ def test_a_command_and_its_options_have_help(path: str, command: Any) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_only_the_program_itself_offers_to_install_completion(name: str) -> None:
+    assert "install_completion" not in {parameter.name for parameter in load(name).params}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_list_of_commands_shows_the_first_line_of_a_command_s_help(name: str) -> None:
     assert COMMANDS[name].help == load(name).help.partition("\n")[0]
 
