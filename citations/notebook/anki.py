@@ -69,7 +69,7 @@ def _note(placed: PlacedHighlight) -> genanki.Note:
     return genanki.Note(
         model=MODEL,
         guid=genanki.guid_for(str(row.uuid)),
-        fields=[_gap(placed), link, _field(row.note).replace("\n", "<br>")],
+        fields=[_gap(placed), link, _field(row.note)],
         tags=["-".join(tag.split()) for tag in (*row.tags, row.color)],
     )
 
@@ -104,8 +104,8 @@ def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, floa
 
 
 def _field(text: str) -> str:
-    """Escape a text, and the signs that Anki takes for gaps, formulas and sounds."""
-    shown = escape(text)
+    """Escape a text, and the signs that Anki takes for gaps, formulas and sounds; keep lines."""
+    shown = escape(text).replace("\n", "<br>")
     for sign in "{}:[]\\":
         shown = shown.replace(sign, f"&#{ord(sign)};")
     return shown

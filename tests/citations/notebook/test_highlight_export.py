@@ -169,6 +169,14 @@ def test_cards_keep_their_ids_so_that_anki_updates_them(
     assert {fields[2] for _, fields, *_ in after} == {"Changed"}
 
 
+@pytest.mark.usefixtures("kept")
+def test_a_card_keeps_the_lines_of_its_passage(scope: Scope, owner: User, tmp_path: Path) -> None:
+    quote = "A verse that the source has lost,\nand one more"
+    Highlight.objects.update(quote=quote, prefix="", suffix="")
+    lost = [text for _, (text, *_), _, _ in cards(exported(scope, owner, "anki"), tmp_path)]
+    assert all("<br>" in text and "\n" not in text for text in lost)
+
+
 def test_an_export_without_highlights_can_be_opened(
     scope: Scope, owner: User, tmp_path: Path
 ) -> None:
