@@ -1,5 +1,6 @@
 """Finds the passages that may answer a question, among chunks and the nodes of the summary tree."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -11,10 +12,12 @@ from django.contrib.auth.models import User
 from citations.answers import tree_search
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.tree_search import ChunkEvidence, TreeQuery, is_within
+from citations.answers.writing import answer_types
 from citations.library.filters import Filter
 from citations.models import Chunk
 from citations.passages import Passage, Results, Stage
 from citations.search import pipeline as search_pipeline
+from citations.text.sentences import split
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -24,6 +27,7 @@ UNQUOTED: Final = (
 )
 _QUOTES: Final = dict.fromkeys(map(ord, '"“”„«»'), " ")
 _MIN_SUPPORT: Final = 20  # chunks that support nodes of the tree
+_DEFINING: Final = 5  # passages that may define a term, beside those that the question finds
 
 
 class Strategy(StrEnum):
@@ -103,19 +107,23 @@ def find(
     support = max(limit, min(search_pipeline.MAX_LIMIT, max(2 * limit, _MIN_SUPPORT)))
     count = limit if strategy == Strategy.FLAT else support
     count = search_pipeline.MAX_LIMIT if filter.span else count
-    search = partial(_search, scope, question, user=user, expand=expand)
-    results, notes = search(filter=filter, limit=count)
+    search = partial(_search, scope, user=user, expand=expand)
+    results, notes = search(question, filter=filter, limit=count)
     chunks = chunk_evidence(results.passages)
     if span := filter.span:
         chunks = [chunk for chunk in chunks if is_within(chunk.evidence.locator.span, span)]
     if strategy == Strategy.FLAT or filter.span:
-        return _set([chunk.evidence for chunk in chunks[:limit]], results.stages, notes)
+        evidence = [chunk.evidence for chunk in chunks[:limit]]
+        if term := answer_types.term(question):
+            about, _ = search(term, filter=filter, limit=search_pipeline.MAX_LIMIT)
+            evidence += _defining(question, about.passages, evidence)
+        return _set(evidence, results.stages, notes)
     if strategy == Strategy.TREE_TRAVERSAL:
         evidence, stage = tree_search.search_top_down(
             query,
             chunks,
             within=lambda narrower: chunk_evidence(
-                search(filter=narrower, limit=search_pipeline.MAX_LIMIT)[0].passages
+                search(question, filter=narrower, limit=search_pipeline.MAX_LIMIT)[0].passages
             ),
             is_reranked=results.reranked,
         )
@@ -149,6 +157,34 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
             )
             chunks.append(ChunkEvidence(evidence, ordinal))
     return chunks
+
+
+def _defining(
+    question: str, passages: Sequence[Passage], others: Sequence[Evidence]
+) -> list[Evidence]:
+    """Return the best passages that seem to define what a question asks for.
+
+    A term's own definition shares few words with the question, and a book uses the term often.
+    Scores of a search for other words count as the best here at most.
+    """
+    answer = answer_types.expected(question)
+    best = max((passage.score for passage in others), default=1.0)
+    known = {(passage.source, passage.spans) for passage in others}
+    chunks = chunk_evidence(
+        [passage for passage in passages if _has_definition(answer, passage.text)]
+    )
+    new = [
+        replace(
+            chunk.evidence, score=min(best, chunk.evidence.score)
+        )  # of a search for other words
+        for chunk in chunks
+        if (chunk.evidence.source, chunk.evidence.spans) not in known
+    ]
+    return new[:_DEFINING]
+
+
+def _has_definition(answer: re.Pattern[str] | None, text: str) -> bool:
+    return any(answer_types.fitness(answer, text[first:last]) == 1 for first, last in split(text))
 
 
 def _search(

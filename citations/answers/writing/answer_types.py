@@ -95,16 +95,23 @@ _IT_IS: Final = re.compile(
     | (?:it|that|this|they|these|es|das|c['’]|ce) \W* {_DEFINES} )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Before a term where it is no part of a longer one.
+_PREPOSITIONS: Final = (
+    "of|in|for|to|at|on|from|by|with|over|into|under|between|than|like|von|im|zu|mit|bei|für|auf"
+    "|aus|über|de|du|des|del|dans|en|à|pour|par|con|por|para|sobre"
+)
+_UNPREPOSED: Final = "".join(rf"(?<!\b{word}\s)" for word in _PREPOSITIONS.split("|"))
+# Before a term that is no part of a longer one, and what its sentence or clause is about.
 _ITSELF: Final = (
-    r"(?:(?:^|[^\w\s-]\s*|\b(?:an?|the|so|and|but|or|that|then|what|now|because|well|like|where|if"
-    r"|der|die|das|ein|eine|und|aber|l[ea]s?|une?|el|los|las|et|mais|y|pero)\s+))"
+    r"(?:(?:^|[^\w\s-]\s*|\b(?:so|and|but|or|that|then|what|now|because|well|like|where|if|und"
+    rf"|aber|et|mais|y|pero)\s+)(?:{_ARTICLE}\s+)?|{_UNPREPOSED}\b{_ARTICLE}\s+)"
 )
 _CALLED: Final = r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s+(?:an?\s+|the\s+)?"
 _ASIDE: Final = (
     r"(?:\s*\([^()]{1,60}\)|\s*[,–—][^,–—.!?]{1,60}[,–—]"
-    r"|\s+(?:\w+ly|then|also|just|now|here|itself|(?:in|of|for)\s+[^\s,;]+(?:\s+\w+)?)){0,2}"
+    r"|\s+(?:\w+ly|then|also|just|now|here|itself"
+    rf"|(?:{_PREPOSITIONS})(?:\s+[^\s,;]+){{1,6}}?)){{0,2}}"
 )
+_WHICH: Final = r"(?:,?\s+(?:which|that|der|die|das|qui|que))?"
 
 
 def asks_for_list(question: str) -> bool:
@@ -122,6 +129,15 @@ def says_what_it_is(sentence: str) -> bool:
     return _IT_IS.search(sentence) is not None
 
 
+def term(question: str) -> str:
+    """Return the term whose meaning a question asks for; empty if it asks for something else."""
+    question = " ".join(question.split())
+    if any(pattern.search(question) for pattern, _ in _ANSWERS):
+        return ""
+    meaning = _MEANING_ASKED.search(question)
+    return meaning["term"] if meaning else ""
+
+
 def expected(question: str) -> re.Pattern[str] | None:
     """Return what occurs in an answer to a question; None where the question does not tell."""
     question = " ".join(question.split())
@@ -133,7 +149,8 @@ def expected(question: str) -> re.Pattern[str] | None:
         return None
     term = meaning["term"]
     again = (
-        rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{_written(term)}\s+(?:{_IS}|means?)\b)"
+        rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{_written(term)}{_ASIDE}"
+        rf"\s+(?:{_IS}|means?)\b)"
     )
     return re.compile(f"{again}|{definition_of(term).pattern}", re.IGNORECASE)
 
@@ -142,7 +159,7 @@ def definition_of(term: str) -> re.Pattern[str]:
     """Return what occurs in a sentence that may say what a term means."""
     words = _written(term)
     return re.compile(
-        rf"{_ITSELF}(?P<term>{words})(?:s|es)?\b{_ASIDE}\s+{_DEFINES}\b(?=\W+\w)"
+        rf"{_ITSELF}(?P<term>{words})(?:s|es)?\b{_ASIDE}{_WHICH}\s+{_DEFINES}\b(?=\W+\w)"
         rf"|\b{_CALLED}{words}\b",
         re.IGNORECASE,
     )
@@ -162,6 +179,19 @@ def fitness(answer: re.Pattern[str] | None, sentence: str) -> float:
     if not asks_for_meaning(answer):
         return float(answer.search(sentence) is not None)
     return max((_defining(match) for match in answer.finditer(sentence)), default=0.0)
+
+
+def definition_start(answer: re.Pattern[str], sentence: str) -> int | None:
+    """Return the character at which a sentence begins to say what the term is; None if it does not.
+
+    Speech without full stops may say something else before. What “is called” the term stands before
+    it.
+    """
+    for match in answer.finditer(sentence):
+        if _defining(match) == 1:
+            is_subject = match["term"] is not None
+            return match.end() - len(match[0].lstrip(" ,;:.-–—")) if is_subject else 0
+    return None
 
 
 def _defining(match: re.Match[str]) -> float:

@@ -51,6 +51,7 @@ class Pick:
     """An excerpt: characters ``span`` of the source's text.
 
     ``meaning`` is its cosine with the question. A row of a table has the table's ``header``.
+    ``is_definition``: it says what the question's term means, so that nothing need precede it.
     """
 
     evidence: Evidence
@@ -59,6 +60,7 @@ class Pick:
     score: float = 0.0
     meaning: float | None = None
     header: tuple[str, ...] = ()
+    is_definition: bool = False
 
     @property
     def said(self) -> str:
@@ -223,7 +225,8 @@ def _extended(
     around = list(_sentences(text))
     for span in [span for span in reversed(around) if span[1] <= first][:MAX_LEADING]:
         if (
-            not needs_context(text[first:last])
+            pick.is_definition
+            or not needs_context(text[first:last])
             or not _is_beside(text, span[1], first)
             or last - span[0] > MAX_EXCERPT
             or not is_new(span)

@@ -12,12 +12,13 @@ from typing import Final, TypeAlias
 
 from citations.answers.writing.answer_types import (
     asks_for_meaning,
+    definition_start,
     expected,
     fitness,
     says_what_it_is,
 )
 from citations.answers.writing.excerpts import FEWEST_WORDS, Pick
-from citations.text.sentences import asks
+from citations.text.sentences import asks, ends_with_stop
 from transcripts.tokenizer import tokenize
 
 Rate: TypeAlias = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -94,8 +95,19 @@ def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[P
         behind = passage * (best - sentence.evidence.score)
         score = WORDS * words + MEANING * nearest - behind
         score = score * (ASKING if asks(sentence.text) else 1.0) + bonus
+        sentence = _definition(sentence, answer) if answer and is_meaning else sentence
         scored.append(replace(sentence, score=score, meaning=meaning))
     return scored
+
+
+def _definition(sentence: Pick, answer: re.Pattern[str]) -> Pick:
+    """Mark a sentence that defines; of speech without full stops, keep the defining clause."""
+    start = definition_start(answer, sentence.text)
+    if start is None:
+        return sentence
+    cut = 0 if ends_with_stop(sentence.text) else start
+    span = (sentence.span[0] + cut, sentence.span[1])
+    return replace(sentence, text=sentence.text[cut:], span=span, is_definition=True)
 
 
 def _before(sentences: Sequence[Pick], index: int) -> int | None:

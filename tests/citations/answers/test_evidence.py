@@ -47,6 +47,18 @@ def test_chunks_answer_where_there_is_no_level_above_them(
     assert [passage.number for passage in found.evidence] == list(range(1, len(found.evidence) + 1))
 
 
+def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often(
+    collection: Collection, scope: Scope
+) -> None:
+    subjects = ["gas", "water", "heat", "engine", "code", "noise", "star"]
+    uses = [f"What is entropy of {subject}? Entropy, {subject}." for subject in subjects]
+    definition = "In the hall on Monday somebody said: entropy is a measure of how gases mix."
+    make_document(collection, (*uses, definition))
+    found = answer_evidence.find(scope, QuestionPart(text="What is entropy?"), limit=5)
+    assert [passage.text for passage in found.evidence[5:]] == [definition]
+    assert found.evidence[5].score <= found.evidence[0].score
+
+
 def test_nothing_outside_the_scope_or_the_filter_is_found(
     collection: Collection, scope: Scope
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.answers.writing.answer_types import expected, fitness
+from citations.answers.writing.answer_types import expected, fitness, term
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,16 @@ from citations.answers.writing.answer_types import expected, fitness
             "What is Replace By Fee?",
             "Aaron: Replace By Fee is when you pay a higher fee.",
             "Opt-in Replace By Fee is a flag.",
+        ),
+        (
+            "What is a tangent line?",
+            "The tangent line to f(x) at a is the line through the point (a, f(a)).",
+            "The slope of the tangent line is the velocity.",
+        ),
+        (
+            "What is the chain rule?",
+            "Instead, we use the chain rule, which states that derivatives are multiplied.",
+            "We are applying the chain rule twice.",
         ),
         ("What is attention?", "So attention is a weighted sum.", "Flash attention is faster."),
         ("How long does it cool?", "It cools for twenty minutes.", "It cools to 20 degrees."),
@@ -100,6 +110,24 @@ def test_what_a_thing_is_counts_more_than_how_it_is_and_the_question_again_least
 )
 def test_most_questions_do_not_say_what_their_answer_has_in_it(question: str) -> None:
     assert expected(question) is None
+
+
+def test_an_indirect_question_counts_as_the_question_asked_again() -> None:
+    sentence = "You should have a strong sense of what the limit of a function means."
+    assert fitness(expected("What is a limit?"), sentence) == -1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What is a UTXO?", "UTXO"),
+        ("What does the term entropy mean?", "term entropy"),
+        ("How many states has it?", ""),
+        ("What size is a block?", ""),
+    ],
+)
+def test_the_term_is_what_a_question_asks_the_meaning_of(question: str, wanted: str) -> None:
+    assert term(question) == wanted
 
 
 def test_whatever_is_to_be_defined_is_looked_for_as_it_stands() -> None:

@@ -25,6 +25,18 @@ def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
     assert told(passage(text))[0] == text[len(WEATHER) + 1 : -len(WEATHER) - 1]
 
 
+def test_a_definition_stands_without_what_was_said_before() -> None:
+    text = f"{WEATHER} A gas may be in many states. So entropy is a measure of them. {WEATHER}"
+    (quote,) = told(passage(text), question="What is entropy?")
+    assert quote.startswith("So entropy is a measure of them.")
+
+
+def test_in_speech_without_full_stops_a_definition_begins_with_its_term() -> None:
+    text = f"well we had that before so entropy is a measure of disorder okay {WEATHER[:-1]}"
+    (quote,) = told(passage(text), question="What is entropy?")
+    assert quote.startswith("so entropy is a measure of disorder")
+
+
 def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
     text = (
         "Much was said before. Entropy measures three things. Disorder is the first. "
