@@ -19,7 +19,7 @@ for title in ("upstream", "downstream"):
     add(title, [
         f"In chapter {n // 100} of {title}, the keeper of lock {n} raises the gate by a hand's"
         " breadth and waits for the water."
-        for n in range(15_000)  # about 500 pages
+        for n in range(6_000)  # about 200 pages
     ])
 """
 NOTE = 'add("note", ["The weir by the mill is closed for repairs."])'
