@@ -50,14 +50,15 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
     return lambda _, transcript: write(cues_of(transcript))
 
 
-def to_markdown(video: Video, transcript: Transcript) -> str:
-    """Return a transcript as sections, each under a link to its second."""
+def to_markdown(video: Video, transcript: Transcript, *, file: str = "") -> str:
+    """Return a transcript as sections, each under a link to its second, here or in a media file."""
     with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
         origin = transcript.get_origin_display()
     about = (video.channel, clock(video.duration), transcript.language, origin)
     parts = [f"# {video}", " · ".join(filter(None, about))]
     for start, title, cues in _sections(video, cues_of(transcript)):
-        heading = f"## [{clock(start)}]({link_at(video, start)}) {title}"
+        link = f"{file}#t={start / 1000:.0f}" if file else link_at(video, start)
+        heading = f"## [{clock(start)}]({link}) {title}"
         parts += [heading.rstrip(), " ".join(cue.text for cue in cues)]
     return "\n\n".join(filter(None, parts)) + "\n"
 

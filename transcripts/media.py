@@ -1,10 +1,11 @@
 """Audio and video files beside transcripts: stored in parts, read in ranges."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import IO, Any, Final, TypeVar
 
 from django.db import transaction
+from django.db.models import Sum
 
 from transcripts import audit, captions, conf, media_types
 from transcripts.audit import Action
@@ -12,6 +13,7 @@ from transcripts.errors import InvalidInput
 from transcripts.media_errors import MediaNotFound, MediaTooLarge, MediaWithoutCaptions
 from transcripts.models import Collection, Job, MediaFile, MediaPart, Video
 from transcripts.sanitize import clean
+from transcripts.scope import Scope
 from transcripts.storage import clean_key
 
 PART: Final = 1 << 20  # bytes
@@ -114,6 +116,18 @@ def read(media: MediaFile, first: int, last: int) -> bytes:
     data = b"".join(bytes(part) for part in parts.values_list("data", flat=True))
     offset = ordinals.start * PART
     return data[first - offset : stop - offset]
+
+
+def pieces(media: MediaFile) -> Iterator[bytes]:
+    """Yield a file, two megabytes at a time."""
+    for first in range(0, media.size, MOST_READ):
+        yield read(media, first, media.size - 1)
+
+
+def total_size(scope: Scope) -> int:
+    """Return how many bytes the files have that play beside the recordings of a scope."""
+    files = MediaFile.objects.filter(video__in=Video.objects.visible(scope))
+    return int(files.aggregate(total=Sum("size"))["total"] or 0)
 
 
 def _store(file: IO[bytes], *, name: str, **owner: Any) -> None:

@@ -36,6 +36,9 @@ class ArchiveIn(Schema):
         max_length=MAX_VALUES,
         description="Only these, with what was made of them: ids of sources or of videos.",
     )
+    with_media: bool = Field(
+        default=False, description="With the audio and video files of recordings."
+    )
 
 
 class ArchiveOut(Shape):
@@ -66,7 +69,11 @@ def add_archive(request: Request, sent: ArchiveIn) -> Status[Archive]:
     request.caller.require_write()
     chosen = [find_source(request.access, reference) for reference in sent.source_id]
     archive = archives.request(
-        request.access, request.caller.user, collection=sent.collection, sources=chosen
+        request.access,
+        request.caller.user,
+        collection=sent.collection,
+        sources=chosen,
+        with_media=sent.with_media,
     )
     if archive.sent_at is None:
         send_archive(archive)

@@ -46,6 +46,9 @@ class Archive(QueuedWork):
     sources = models.JSONField(
         default=list, blank=True, help_text="Primary keys of the only sources; empty: all."
     )
+    with_media = models.BooleanField(
+        default=False, help_text="Whether it has the audio and video files of recordings."
+    )
     state = models.CharField(
         max_length=10, choices=ArchiveState.choices, default=ArchiveState.QUEUED
     )

@@ -6,6 +6,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import PurePath
 from typing import IO, Any, Final
 from urllib.parse import quote
 
@@ -19,8 +20,9 @@ from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import FileNames, front_matter
 from citations.text.markdown import escape_markdown
-from transcripts import exports
-from transcripts.models import Collection
+from transcripts import exports, media
+from transcripts.models import Collection, MediaFile, Video
+from transcripts.player import Player
 from transcripts.scope import Scope
 
 BATCH: Final = 50  # rows that are read at once
@@ -34,6 +36,7 @@ body {{
   font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
   overflow-wrap: anywhere;
 }}
+audio, video {{ width: 100%; max-width: 30rem; }}
 h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
 </style></head><body><h1>{title}</h1><p>{about}</p>
 """
@@ -46,17 +49,20 @@ def write(
     *,
     collection: Collection | None = None,
     only: Sequence[int] = (),
+    with_media: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> None:
     """Write the ZIP to a file that need not be seekable; one source at a time is in memory.
 
     Of the sources whose keys are ``only`` (empty: all), it has the texts, the highlights and the
-    notes that quote them.
+    notes that quote them, and ``with_media`` the audio and video files.
     """
     if collection is not None:
         scope = Scope(readable=scope.readable & {collection.pk})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        _Contents(scope, user, collection, archive, progress, only).write()
+        contents = _Contents(scope, user, collection, archive, progress, only)
+        contents.with_media = with_media
+        contents.write()
 
 
 class _Contents:
@@ -75,8 +81,11 @@ class _Contents:
         self.archive, self.progress = archive, progress
         self.names: dict[str, FileNames] = {}
         self.index: dict[str, list[tuple[str, str]]] = {}  # folder: addresses and titles
+        self.with_media = False
+        self.media: dict[int, str] = {}  # of videos: the paths of their files
+        self.players: dict[str, MediaFile] = {}  # of those files, by the pages of their sources
         self.sources = Source.objects.visible(scope).select_related(
-            "collection", "video", "transcript__video", "document"
+            "collection", "video__media", "transcript__video", "document"
         )
         self.notes = Note.objects.visible(scope).select_related("collection", "author")
         own = Conversation.objects.of(scope, user).select_related("collection")
@@ -105,8 +114,14 @@ class _Contents:
         self.write_index()
 
     def write_source(self, source: Source) -> dict[str, Any]:
-        parts = [front_matter(source, tags=source.tags), *source_text(source)]
+        played = self.write_media(source.video)
+        parts = [
+            front_matter(source, tags=source.tags),
+            *source_text(source, file=played and f"../{quote(played)}"),
+        ]
         path = self.write_file("Sources", source.title, parts)
+        if played and source.video:
+            self.players[path] = source.video.media
         return {
             "id": str(source.uuid),
             "kind": source.kind,
@@ -118,7 +133,21 @@ class _Contents:
             "tags": source.tags,
             "published_at": source.published_at.isoformat() if source.published_at else None,
             "file": path,
+            "media": played,
         }
+
+    def write_media(self, video: Video | None) -> str:
+        """Write the file of a recording, once, and return its path; empty without one."""
+        if not self.with_media or video is None or video.player != Player.FILE:
+            return ""
+        if video.pk not in self.media:
+            name = self.names.setdefault("Media", FileNames()).of(str(video))
+            path = f"media/{name}{PurePath(video.media.name).suffix.lower()}"
+            with self.open(path, zipfile.ZIP_STORED) as file:  # it is compressed as it is
+                for piece in media.pieces(video.media):
+                    file.write(piece)
+            self.media[video.pk] = path
+        return self.media[video.pk]
 
     def write_highlights(self) -> None:
         rows = self.highlights.order_by("source_id", "span_start", "pk")
@@ -163,10 +192,10 @@ class _Contents:
         self.index.setdefault(folder, []).append((path, title))
         return path
 
-    def open(self, path: str) -> IO[bytes]:
+    def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
         """Begin a file of the ZIP, which is dated today."""
         about = zipfile.ZipInfo(path, timezone.localtime().timetuple()[:6])
-        about.compress_type = zipfile.ZIP_DEFLATED
+        about.compress_type = compression
         return self.archive.open(about, "w", force_zip64=True)
 
     def write_json(self, name: str, rows: Iterable[dict[str, Any]]) -> None:
@@ -194,16 +223,26 @@ class _Contents:
             for folder, entries in self.index.items():
                 file.write(format_html("<h2>{}</h2><ul>\n", folder).encode())
                 for path, name in entries:
-                    line = format_html('<li><a href="{}">{}</a></li>\n', quote(path), name)
+                    link = format_html('<a href="{}">{}</a>', quote(path), name)
+                    line = format_html("<li>{}{}</li>\n", link, self.player(path))
                     file.write(line.encode())
                 file.write(b"</ul>\n")
             file.write(b"</body></html>\n")
 
+    def player(self, path: str) -> str:
+        """Write the player of a source's page; nothing for others."""
+        if path not in self.players:
+            return ""
+        file = self.players[path]
+        source = quote(self.media[file.video_id or 0])
+        name = "audio" if file.is_audio else "video"
+        return format_html('<br><{0} controls preload="none" src="{1}"></{0}>', name, source)
 
-def source_text(source: Source) -> Iterator[str]:
-    """Yield the text of a source as Markdown: sections with times, or pages."""
+
+def source_text(source: Source, *, file: str = "") -> Iterator[str]:
+    """Yield the text of a source as Markdown: sections with times, linked to ``file``; or pages."""
     if source.transcript and source.video:
-        yield exports.to_markdown(source.video, source.transcript)
+        yield exports.to_markdown(source.video, source.transcript, file=file)
         return
     yield f"# {escape_markdown(source.title)}\n"
     pages = Page.objects.filter(document__source=source).order_by("number")

@@ -29,10 +29,15 @@ logger = logging.getLogger(__name__)
 
 
 def request(
-    scope: Scope, user: User, *, collection: str = "", sources: Iterable[Source] = ()
+    scope: Scope,
+    user: User,
+    *,
+    collection: str = "",
+    sources: Iterable[Source] = (),
+    with_media: bool = False,
 ) -> Archive:
-    """Ask for an archive of a collection ("": all), or of ``sources`` with what was made of them;
-    return the unfinished one if there is one.
+    """Ask for an archive of a collection ("": all), or of ``sources`` with what was made of them,
+    and ``with_media`` their audio and video files; return the unfinished one if there is one.
 
     Earlier ones of the user are deleted. Raises ``CollectionNotFound``, and ``Conflict`` while one
     of other sources is unfinished.
@@ -53,7 +58,7 @@ def request(
     try:
         with transaction.atomic():
             return Archive.objects.create(
-                owner=user, collection=target, collections=ids, sources=keys
+                owner=user, collection=target, collections=ids, sources=keys, with_media=with_media
             )
     except IntegrityError:  # two pages asked at once
         return own.get()
@@ -126,6 +131,7 @@ def _write(archive: Archive) -> int:
         file,
         collection=archive.collection,
         only=archive.sources,
+        with_media=archive.with_media,
         progress=record,
     )
     parts.finish()

@@ -1,5 +1,6 @@
 """Everything in one ZIP: ask for it, watch it being made, download it."""
 
+from math import ceil
 from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -9,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.notebook import archives
 from citations.tasks import send_archive
-from transcripts import library
+from transcripts import library, media
 from transcripts.views.requests import PageRequest, done
 
 
@@ -19,13 +20,16 @@ def show_archive(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         request.caller.require_write()
         slug = request.POST.get("collection", "")[:120]
-        archive = archives.request(request.access, request.user, collection=slug)
+        archive = archives.request(
+            request.access, request.user, collection=slug, with_media="media" in request.POST
+        )
         if archive.sent_at is None:
             send_archive(archive)
         return redirect("archive")
     context = {
         "archive": archives.latest(request.access, request.user),
         "collections": library.collections(request.access),
+        "media_megabytes": ceil(media.total_size(request.access) / 1_000_000),
     }
     return render(request, "citations/archive.html", context)
 

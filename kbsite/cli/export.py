@@ -51,6 +51,9 @@ def export(
     everything: Annotated[
         bool, typer.Option("--everything", help="All that the user may read, in one ZIP instead.")
     ] = False,
+    media: Annotated[
+        bool, typer.Option("--media", help="With audio and video files in the ZIP.")
+    ] = False,
     tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
     user: OfUser = "",
     output: Output = None,
@@ -58,7 +61,7 @@ def export(
 ) -> None:
     """Print a transcript, or write highlights for other programs, or everything into one ZIP."""
     if everything:
-        _write_everything(user, collection, output)
+        _write_everything(user, collection, output, with_media=media)
     elif highlights is not None:
         filter = HighlightFilter(tag=tag, collection=collection)
         _write_highlights(highlights, filter, user, output)
@@ -82,7 +85,7 @@ def _print_transcript(
         output.write_text(text, encoding="utf-8")
 
 
-def _write_everything(name: str, collection: str, output: Path | None) -> None:
+def _write_everything(name: str, collection: str, output: Path | None, *, with_media: bool) -> None:
     of, target = reader(name), output or Path("cuebase.zip")
     chosen = library.find_collection(of.scope, collection) if collection else None
     audit.record(Action.EXPORT, "archive", collection=chosen)
@@ -93,6 +96,7 @@ def _write_everything(name: str, collection: str, output: Path | None) -> None:
             of.user,
             file,
             collection=chosen,
+            with_media=with_media,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     note(f"Wrote {target}")

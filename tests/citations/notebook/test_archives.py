@@ -18,7 +18,8 @@ from citations.models import Answer, Archive, ArchivePart, Citation, Conversatio
 from citations.notebook import archive as archive_file
 from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
-from tests.makers import make_paper, make_source, make_user, make_video
+from tests.makers import make_paper, make_source, make_user, make_video, make_wav
+from transcripts import media
 from transcripts.errors import Conflict
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -190,3 +191,34 @@ def test_it_is_kept_for_a_day(scope: Scope, owner: User) -> None:
     Archive.objects.update(created_at=timezone.now() - timedelta(days=1, minutes=1))
     tasks.tend()
     assert not Archive.objects.filter(pk=archive.pk).exists()
+
+
+def test_audio_and_video_files_come_only_if_asked_for_and_are_linked_where_they_play(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    video = make_video(collection, title="A talk: part 1")
+    make_source(video)
+    sound = make_wav(3)
+    media.replace(video, io.BytesIO(sound), name="Talk.WAV")
+    assert not [name for name in written(scope, owner) if name.startswith("media/")]
+    file = io.BytesIO()
+    archive_file.write(scope, owner, file, with_media=True)
+    with zipfile.ZipFile(file) as archive:
+        assert archive.read("media/A talk part 1.wav") == sound
+        index = archive.read("index.html").decode()
+        page = archive.read("sources/A talk part 1.md").decode()
+    assert '<audio controls preload="none" src="media/A%20talk%20part%201.wav">' in index
+    assert "(../media/A%20talk%20part%201.wav#t=0)" in page
+
+
+def test_a_request_for_files_is_kept_with_the_archive(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    video = make_video(collection)
+    make_source(video)
+    media.replace(video, io.BytesIO(make_wav()), name="talk.wav")
+    archives.make(archives.request(scope, owner, with_media=True))
+    archive = Archive.objects.get()
+    data = b"".join(bytes(part.data) for part in archive.parts.all())
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        assert any(name.startswith("media/") for name in packed.namelist())
