@@ -30,15 +30,23 @@ PAGES: Final = (
     (_("Shared links"), "shared-links", ""),
     (_("Lectures"), "lectures", ""),
     (_("Activity"), "activity", ""),
+    (_("Playlists and channels"), "activity", "#feeds"),
     (_("Applications and tokens"), "tokens", ""),
     (_("Webhooks"), "webhooks", ""),
+    (_("REST for programs"), "api-docs", ""),
+    (_("Password"), "choose-password", ""),
+    (_("Second factor"), "mfa_index", ""),
     (_("Glossary"), "glossary", ""),
 )
+STAFF_PAGES: Final = ((_("Administration"), "admin:index", ""),)
 ACTIONS: Final = (
     (_("Add videos or documents"), "add", ""),
     (_("Ask a question"), "ask", ""),
     (_("Write a note"), "notes", ""),
+    (_("Make a collection"), "collections", "#new"),
     (_("Follow a lecture"), "lecture-new", ""),
+    (_("Import highlights"), "highlights-import", ""),
+    (_("Export everything as one ZIP"), "archive", ""),
 )
 
 
@@ -78,7 +86,7 @@ def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
         _("Notes"): _notes(request, words),
         _("Highlights"): _highlights(request, words),
         _("Actions"): _named(ACTIONS, words, icon="plus"),
-        _("Pages"): _named(PAGES, words, icon="right"),
+        _("Pages"): _named(PAGES + STAFF_PAGES * request.user.is_staff, words, icon="right"),
     }
     for name, places in destinations.items():
         if group := tuple(places):

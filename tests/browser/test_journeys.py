@@ -452,6 +452,32 @@ def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> N
     expect(dialog).to_be_hidden()
 
 
+def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(path)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("audio or video")
+    expect(page.get_by_role("button", name="Audio or video")).to_be_visible()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("A file that plays on this page")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("keyboard sho")
+    expect(page.locator(".place-chosen")).to_have_text("Search for “keyboard sho”")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".place-chosen")).to_have_text("Keyboard shortcuts")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+
+
+def test_the_speed_follows_the_keyboard(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(path)
+    page.keyboard.press(">")
+    expect(page.locator("[data-speed]")).to_have_value("1.25")
+    page.keyboard.press("<")
+    page.keyboard.press("<")
+    expect(page.locator("[data-speed]")).to_have_value("0.75")
+
+
 def test_activity_moves_on_by_itself(visit: Callable[..., Visit], site: Site) -> None:
     page = visit().go("/activity/?state=failed")
     before = page.locator(".job-failed").count()

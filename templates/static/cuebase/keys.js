@@ -1,7 +1,7 @@
 // Keys that work on every page. Single keys get in the way of speech input: they can be turned off.
 
 import {
-  all, around, find, isPlainKey, isTyping, openDialog, store, stored, target,
+  all, announce, around, find, isPlainKey, isTyping, openDialog, store, stored, target,
 } from "./dom.js";
 
 const choice = /** @type {HTMLInputElement | null} */ (find("#single-keys"));
@@ -65,6 +65,17 @@ function clearSearch() {
   return true;
 }
 
+/** @param {number} step */
+function changeSpeed(step) {
+  const speed = /** @type {HTMLSelectElement | null} */ (find("[data-speed]"));
+  if (!speed) return false;
+  const next = speed.selectedIndex + step;
+  speed.selectedIndex = Math.min(Math.max(next, 0), speed.options.length - 1);
+  speed.dispatchEvent(new Event("change", { bubbles: true }));
+  announce(`${speed.value}×`);
+  return true;
+}
+
 /** @type {Record<string, () => boolean>} */
 const KEYS = {
   "/": goToSearch,
@@ -74,6 +85,8 @@ const KEYS = {
   ArrowDown: () => Boolean(currentItem()) && move(1),
   ArrowUp: () => Boolean(currentItem()) && move(-1),
   c: () => press(find("[data-copy-link]")),
+  "<": () => changeSpeed(-1),
+  ">": () => changeSpeed(1),
   Escape: clearSearch,
 };
 

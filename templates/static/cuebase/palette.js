@@ -1,6 +1,7 @@
-// Ctrl-K: the palette, which goes anywhere, searches and asks. The server finds the places.
+// Ctrl-K: the palette, which goes anywhere, searches, asks, and does what the page can do. The
+// server finds the places; the page's own buttons and folds are its actions.
 
-import { all, announce, around, field, find, onHtmx, openDialog } from "./dom.js";
+import { all, announce, around, cloned, field, find, need, onHtmx, openDialog } from "./dom.js";
 import { stepped } from "./text.js";
 import { ngettext } from "./texts.js";
 
@@ -15,6 +16,58 @@ function choose(index) {
     place.classList.toggle("place-chosen", number === index);
     if (number === index) place.scrollIntoView({ block: "nearest" });
   }
+}
+
+const ACTIONS = ["main :is(button, summary, a.button, .menu-body > a)", ".top-tools button"];
+const MOST_ACTIONS = 12; // before anything is typed
+
+/**
+ * Return what an action is called.
+ * @param {Element} action
+ */
+const nameOf = (action) =>
+  (action.getAttribute("aria-label") ?? action.textContent ?? "").replaceAll(/\s+/g, " ").trim();
+
+/**
+ * Check that an action is one of the page, not of an item of a list, and within reach: in a menu it
+ * is, in a fold the fold itself is the action.
+ * @param {HTMLElement} action
+ */
+function isWithinReach(action) {
+  if (action.closest("[data-item], .no-js, [role=toolbar]") || !nameOf(action)) return false;
+  const own = action.matches("summary") ? action.parentElement : action;
+  if (own?.parentElement?.closest("details:not(.menu):not([open])")) return false;
+  return action.matches("summary.button, summary.icon-button") ? !own?.matches(".menu")
+    : action.checkVisibility() || Boolean(action.closest("details.menu, .top-tools"));
+}
+
+/**
+ * Do what was chosen: a fold is opened with all around it, and gets the focus.
+ * @param {HTMLElement} action
+ */
+function act(action) {
+  const folds = all("details").filter((fold) => fold.contains(action));
+  for (const fold of folds) fold.setAttribute("open", "");
+  if (action.localName === "summary") action.focus();
+  else action.click();
+}
+
+/** Add the actions of this page whose names have the words. */
+function addActions() {
+  const words = field("#palette-q").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const actions = ACTIONS.flatMap((selector) => all(selector)).filter(isWithinReach);
+  const named = [...new Map(actions.map((action) => [nameOf(action), action]))].filter(([name]) =>
+    words.every((word) => name.toLowerCase().includes(word)));
+  if (!named.length) return;
+  find(".palette-nothing", palette ?? undefined)?.remove();
+  const group = cloned("#page-actions");
+  for (const [name, action] of named.slice(0, words.length ? named.length : MOST_ACTIONS)) {
+    const item = cloned("#page-action");
+    need(".place-label", item).textContent = name;
+    need("[data-place]", item).addEventListener("click", () => setTimeout(() => act(action)));
+    need("ul", group).append(item);
+  }
+  need("#palette-list").append(group);
 }
 
 function open() {
@@ -61,6 +114,7 @@ if (palette) {
   });
   onHtmx("afterSwap", ({ detail }) => {
     if (detail.target?.id !== "palette-list") return;
+    addActions();
     choose(0);
     announce(ngettext("{count} place", "{count} places", places().length));
   });
