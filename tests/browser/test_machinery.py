@@ -32,7 +32,7 @@ TABLES = sorted(
 ROWS = """
 from django.apps import apps
 from django.contrib.auth.models import Group, User
-from citations.models import Answer, Conversation, Mark, Note, Source
+from citations.models import Answer, Conversation, Highlight, Mark, Note, Source
 from kbsite.models import ApiToken, SignInLink
 from transcripts.models import Collection
 ada, library = User.objects.get(username="ada"), Collection.objects.default()
@@ -41,6 +41,8 @@ Answer.objects.create(conversation=conversation, ordinal=0, question="A question
 Note.objects.create(collection=library, author=ada, title="A note", text="Text.")
 source = Source.objects.earliest("pk")
 Mark.objects.create(user=ada, query="a", source=source, span_start=0, span_end=1, right=True)
+quoted = dict(span_start=0, span_end=1, digest="d", quote="a")
+Highlight.objects.create(source=source, author=ada, **quoted)
 Group.objects.create(name="Evening school")
 ApiToken.issue(ada, name="a token")
 SignInLink.issue(ada)
@@ -51,9 +53,9 @@ print(json.dumps({{name: str(pk) for name in {names} if (pk := first(name)) is n
 """
 REMOVE_ROWS = """
 from django.contrib.auth.models import Group
-from citations.models import Conversation, Mark, Note
+from citations.models import Conversation, Highlight, Mark, Note
 from kbsite.models import ApiToken, SignInLink
-for model in (Conversation, Note, Mark, Group, ApiToken, SignInLink):
+for model in (Conversation, Note, Mark, Highlight, Group, ApiToken, SignInLink):
     model.objects.all().delete()
 """
 SHIFT = """() => new Promise(resolve => {
