@@ -6,9 +6,10 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
-from citations.answers.question.wording import separated
+from citations.answers.question.wording import has_reference, noun, separated, without_connective
 
 UNANSWERED: Final = _("The sources do not answer this question.")
+MAX_ABOUT: Final = 60  # characters of what a heading is about
 
 
 class Headed(Protocol):
@@ -40,9 +41,14 @@ class Section(Generic[ClaimT]):
 
 
 def heading(question: str) -> str:
-    """Return the heading of a question: without what was added to look it up."""
-    own = separated(question)[0]
-    return own[:1].upper() + own[1:]
+    """Return the heading of a question, which stands alone: “And what does it do?” becomes “What
+    does it do? (backpropagation)”.
+    """
+    own, context = separated(question)
+    own = without_connective(own)
+    about = noun(context) if context and has_reference(own) else ""
+    whole = f"{own} ({about})" if 0 < len(about) <= MAX_ABOUT else own
+    return whole[:1].upper() + whole[1:]
 
 
 def by_question(claims: Sequence[ClaimT], parts: Sequence[Part]) -> list[Section[ClaimT]]:

@@ -1,6 +1,5 @@
 """Filters for positions, marked text, scores and notes."""
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Protocol
@@ -9,7 +8,7 @@ from uuid import UUID
 
 from django import template
 from django.urls import reverse
-from django.utils.html import escape, format_html, format_html_join, linebreaks
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -22,6 +21,7 @@ from citations.models import Citation, Page, SourceKind
 from citations.notebook.shared_links import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, interval
 from citations.providers.languages import stop_words
+from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.position import Position
@@ -190,27 +190,10 @@ def get(values: Mapping[str, int], name: str) -> int:
     return values.get(name, 0)
 
 
-_LINK = re.compile(r"\[((?:\\.|[^\[\]\\\n]){1,500})\]\(((?:https?://|/)[^\s()<>\"]{1,2000})\)")
-_STRONG = re.compile(r"\*\*([^*\n]{1,1000})\*\*")
-_HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-
-
 @register.filter
 def written(text: str) -> SafeString:
-    """Escape a note and render its links, headings and strong text.
-
-    A full Markdown parser could be kept busy for hours by a malicious text.
-    """
-    shown = str(escape(text))
-    for pattern, replacement in (
-        (_HEADING, r"<strong>\1</strong>"),
-        (_STRONG, r"<strong>\1</strong>"),
-        (_LINK, r'<a href="\2">\1</a>'),
-        (_ESCAPED, r"\1"),
-    ):
-        shown = pattern.sub(replacement, shown)
-    return mark_safe(linebreaks(shown))  # escaped before tags are added
+    """Render a note that is written in Markdown."""
+    return mark_safe(notes.render(text))  # sanitised there
 
 
 @register.inclusion_tag("citations/_player.html")

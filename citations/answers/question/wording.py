@@ -57,6 +57,7 @@ _END: Final = re.compile(
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
+_CONNECTIVE: Final = re.compile(rf"^\W*{any_of('connectives')}(?!\w)[\s,]*", re.IGNORECASE)
 _REFERENCE: Final = re.compile(
     rf"""(?<![\w’'])(?:
       (?!it\s+(?:is\s+|was\s+)?(?:\w+\s+)?(?:true|possible|\w+\s+(?:that|to))(?!\w))
@@ -143,6 +144,11 @@ def refers_back(question: str) -> bool:
     return is_short and not is_question(question.rstrip(f"{QUESTION_MARKS} "))
 
 
+def has_reference(question: str) -> bool:
+    """Tell whether a word of a question, such as “it”, stands for something said before."""
+    return _REFERENCE.search(question) is not None
+
+
 def is_greeting(message: str) -> bool:
     """Tell whether a message only greets, thanks or asks for help."""
     return _GREETING.fullmatch(message) is not None
@@ -167,12 +173,26 @@ def separated(question: str) -> tuple[str, str]:
     return (joined["own"], joined["context"]) if joined else (question, "")
 
 
+def without_connective(question: str) -> str:
+    """Cut off the “And” with which a question goes on; of a question that is no more, nothing."""
+    rest = _CONNECTIVE.sub("", question, count=1)
+    return rest if is_question(rest) else question
+
+
 def subject(question: str) -> str:
     """Return what a question asks about: of “What is the capital?” it is “the capital”."""
     text = " ".join(question.split()).rstrip(f"{QUESTION_MARKS}.!¿¡ ").lstrip("¿¡ ")
     rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
     named = rest if content_words(_MORE.sub("", rest)) else text
     return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
+
+
+def noun(question: str) -> str:
+    """Return the subject of a question without articles and verbs before it; "" if unclear."""
+    words = subject(question).split()
+    while words and words[0].casefold() in _STOP_WORDS:
+        del words[0]
+    return " ".join(words) if words and words[-1].casefold() not in _STOP_WORDS else ""
 
 
 def named(question: str) -> str:

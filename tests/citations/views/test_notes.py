@@ -1,5 +1,6 @@
 """The notes of a collection: who writes and sees them, and their Markdown."""
 
+from time import process_time
 from uuid import uuid4
 
 import pytest
@@ -155,18 +156,28 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
     [
         ("## A head", "<p><strong>A head</strong></p>"),
         ("[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"),
-        ('[a](/x"onclick="y)', '<p><a href="/x&quot;onclick=&quot;y">a</a></p>'),
+        ('[a](/x"onclick="y)', '<p><a href="/x%22onclick=%22y">a</a></p>'),
         (
             "[a](https://x.example/?a=1&b=2)",
             '<p><a href="https://x.example/?a=1&amp;b=2">a</a></p>',
         ),
         ("[\\[1\\]](/c/)", '<p><a href="/c/">[1]</a></p>'),
         ("\\<b\\> & \\*\\*no\\*\\*", "<p>&lt;b&gt; &amp; **no**</p>"),
-        ("one\n\ntwo", "<p>one</p>\n\n<p>two</p>"),
+        ("one\n\ntwo", "<p>one</p>\n<p>two</p>"),
+        ("- one\n- two", "<ul>\n<li>one</li>\n<li>two</li>\n</ul>"),
+        ("<img src=x onerror=alert(1)>", "<p>&lt;img src=x onerror=alert(1)&gt;</p>"),
+        ("![a](https://x.example/a.png)", '<p>!<a href="https://x.example/a.png">a</a></p>'),
     ],
 )
 def test_of_markdown_only_what_is_harmless_is_shown(text: str, shown: str) -> None:
     assert written(text) == shown
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "> " * 25_000, "[a]: /x\n" * 6_000])
+def test_a_malicious_note_keeps_nobody_busy(text: str) -> None:
+    begun = process_time()
+    written(text)
+    assert process_time() - begun < 20  # it takes a second or two
 
 
 def test_a_page_without_notes_says_where_those_on_highlights_are(page: Client, note: Note) -> None:

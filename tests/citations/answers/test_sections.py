@@ -1,0 +1,29 @@
+"""The headings under which the parts of an answer stand."""
+
+import pytest
+
+from citations.answers.question.wording import split
+from citations.answers.sections import heading
+
+
+@pytest.mark.parametrize(
+    ("question", "headings"),
+    [
+        (
+            "What is backpropagation? And what does it do?",
+            ["What is backpropagation?", "What does it do? (backpropagation)"],
+        ),
+        ("What is X? And what does it do?", ["What is X?", "What does it do? (X)"]),
+        (
+            "Was ist ein Gradient? Und was macht er?",
+            ["Was ist ein Gradient?", "Was macht er? (Gradient)"],
+        ),
+        (
+            "What is a queue? And who invented the pendulum clock?",
+            ["What is a queue?", "Who invented the pendulum clock?"],
+        ),
+        ("Who gave the talk and why?", ["Who gave the talk and why?"]),
+    ],
+)
+def test_each_part_stands_alone_under_its_heading(question: str, headings: list[str]) -> None:
+    assert [heading(part) for part in split(question)] == headings
