@@ -1,6 +1,7 @@
 """The library: everything that was added, on one page."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -71,6 +72,18 @@ def show_list(
     return response
 
 
+def _renamed(request: PageRequest) -> dict[str, str]:
+    """Return the former titles of items that were renamed within the last seconds."""
+    renamed = request.session.get("renamed")
+    if renamed is None:
+        return {}
+    if datetime.fromisoformat(renamed["until"]) < clock.now():
+        del request.session["renamed"]
+        return {}
+    titles: dict[str, str] = renamed["titles"]
+    return titles
+
+
 def _choices(request: PageRequest, collection: Collection | None) -> dict[str, Any]:
     """Return the values to filter by, and what can be done with what is listed."""
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
@@ -78,6 +91,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
     return {
         "targets": Collection.objects.filter(pk__in=request.access.writable),
         "deletions": waiting,
+        "renamed": _renamed(request),
         "known": facets(listed),
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,

@@ -14,10 +14,11 @@ from django.views.decorators.http import require_POST
 
 from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
+from citations.models.deletions import TAKEN_BACK_WITHIN
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from transcripts import library
+from transcripts import clock, library
 from transcripts.errors import InvalidInput
 from transcripts.tasks import send as send_job
 from transcripts.views.requests import PageRequest, back
@@ -49,12 +50,19 @@ def rename(request: PageRequest) -> HttpResponse:
     fields = {reference: f"title-{reference}" for reference in rows}
     sent = request.POST
     titles = {reference: sent[name] for reference, name in fields.items() if name in sent}
+    before = {reference: str(row) for reference, row in rows.items()}
     try:
         count = item_details.rename(chosen, titles)
     except InvalidInput as error:
         return _titles(request, {**rows, **titles}, error=error)
-    text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
-    messages.success(request, _counted(text, count))
+    changed = {name: title for name, title in before.items() if str(rows[name]) != title}
+    if "undo" in request.POST or not changed:
+        request.session.pop("renamed", None)
+        text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
+        messages.success(request, _counted(text, count))
+    else:
+        until = clock.now() + TAKEN_BACK_WITHIN
+        request.session["renamed"] = {"titles": changed, "until": until.isoformat()}
     return back(request, reverse("library"))
 
 

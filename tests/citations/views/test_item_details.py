@@ -1,8 +1,11 @@
 """Items are edited in place, and without scripts on a page of their own."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 
+from citations.views import selection as view_selection
 from tests.html import text_of
 from tests.makers import make_source, make_video
 from transcripts.models import Collection, Video
@@ -87,3 +90,28 @@ def test_several_titles_are_changed_in_one_list_and_all_or_none_are_saved(
     assert "3 items renamed." in text_of(saved)
     assert [Video.objects.get(pk=talk.pk).title for talk in talks] == ["Week 1", "Week 2", "Week 3"]
     assert Video.objects.get(pk=talks[0].pk).edited == ["title"]
+
+
+def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
+    page: Client, collection: Collection
+) -> None:
+    talks = [make_video(collection, key=key, title=key) for key in ("a", "b")]
+    titles = {f"title-video-{talk.pk}": f"Week {talk.key}" for talk in talks}
+    chosen = {"item": [f"video-{talk.pk}" for talk in talks]}
+    shown = text_of(page.post("/library/rename/", chosen | titles, follow=True))
+    assert "2 items renamed." in shown
+    assert 'name="undo"' in shown
+    former = {f"title-video-{talk.pk}": talk.key for talk in talks}
+    for talk in talks:
+        assert f'name="title-video-{talk.pk}" value="{talk.key}"' in shown
+    undone = text_of(page.post("/library/rename/", chosen | former | {"undo": "1"}, follow=True))
+    assert 'name="undo"' not in undone
+    assert set(Video.objects.values_list("title", flat=True)) == {"a", "b"}
+
+
+def test_a_rename_is_not_offered_to_be_taken_back_later(
+    page: Client, talk: Video, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view_selection, "TAKEN_BACK_WITHIN", timedelta(seconds=-1))
+    sent = {"item": [f"video-{talk.pk}"], f"title-video-{talk.pk}": "Another"}
+    assert 'name="undo"' not in text_of(page.post("/library/rename/", sent, follow=True))
