@@ -6,7 +6,7 @@ from functools import reduce
 from time import perf_counter
 from typing import Final
 
-from django.db.models import Q
+from django.db.models import F, Q, TextField, Value
 
 from citations.answers.answer import Route
 from citations.answers.question import named_sources, router
@@ -211,21 +211,21 @@ def _select_sources(scope: Scope, filter: Filter, question: str) -> SelectedSour
 
 
 def _select_titles(scope: Scope, filter: Filter, question: str) -> SelectedSources | None:
-    titles = _titles(scope, filter, named_sources.title_words(question))
+    titles = _titles(scope, filter, question)
     named = named_sources.find_named_sources(question, titles)
     if not named.keys:
         return _only_one(scope, filter, question)
     return _selected([title for title in titles if title[0] in named.keys], named.question)
 
 
-def _titles(scope: Scope, filter: Filter, words: Sequence[str]) -> list[tuple[int, str]]:
-    if not words:
-        return []
-    has_word = Q()
-    for word in words:
-        has_word |= Q(title__icontains=word)
-    rows = matching(scope, filter).filter(has_word, chunk_count__gt=0).order_by("pk")
-    titles = list(rows.values_list("pk", "title")[: MAX_TITLES + 1])
+def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]]:
+    """Return the titles with a word that may name one, and those that stand in the question."""
+    is_possible = Q(asked__icontains=F("title"))
+    for word in named_sources.title_words(question):
+        is_possible |= Q(title__icontains=word)
+    asked = Value(question, output_field=TextField())
+    rows = matching(scope, filter).alias(asked=asked).filter(is_possible, chunk_count__gt=0)
+    titles = list(rows.order_by("pk").values_list("pk", "title")[: MAX_TITLES + 1])
     return titles if len(titles) <= MAX_TITLES else []
 
 

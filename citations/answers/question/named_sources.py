@@ -2,7 +2,9 @@
 
 A wrong narrowing hides the answer. A title therefore counts only where the question says that it is
 one: by a word for a kind of source, by quotation marks after “in” or “according to”, or as a whole
-with its own capitals after these words. Spelling mistakes are allowed for.
+with its own capitals after these words. Spelling mistakes are allowed for. A whole title also
+counts where it can hardly be anything else: a file's name, a title of several words with its
+capitals, or what is to be summed up.
 """
 
 import re
@@ -13,6 +15,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from rapidfuzz import fuzz
 
+from citations.answers.question.router import asks_for_the_whole
 from citations.answers.question.wording import LISTS, any_of, content_words
 from transcripts.tokenizer import tokenize
 
@@ -25,6 +28,12 @@ MAX_MENTIONS: Final = 8  # of each form
 SIMILAR: Final = 90.0  # of 100, from which on two spellings are the same title
 _MIN_CONTENT_WORDS: Final = 2  # content words that a part of a title needs
 _SHORTEST: Final = 4  # characters of a title of one word
+
+_FILE_NAME: Final = re.compile(r"(?=.*\d)(?:\S{10,}|\w+(?:[-_.]+\w+){2,})")
+_SEPARATOR: Final = re.compile(r"[^\W_][-_.]+[^\W_]")
+_QUOTES: Final = '"“”„«»'
+_SUFFIX: Final = re.compile(r"\.\w{1,5}(?!\w)")
+_LONG: Final = 3  # words of a title that is rarely a subject
 
 _KIND: Final = any_of("kinds")
 _THE: Final = any_of("articles")
@@ -65,6 +74,7 @@ _WORDS: Final = (_NUMBERED, _NAMED_PART, _WHOLE_PART, _WORK)  # name by words wi
 _PLACED: Final = re.compile(
     rf"(?<!\w)(?P<place>{any_of('places')})\s+(?:the\s+)?(?P<rest>\w.*)", re.IGNORECASE | re.DOTALL
 )
+_BEFORE: Final = re.compile(rf"(?<!\w){any_of('places')}\s+(?:the\s+)?$", re.IGNORECASE)
 _ONLY: Final = re.compile(
     rf"""(?<!\w){_THE}\s+(?:(?P<document>{any_of("documents")})|{any_of("recordings")})(?!\w)
     (?!\s+(?:by|with|from|that|which|where|mit|{any_of("called")})(?!\w)(?!\W*$)|\s+["“„«]|[-–])""",
@@ -121,7 +131,7 @@ def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedS
         if chosen and len({title for _, _, title in chosen}) <= most:
             keys = frozenset(key for _, key, _ in chosen)
             return NamedSource(keys=keys, question=_without(question, mention, chosen[0][0].end))
-    return NamedSource(keys=frozenset(), question=question)
+    return _standing(question, titles) or NamedSource(keys=frozenset(), question=question)
 
 
 def definite_kind(question: str) -> str:
@@ -231,6 +241,64 @@ def _is_distinctive(word: str) -> bool:
         not (token in _UNSPECIFIC or token.isdecimal() or _KIND_WORD.fullmatch(token))
         for token in content_words(word)
     )
+
+
+# Whole titles that stand anywhere
+
+
+def _standing(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] | None:
+    """Return the sources whose whole titles stand in a question as nothing but titles can.
+
+    Of titles that overlap, the longest counts. A question that names several stays as it is.
+    """
+    asked = question[:MAX_QUESTION]
+    mentions: dict[str, _Mention] = {}
+    for title in sorted({title for _, title in titles}, key=len, reverse=True):
+        mention = _standing_title(asked, title[:MAX_TITLE].strip())
+        if mention and not any(mention.title in other for other in mentions):
+            mentions[mention.title] = mention
+    if not 0 < len(mentions) <= MAX_NAMED:
+        return None
+    keys = frozenset(key for key, title in titles if title.strip().casefold() in mentions)
+    (first, *others) = mentions.values()
+    return NamedSource(
+        keys=keys, question=question if others else _without(question, first, first.end)
+    )
+
+
+def _standing_title(question: str, title: str) -> _Mention | None:
+    wanted = title.casefold()
+    start = question.casefold().find(wanted) if len(wanted) >= _SHORTEST else -1
+    end = start + len(title)
+    if (
+        start < 0
+        or question[max(0, start - 1) : start].isalnum()
+        or question[end : end + 1].isalnum()
+    ):
+        return None
+    if is_file := bool(_FILE_NAME.fullmatch(title) and _SEPARATOR.search(title)):
+        suffix = _SUFFIX.match(question, end)
+        end = suffix.end() if suffix else end
+    start -= question[:start].endswith(tuple(_QUOTES))
+    end += question[end : end + 1] in _QUOTES and end < len(question)
+    place = _BEFORE.search(question[:start])
+    mention = _Mention(place.start() if place else start, end, wanted, is_placed=place is not None)
+    rest = _without(question, mention, end)
+    is_whole = rest != question and asks_for_the_whole(rest)
+    is_long = len(title.split()) >= _LONG and any(map(_is_distinctive, title.split()))
+    has_capitals = title[:1].isupper() and title in question[1:]
+    is_sure = (
+        is_file
+        or (is_whole and (is_long or _is_summary(rest)))
+        or (is_long and has_capitals and rest != question)
+    )
+    return mention if is_sure else None
+
+
+def _is_summary(rest: str) -> bool:
+    """Tell whether an overview of “it” is asked for by name, and of nothing else."""
+    words = content_words(rest)
+    return bool(words) and not any(map(_KIND_WORD.fullmatch, words))
 
 
 # What is asked

@@ -136,6 +136,11 @@ def is_overview(question: str) -> bool:
     return _by_wording(question) == Breadth.BROAD
 
 
+def asks_for_the_whole(question: str) -> bool:
+    """Tell whether a question asks for an overview of its sources, and of no subject in them."""
+    return is_overview(question) and not subject(question)
+
+
 def _by_wording(question: str) -> Breadth | None:
     """Return how broad a question is by its wording, or None where the wording does not tell.
 

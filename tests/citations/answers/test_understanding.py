@@ -237,6 +237,14 @@ def test_what_a_named_source_says_is_looked_for_there_alone_and_that_is_told(
     )
 
 
+def test_a_title_that_stands_in_a_question_is_found_among_all_titles(
+    library: dict[str, int], scope: Scope
+) -> None:
+    reply = answer(scope, "Summarise how clocks are made")
+    assert looked_in(reply) == {library["How clocks are made"]}
+    assert reply.trace.notes[0] == "Looked only in “How clocks are made”, which the question names."
+
+
 def test_where_the_named_source_says_nothing_everything_is_looked_in_and_that_is_told(
     library: dict[str, int], scope: Scope
 ) -> None:
