@@ -249,7 +249,7 @@ def _is_distinctive(word: str) -> bool:
 def _standing(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] | None:
     """Return the sources whose whole titles stand in a question as nothing but titles can.
 
-    Of titles that overlap, the longest counts. A question that names several stays as it is.
+    Of titles that overlap, the longest counts.
     """
     asked = question[:MAX_QUESTION]
     mentions: dict[str, _Mention] = {}
@@ -260,10 +260,9 @@ def _standing(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] 
     if not 0 < len(mentions) <= MAX_NAMED:
         return None
     keys = frozenset(key for key, title in titles if title.strip().casefold() in mentions)
-    (first, *others) = mentions.values()
-    return NamedSource(
-        keys=keys, question=question if others else _without(question, first, first.end)
-    )
+    for mention in sorted(mentions.values(), reverse=True):  # the last one first: places stay right
+        question = _without(question, mention, mention.end)
+    return NamedSource(keys=keys, question=question)
 
 
 def _standing_title(question: str, title: str) -> _Mention | None:

@@ -94,10 +94,7 @@ NAMED = {
     "What is said in 2024-q3_board-minutes.pdf about rent?": ({21}, "What is said about rent?"),
     "Summarise “week05_lecture.en”": ({22}, "Summarise it"),
     "What does week05_lecture.en say about rent?": ({22}, "What does it say about rent?"),
-    "Compare week05_lecture.en and 2024-q3_board-minutes": (
-        {21, 22},
-        "Compare week05_lecture.en and 2024-q3_board-minutes",
-    ),
+    "Compare week05_lecture.en and 2024-q3_board-minutes": ({21, 22}, "Compare it and it"),
     "Summarise Calculus Volume 1": ({23}, "Summarise it"),
     "What is calculus volume 1 about?": ({23}, "What is it about?"),
     "What does Calculus Volume 1 say about limits?": ({23}, "What does it say about limits?"),
