@@ -21,7 +21,7 @@ from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
 
-PAGE: Final = 60
+PAGE: Final = 48
 A_YEAR: Final = 365 * 24 * 3600  # seconds
 
 

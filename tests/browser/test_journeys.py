@@ -228,7 +228,7 @@ def test_the_library_goes_on_while_scrolling(
     visit: Callable[..., Visit], long_library: None, view: str
 ) -> None:
     page = visit().go(f"/library/?view={view}")
-    expect(page.locator("[data-item]")).to_have_count(60)
+    expect(page.locator("[data-item]")).to_have_count(48)
     page.mouse.wheel(0, 30_000)
     expect(page.locator("[data-item]").nth(80)).to_be_attached()
 

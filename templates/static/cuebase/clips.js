@@ -1,13 +1,13 @@
 // Clips play where they stand: in the panel of a citation, below a hit, a highlight or a card.
 
 import { around, find, isPlainClick } from "./dom.js";
-import { controlPlayer } from "./player.js";
 
 /** @type {{link: HTMLElement, place: HTMLElement} | null} the one that was opened last */
 let opened = null;
 
 /** @param {HTMLElement} box */
-function play(box) {
+async function play(box) {
+  const { controlPlayer } = await import("./player.js"); // few pages have something to play
   controlPlayer(box, () => {}).play(Number(box.dataset.from ?? 0));
 }
 

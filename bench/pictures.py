@@ -1,0 +1,134 @@
+"""Make the pictures of docs/images from the pages, as they are now, with the sample library.
+
+Run ``python bench/pictures.py`` from the repository, after a change that a picture shows. The
+picture of the browser extension is none of these.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from environment import HOME, ROOT, boot
+
+boot(database=False)
+
+from doors import LINK, SERVE, started, wait_for
+from oauth2_provider.models import Application
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from citations.models import Source, State
+from tests.browser.conftest import CHROMIUM, FLAGS
+from transcripts.models import Video
+
+IMAGES: Final = ROOT / "docs" / "images"
+COLORS: Final = 128  # more make the files large, fewer make bands
+LAPTOP: Final = {"width": 1280, "height": 800}
+# What stays in place while the page scrolls would stand in the middle of a long picture.
+UNSTUCK: Final = ".top { position: static !important; }"
+CONSENT: Final = (
+    "/oauth/authorize/?response_type=code&client_id=claude&scope=read+write"
+    "&redirect_uri=http://127.0.0.1:8123/callback&code_challenge_method=S256&code_challenge="
+    + "x"
+    * 43
+)
+
+
+def main() -> None:
+    """Serve the sample library and take the pictures."""
+    log = Path(HOME) / "serve.log"
+    with log.open("w") as output, started(SERVE, output) as process:
+        link = wait_for(lambda: LINK.findall(log.read_text()), process)[-1]
+        wait_for(lambda: "Ctrl-C" in log.read_text(), process)
+        wait_for(lambda: not Source.objects.exclude(state=State.READY).exists(), process)
+        talk = Video.objects.get(title="Why captions have times")
+        Application.objects.create(
+            name="Claude",
+            client_id="claude",
+            client_type="public",
+            authorization_grant_type="authorization-code",
+            redirect_uris="http://127.0.0.1:8123/callback",
+        )
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+            take_all(browser, link, talk.pk)
+            browser.close()
+
+
+def take_all(browser: Browser, link: str, talk: int) -> None:
+    """Take each picture, signed in by the link except the sign-in page."""
+    origin = link.partition("/sign-in/")[0]
+    context = browser.new_context(reduced_motion="reduce")
+    context.new_page().goto(link)
+    state: Any = context.storage_state()
+
+    def take(
+        name: str,
+        path: str,
+        *,
+        size: Any = LAPTOP,
+        act: Callable[[Page], None] = lambda page: None,
+        is_stranger: bool = False,
+        clip: Callable[[Page], Any] = lambda page: None,
+    ) -> None:
+        own = None if is_stranger else state
+        visit = browser.new_context(
+            storage_state=own, viewport=size, reduced_motion="reduce", bypass_csp=True
+        )
+        page = visit.new_page()
+        page.goto(origin + path, wait_until="load")
+        act(page)
+        page.wait_for_timeout(1_000)  # pictures of sources, and what arrives by itself
+        area = clip(page)
+        save(name, page.screenshot(clip=area, full_page=area is not None))
+        visit.close()
+
+    take("library", "/library/")
+    take("video", f"/videos/{talk}/?q=words", act=highlight)
+    take("sign-in", "/sign-in/", size={"width": 540, "height": 540}, is_stranger=True)
+    take("consent", CONSENT, size={"width": 500, "height": 660})
+    take("tokens", "/tokens/", size={"width": 840, "height": 900}, act=unfold, clip=from_clients)
+
+
+def highlight(page: Page) -> None:
+    """Highlight a line of the transcript by keyboard, and go back to the first match."""
+    page.wait_for_timeout(1_000)
+    page.evaluate(
+        """() => {
+          const line = [...document.querySelectorAll("[data-passage] *")].findLast(
+            (each) => each.textContent.includes("and you know how fast somebody speaks"));
+          getSelection().selectAllChildren(line);
+        }"""
+    )
+    page.keyboard.press("h")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(500)
+    page.evaluate("document.activeElement.blur()")
+    page.mouse.move(2, 2)
+
+
+def unfold(page: Page) -> None:
+    page.add_style_tag(content=UNSTUCK)
+    page.get_by_text("How to load it").click()
+
+
+def from_clients(page: Page) -> Any:
+    """Return the part of the page from the list of clients on."""
+    top, height = page.evaluate(
+        """[document.querySelector("#mcp-clients").getBoundingClientRect().top + scrollY - 16,
+            document.documentElement.scrollHeight]"""
+    )
+    return {"x": 0, "y": top, "width": 840, "height": height - top}
+
+
+def save(name: str, picture: bytes) -> None:
+    """Save a picture with few colours, as small as it gets."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    few = image.quantize(COLORS, dither=Image.Dither.NONE)
+    few.save(IMAGES / f"{name}.png", optimize=True)
+    print(f"{name}.png {image.width} × {image.height}")
+
+
+if __name__ == "__main__":
+    main()
