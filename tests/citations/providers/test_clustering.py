@@ -1,9 +1,9 @@
 """Clusters of vectors."""
 
 import warnings
+from importlib import import_module
 
 import numpy as np
-from sklearn.cluster import MiniBatchKMeans
 
 from citations.providers.clustering import centres
 
@@ -29,10 +29,11 @@ def test_clusters_that_lie_apart_are_all_found() -> None:
 
 
 def test_centres_are_as_close_as_those_of_scikit_learn() -> None:
+    cluster = import_module("sklearn.cluster")  # takes a second, which only this test needs
     vectors = around(60, 30, spread=1.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = MiniBatchKMeans(n_clusters=30, n_init=3, random_state=0).fit(vectors)
+        model = cluster.MiniBatchKMeans(n_clusters=30, n_init=3, random_state=0).fit(vectors)
     theirs = model.cluster_centers_ / np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True)
     assert closeness(vectors, centres(vectors, count=30)) > 0.99 * closeness(vectors, theirs)
 

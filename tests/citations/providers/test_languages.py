@@ -1,5 +1,6 @@
+from importlib import import_module
+
 import pytest
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from citations.providers.languages import is_in, probabilities, stop_words
 
@@ -42,7 +43,8 @@ def test_languages_come_in_the_order_of_their_probability() -> None:
 
 
 def test_english_stop_words_are_those_that_keybert_uses() -> None:
-    assert stop_words("en-GB") == stop_words("") == ENGLISH_STOP_WORDS
+    text = import_module("sklearn.feature_extraction.text")  # takes long; only this test needs it
+    assert stop_words("en-GB") == stop_words("") == text.ENGLISH_STOP_WORDS
 
 
 def test_stop_words_are_those_of_the_language() -> None:
