@@ -19,7 +19,7 @@ Video.objects.filter(youtube_id="sharedvideo").delete()
 """
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _removed(site: Site) -> Iterator[None]:
     yield
     site.python(REMOVE)
@@ -40,6 +40,7 @@ def test_the_bookmark_opens_the_form_from_the_page_of_a_video(visit: Open, site:
         expect(form.locator("#added")).to_contain_text("not added")
 
 
+@pytest.mark.usefixtures("_removed")
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
 def test_a_phone_shares_to_the_form_through_the_sign_in(
     visit: Open, site: Site, scripts: bool

@@ -80,11 +80,14 @@ def served(kb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servi
             EMBEDDING_PROVIDER="local",
             MODELS_DIR=str(sources.ROOT / "build" / "models"),
         )
-        until(lambda: server.json("sources")["total"] == 5, seconds=240)
-        until(
-            lambda: all(row["state"] == "ready" for row in server.json("sources")["sources"]),
-            seconds=240,
-        )
+        token = server.json("token", "create", "waiting")["token"]
+        with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=30) as http:
+
+            def has_indexed() -> bool:
+                page = http.get(f"{server.url}/api/v1/sources").json()
+                return bool(page["total"] == page["counts"]["ready"] == 5)
+
+            until(has_indexed, seconds=240)
         yield server
         server.end(signal.SIGTERM)
 
