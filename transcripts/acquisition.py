@@ -112,7 +112,8 @@ def request_files(
     ``MediaTooLarge``.
     """
     accepted = files.candidates(uploads)
-    if not files.select(name for name, _ in accepted):
+    selected = files.select(name for name, _ in accepted)
+    if not selected:
         raise errors.InvalidInput(
             "None of these files has the name of a transcript.",
             hint=f"Known formats: {' '.join(files.FORMATS)}",
@@ -120,7 +121,7 @@ def request_files(
     for name, data in accepted:
         storage.check_size(name, data)
     with transaction.atomic():
-        target = accepted[0][0] if len(accepted) == 1 else f"{len(accepted)} files"
+        target = selected[0].name if len(selected) == 1 else f"{len(selected)} transcripts"
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,

@@ -1,6 +1,6 @@
 """The add box: addresses and caption files become jobs, documents and pasted texts are stored."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from citations.ingest import discovery
 from citations.library.filters import find_source
 from citations.tasks import send as send_source
 from transcripts import acquisition, library, media, storage
+from transcripts import files as caption_files
 from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
@@ -69,7 +70,8 @@ def add(request: PageRequest) -> HttpResponse:
     form = AddForm(request.POST, request.FILES)
     outcomes = _add_all(request, form.checked(request.access), form)
     if request.htmx:
-        return fragment(request, "citations/_add_outcomes.html", {"outcomes": outcomes})
+        context = {"outcomes": outcomes, "counts": _counts(request, outcomes)}
+        return fragment(request, "citations/_add_outcomes.html", context)
     _tell(request, outcomes)
     return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")
 
@@ -137,6 +139,25 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
         outcomes.append(_add_text(values, by=request.user))
     outcomes += [_add_media(values["collection"], file) for file in alone]
     return outcomes + [_add(values, file, by=request.user, alone=is_alone) for file in documents]
+
+
+def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[str, int]]:
+    """Return how many of several files are of each kind, and how many were refused at once."""
+    sent = request.FILES.getlist("files")
+    if len(sent) < 2:
+        return []
+    refused = {outcome.name for outcome in outcomes if outcome.error}
+    names = {document_storage.clean_name(file.name or ""): file for file in sent}
+    playing = [name for name, file in names.items() if media.is_media(file)]
+    documents = [outcome.name for outcome in outcomes if outcome.document]
+    others = names.keys() - refused - {*playing, *documents}
+    counts = (
+        (_("Transcripts"), len(caption_files.select(others))),
+        (_("Documents"), len(documents)),
+        (_("Audio and video"), len({*playing} - refused)),
+        (_("Not added"), len(refused)),
+    )
+    return [(label, count) for label, count in counts if count]
 
 
 def _add_addresses(request: PageRequest, form: AddForm) -> list[AddResult]:

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,8 +19,9 @@ from citations.models.deletions import TAKEN_BACK_WITHIN
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from transcripts import clock, library
+from transcripts import clock, collections, library
 from transcripts.errors import InvalidInput
+from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
 from transcripts.views.requests import PageRequest, back
 
@@ -102,8 +104,15 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> str:
 
 
 def _move(request: PageRequest, chosen: ChosenItems) -> str:
-    target = library.find_collection(request.access, request.POST.get("collection", ""))
-    count = selection.move(request.access, chosen, target)
+    access = request.access
+    with transaction.atomic():
+        if name := request.POST.get("new", "").strip():
+            target = collections.create(name, owner=request.user)
+            own = frozenset({target.pk})
+            access = Scope(readable=access.readable | own, writable=access.writable | own)
+        else:
+            target = library.find_collection(access, request.POST.get("collection", ""))
+        count = selection.move(access, chosen, target)
     text = ngettext(
         "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", count
     )

@@ -108,6 +108,16 @@ onHtmx("afterSettle", ({ detail }) => {
     ?.focus({ preventScroll: true });
 });
 
+// In one column, what is about the words stands above them, folded.
+
+const about = find("#about");
+if (about) {
+  if (matchMedia("(max-width: 60rem)").matches) {
+    for (const part of all("details", about)) part.removeAttribute("open");
+  }
+  about.dataset.folded = "";
+}
+
 // Clicks
 
 /** @param {MouseEvent} event */

@@ -9,7 +9,7 @@ import "./page-view.js";
 import "./palette.js";
 import "./selection.js";
 import "./swaps.js";
-import { all, around, copiedText, copy, find, need, target } from "./dom.js";
+import { all, around, copiedText, copy, find, need, scrolling, target } from "./dom.js";
 
 document.addEventListener("click", (event) => {
   const opener = around(event, "[data-open]");
@@ -23,6 +23,14 @@ document.addEventListener("click", (event) => {
   }
   if (event.target instanceof HTMLDialogElement) event.target.close(); // its backdrop
 });
+
+// A menu that opens below what is in sight comes into it, with the keyboard in its form.
+document.addEventListener("toggle", (event) => {
+  const menu = target(event);
+  if (!menu.matches("details.menu[open]")) return;
+  find(".menu-body", menu)?.scrollIntoView({ block: "nearest", behavior: scrolling() });
+  find("select, input:not([type=hidden]), textarea", menu)?.focus({ preventScroll: true });
+}, true);
 
 document.addEventListener("submit", (event) => {
   const question = target(event).dataset.confirm;

@@ -218,3 +218,22 @@ def test_a_document_is_deleted_with_its_pages_and_bytes(page: Client) -> None:
     Deletion.objects.update(run_after=None)
     selection.carry_out(Deletion.objects.get())
     assert (Source.objects.count(), Document.objects.count(), Page.objects.count()) == (0, 0, 0)
+
+
+def test_a_mixed_batch_is_counted_by_what_its_files_are(
+    page: Client, collection: Collection
+) -> None:
+    found = text_of(
+        upload(
+            page,
+            ("notes.md", NOTES),
+            ("talk.vtt", CAPTIONS),
+            ("talk.srt", CAPTIONS),  # of the same recording
+            ("talk.wav", make_wav()),
+            ("alone.wav", make_wav()),
+            collection="lectures",
+        )
+    )
+    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Not added: 1" in found
+    assert "alone.wav" in found
+    assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))

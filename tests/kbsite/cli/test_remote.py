@@ -270,7 +270,7 @@ def test_more_than_twenty_files_are_sent_together(
         (tmp_path / f"glacier-{number}.vtt").write_text(said)
     (tmp_path / "broken.vtt").write_text("WEBVTT\n")
     added = terminal.json("add", str(tmp_path), "--tag", "ice", "--wait")
-    assert [(job["target"], job["state"]) for job in added["jobs"]] == [("22 files", "done")]
+    assert [(job["target"], job["state"]) for job in added["jobs"]] == [("22 transcripts", "done")]
     assert [problem["name"] for problem in added["problems"]] == ["broken.vtt"]
     assert served.json("list", "--tag", "ice")["total"] == 21
 
