@@ -533,3 +533,24 @@ def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
     found.context.set_offline(True)
     page.get_by_label("Filter by title").fill("x")
     expect(page.locator("#notices [role=alert]")).to_contain_text("does not answer")
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "advice"),
+    [
+        (503, "no upstream", "Wait some seconds"),
+        (429, "", "Wait some seconds"),
+        (500, "<html><body>Error</body></html>", "Reload the page"),
+    ],
+)
+def test_what_a_proxy_refuses_is_a_notice_that_says_what_to_try(
+    visit: Callable[..., Visit], status: int, body: str, advice: str
+) -> None:
+    ada = visit()
+    page = ada.go("/library/")
+    page.route("**/library/?q=*", lambda route: route.fulfill(status=status, body=body))
+    page.locator("#q").fill("talk")
+    notice = page.locator("#notices .notice-error[role=alert]")
+    expect(notice).to_contain_text(advice)
+    assert body not in notice.inner_text() or not body
+    expect(page.locator("[data-item]").first).to_be_visible()  # what was there stays

@@ -85,15 +85,21 @@ export function announce(text) {
   setTimeout(() => { announcer.textContent = text.replaceAll(/\s+/g, " ").trim(); }, 50);
 }
 
-/** Return the notice of a server that is out of reach. */
-export function silence() {
+/**
+ * Return the notice of a server that does not answer as it should.
+ * @param {string} text
+ */
+export function failure(text) {
   const notice = document.createElement("div");
   notice.className = "notice notice-error";
   notice.setAttribute("role", "alert");
-  notice.textContent =
-    gettext("The server does not answer. Check that it runs, then try again.");
+  notice.textContent = text;
   return notice;
 }
+
+/** Return the notice of a server that is out of reach. */
+export const silence = () =>
+  failure(gettext("The server does not answer. Check that it runs, then try again."));
 
 /**
  * Copy a text, and mark the button that did it.

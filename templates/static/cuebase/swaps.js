@@ -1,6 +1,6 @@
 // What htmx swaps in: folds stay open, focus and position stay, news are announced.
 
-import { all, announce, find, need, onHtmx, silence, target } from "./dom.js";
+import { all, announce, failure, find, need, onHtmx, silence, target } from "./dom.js";
 import { gettext } from "./texts.js";
 
 /** Renew the library's list of videos where the page has one. */
@@ -96,6 +96,14 @@ function refiningFailed(event) {
 }
 
 onHtmx("responseError", refiningFailed);
+// What stands before the server, such as a proxy, refuses with a page or a few words of its own.
+onHtmx("beforeSwap", ({ detail }) => {
+  if (detail.xhr.status < 400 || detail.serverResponse.includes('class="notice')) return;
+  const isBusy = [429, 502, 503, 504].includes(detail.xhr.status);
+  detail.serverResponse = failure(isBusy
+    ? gettext("The server has too much to do. Wait some seconds, then try again.")
+    : gettext("The server could not do this. Reload the page, then try again.")).outerHTML;
+});
 onHtmx("sendError", (event) => {
   refiningFailed(event);
   need("#notices").replaceChildren(silence());
