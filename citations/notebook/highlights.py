@@ -28,6 +28,8 @@ MAX_TAG: Final = 60  # characters
 MOST_IN_SOURCE: Final = 2_000  # that a reader shows
 MOST_NAMED: Final = 200  # sources and tags to filter by
 
+Span = tuple[int, int]  # characters [first, last)
+
 DETAILS: Final = (
     "author",
     "source__collection",
@@ -217,14 +219,34 @@ def list_highlights(
     )
 
 
-def in_source(scope: Scope, user: User | None, source: Source) -> tuple[PlacedHighlight, ...]:
-    """Return the highlights of a source as its text is now, in its order; lost ones last."""
+def in_source(
+    scope: Scope, user: User | None, source: Source, *, within: Span | None = None
+) -> tuple[PlacedHighlight, ...]:
+    """Return the highlights of a source as its text is now, in its order; lost ones last.
+
+    ``within`` are the characters that are shown: highlights elsewhere are left out.
+    """
     rows = Highlight.objects.readable(scope, user).filter(source=source)
+    if within:
+        # Where the text has changed since, only placing them says where they are.
+        there = Q(span_start__lt=within[1], span_end__gt=within[0])
+        rows = rows.filter(there | ~Q(digest=source.digest))
     rows = rows.select_related("author").order_by("span_start", "pk")[:MOST_IN_SOURCE]
-    placed = _in_text(source, rows)
+    placed = [each for each in _in_text(source, rows) if _is_within(each, within)]
     return tuple(
         sorted(placed, key=lambda each: each.locator.span if each.locator else _AT_THE_END)
     )
+
+
+def count_in_source(scope: Scope, user: User | None, source: Source) -> int:
+    return Highlight.objects.readable(scope, user).filter(source=source).count()
+
+
+def _is_within(placed: PlacedHighlight, shown: Span | None) -> bool:
+    if shown is None or placed.locator is None:
+        return True
+    first, last = placed.locator.span
+    return first < shown[1] and last > shown[0]
 
 
 def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:

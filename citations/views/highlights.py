@@ -18,6 +18,7 @@ from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.views.requests import PageRequest, back, done, fragment, number_of
 
+BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
 PAGE: Final = 30  # highlights per page
 
 
@@ -111,6 +112,13 @@ def _find(request: PageRequest, highlight_id: UUID, *, write: bool) -> PlacedHig
 
 def _beside(request: PageRequest, placed: PlacedHighlight) -> HttpResponse:
     source = placed.row.source
-    kept = highlights.in_source(request.access, request.user, source)
-    context = {"highlights": kept, "latest": placed.row.pk}
+    within = None
+    if placed.locator is not None:
+        first, last = placed.locator.span
+        within = (first - BESIDE, last + BESIDE)
+    context = {
+        "highlights": highlights.in_source(request.access, request.user, source, within=within),
+        "highlight_count": highlights.count_in_source(request.access, request.user, source),
+        "latest": placed.row.pk,
+    }
     return fragment(request, "citations/_highlights_beside.html", context)

@@ -34,6 +34,7 @@ from transcripts.views.requests import PageRequest, fragment
 
 LISTED: Final = 200  # matches that are listed at once
 NOTES: Final = 20
+HIGHLIGHTS: Final = 100  # that are listed beside the text; all of the shown part are marked in it
 TURNS: Final = 100  # of a speaker that are shown at once
 STRIP: Final = 1_000  # units of its width
 A_YEAR: Final = 365 * 24 * 3600  # seconds
@@ -89,7 +90,8 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
     transcript = library.find_transcript(video, language=parameters.language)
     text = reading_transcript.read(transcript)
-    kept = _highlights(request, Source.objects.filter(transcript=transcript).first())
+    source = Source.objects.filter(transcript=transcript).first()
+    kept = _highlights(request, source, text.chunk(index).span)
     colored = highlights.colored(kept)
     context = {
         "video": video,
@@ -145,14 +147,10 @@ def _reading(
     )
     duration = max(video.duration or 0, text.duration, 1)
     source = Source.objects.filter(transcript=transcript).first()
-    kept = _highlights(request, source)
+    index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
+    kept = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
     part = _part(
-        video,
-        text,
-        parameters,
-        position,
-        index=parameters.chunk,
-        highlights=highlights.colored(kept),
+        video, text, parameters, position, index=index, highlights=highlights.colored(kept)
     )
     listed = _listed(text, position, parameters.query)
     is_paragraphs = parameters.view == "paragraphs"
@@ -160,7 +158,8 @@ def _reading(
         "transcript": transcript,
         "speakers": speakers(text.turns),
         "source": source,
-        "highlights": kept,
+        "highlights": kept[:HIGHLIGHTS],
+        "highlight_count": _highlight_count(request, source),
         "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
         "part": part,
@@ -207,8 +206,16 @@ def _progress(
     }
 
 
-def _highlights(request: PageRequest, source: Source | None) -> tuple[PlacedHighlight, ...]:
-    return highlights.in_source(request.access, request.user, source) if source else ()
+def _highlights(
+    request: PageRequest, source: Source | None, within: tuple[int, int] | None
+) -> tuple[PlacedHighlight, ...]:
+    if source is None:
+        return ()
+    return highlights.in_source(request.access, request.user, source, within=within)
+
+
+def _highlight_count(request: PageRequest, source: Source | None) -> int:
+    return highlights.count_in_source(request.access, request.user, source) if source else 0
 
 
 def _part(
@@ -217,13 +224,13 @@ def _part(
     parameters: ReaderParameters,
     position: Position,
     *,
-    index: int | None,
+    index: int,
     highlights: Sequence[ColoredSpan],
 ) -> TranscriptPart:
-    """Return the time chunk of an index, or else that of the position. Raises ``ChunkNotFound``."""
+    """Return the time chunk of an index. Raises ``ChunkNotFound``."""
     return part_of(
         text,
-        index=text.chunk_at(position.latest) if index is None else index,
+        index=index,
         query=parameters.query,
         marked=position.marked,
         highlights=highlights,

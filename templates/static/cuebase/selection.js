@@ -160,7 +160,7 @@ function showList(fresh) {
   const list = find("#highlights-beside");
   const count = find("#beside-highlights [data-count]");
   list?.replaceWith(fresh);
-  if (count) count.textContent = String(all(".side-highlight", fresh).length);
+  if (count) count.textContent = fresh.dataset.total ?? "";
 }
 
 // When it opens

@@ -255,3 +255,18 @@ def test_a_reader_with_many_highlights_reads_the_text_once(
     with CaptureQueriesContext(connection) as queries:
         assert len(highlights.in_source(scope, owner, talk)) == 10
     assert len(queries) <= 3
+
+
+def test_of_a_long_recording_only_the_highlights_of_the_shown_part_are_listed(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    kept = [keep(scope, owner, talk, SAID, start=n * 30_000) for n in range(3)]
+    places = [placed.locator.span for placed in kept if placed.locator]
+    within = (places[1][0], places[1][1])
+    [shown] = highlights.in_source(scope, owner, talk, within=within)
+    assert shown.row == kept[1].row
+    assert highlights.count_in_source(scope, owner, talk) == 3
+    Source.objects.filter(pk=talk.pk).update(digest="0" * 32)  # as after new captions
+    talk.refresh_from_db()
+    [shown] = highlights.in_source(scope, owner, talk, within=within)
+    assert shown.row == kept[1].row
