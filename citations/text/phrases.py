@@ -205,10 +205,11 @@ class Wording:
             yield _Token(self._known[form][0], *match.span(), self._known[form][1])
 
     def _is_content(self, word: str, form: str) -> bool:
+        """Tell whether a word can name something; an identifier such as “X_0” names little."""
         return (
             SHORTEST <= len(word) <= LONGEST_WORD
             or (len(form) > 1 and form.isalpha() and form.isupper())
-        ) and not (word in self._empty or word in FILLERS or word[0].isdigit())
+        ) and not (word in self._empty or word in FILLERS or word[0].isdigit() or "_" in word)
 
 
 def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:

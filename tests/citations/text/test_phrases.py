@@ -43,6 +43,11 @@ def test_abbreviations_and_names_keep_their_capitals() -> None:
     assert names("The GPU is fast. A GPU is hot. Buy the GPU.", KERNELS)[0].startswith("GPU")
 
 
+def test_an_identifier_names_no_section() -> None:
+    text = "The X_0 is the state. An X_0 grows. Each X_0 and my_value grow, the state as well."
+    assert names(text, KERNELS)[0] == "State"
+
+
 def test_speakers_name_no_section() -> None:
     text = (
         "Aaron van Dam: The wallet is new. Aaron van Dam: The wallet is safe. Aaron van Dam: Yes."

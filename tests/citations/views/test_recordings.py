@@ -326,6 +326,13 @@ def test_chapters_are_shown_with_their_length_and_what_they_are_about(
     assert "15 s" in found
 
 
+def test_the_view_of_chapters_has_their_list_once(page: Client, talk: Video) -> None:
+    Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
+    for view in ("captions", "chapters"):
+        shown = text_of(page.get(f"/videos/{talk.pk}/?view={view}"))
+        assert shown.count("Something else") - shown.count('chapter-title wrap">Something') == 1
+
+
 def test_without_chapters_the_view_leads_to_the_paragraphs(page: Client, talk: Video) -> None:
     assert "It has no chapters" in text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
 
