@@ -102,9 +102,12 @@ class Serving:
         return any(check["name"] == "Worker" and check["state"] == "ok" for check in checks)
 
     def worker_pid(self) -> int | None:
-        return next(
-            (pid for pid, line in processes_of(self.home).items() if "--with-parent" in line), None
-        )
+        for children in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):  # the thread or the worker has ended
+                for pid in map(int, children.read_text().split()):
+                    if b"--with-parent" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                        return pid
+        return None
 
     def end(self, number: int) -> int:
         with contextlib.suppress(ProcessLookupError):
