@@ -199,10 +199,10 @@ def named(question: str) -> str:
     """Return the subject of a question, or of the one before it; else the question, quoted."""
     text = " ".join(question.split())
     own, context = separated(text)
-    text = context if context and not content_words(_MORE.sub("", own)) else own
+    text = without_connective(context if context and not content_words(_MORE.sub("", own)) else own)
     rest = subject(text)
     has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
-    return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text}”"
+    return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text[:1].upper()}{text[1:]}”"
 
 
 def _pieces(text: str) -> list[str]:

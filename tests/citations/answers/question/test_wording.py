@@ -204,5 +204,5 @@ def test_whatever_is_asked_can_be_named_in_a_line(question: str) -> None:
 
 def test_what_is_missing_is_named_without_the_question_before_it() -> None:
     part = "and how does soup get its taste? (What does the error do)"
-    assert named(part) == "“and how does soup get its taste?”"
+    assert named(part) == "“How does soup get its taste?”"
     assert named("And why? (What is entropy?)") == "entropy"
