@@ -7,6 +7,7 @@ loaded with an empty cache; each interaction is done ``ROUNDS`` times, and its l
 """
 
 import argparse
+import os
 import platform
 import shlex
 import statistics
@@ -113,6 +114,7 @@ def fill(count: int) -> dict[str, str]:
 
 def section(browser: Browser, link: str, addresses: dict[str, str]) -> Iterator[str]:
     """Yield the section of the results."""
+    before = os.getloadavg()[0]
     parts = urlsplit(link)
     origin = f"{parts.scheme}://{parts.netloc}"
     first = browser.new_context()
@@ -122,7 +124,8 @@ def section(browser: Browser, link: str, addresses: dict[str, str]) -> Iterator[
     yield ""
     yield f"`{shlex.join(['python', 'bench/pages.py', *sys.argv[1:]])}`, Chromium"
     yield f"{browser.version}, Python {platform.python_version()}; weight without thumbnails and"
-    yield "images of pages, with an empty cache; a library of 10,000 documents."
+    yield "images of pages, with an empty cache; a library of 10,000 documents. Load of the machine"
+    yield f"before: {before:.1f}."
     yield ""
     yield "| page | weight, kB | layout shift | blank for, ms | goals |"
     yield "|---|---:|---:|---:|---|"

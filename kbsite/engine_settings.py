@@ -83,7 +83,7 @@ EMBEDDING_PROVIDER = option(
     "EMBEDDING_PROVIDER",
     "local",
     "Embedding provider: local, voyage, openai, e5-small, bge, bge-base or ollama. "
-    "The first ingest locks the library to it.",
+    "The first source that is indexed locks the library to it.",
 )
 EMBEDDING_MODEL = option(
     "EMBEDDING_MODEL", "", "A model of that provider, by name or folder; empty: its default."

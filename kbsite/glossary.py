@@ -76,7 +76,7 @@ TERMS: Final = (
             "To prepare a source so that it is found: by words within seconds, by meaning once "
             "its chunks are embedded."
         ),
-        avoided=("re-index", "re-indexing"),
+        avoided=("re-index", "re-indexing", "ingest", "ingests", "ingestion"),
     ),
     GlossaryTerm(
         word=_("job"),

@@ -130,7 +130,9 @@ def embeddings() -> dict[str, Any]:
     space = vector_space.active()
     if space is None:
         configured = vector_space.describe(*vector_space.configured())
-        detail = f"locked to no model yet; the first ingest locks them to {configured}"
+        detail = (
+            f"locked to no model yet; the first source that is indexed locks them to {configured}"
+        )
         return {"ok": True, "detail": detail}
     return {"ok": True, "detail": f"locked to {space}"}
 

@@ -20,7 +20,7 @@ BESIDE: Final = 20  # characters between two passages that follow each other, at
 
 # The least score for each name of a confidence: “First passages by their score” in
 # bench/RESULTS.md.
-CONFIDENCES: Final = ((0.98, "high"), (0.9, "middling"), (0.0, "low"))
+CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ def plan(to: conf.EmbeddingChoice) -> MigrationPlan:
     if active is None:
         raise MigrationConflict(
             "There is nothing to migrate: nothing is embedded yet.",
-            hint="Set EMBEDDING_PROVIDER; the first ingest locks the library.",
+            hint="Set EMBEDDING_PROVIDER; the first source that is indexed locks the library.",
         )
     provider, model, dimensions = registry.identity(to)
     if (provider, model, dimensions) == (active.provider, active.model, active.dimensions):

@@ -129,7 +129,7 @@ def printed_place(citation: Citation) -> str:
 
 _CONFIDENCES = {
     "high": gettext_lazy("high confidence"),
-    "middling": gettext_lazy("middling confidence"),
+    "medium": gettext_lazy("medium confidence"),
     "low": gettext_lazy("low confidence"),
 }
 

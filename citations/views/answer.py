@@ -29,7 +29,7 @@ from transcripts.views import events
 logger = logging.getLogger(__name__)
 
 # The least share for each name of a confidence.
-CONFIDENCES: Final = ((0.75, "high"), (0.45, "middling"), (0.0, "low"))
+CONFIDENCES: Final = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

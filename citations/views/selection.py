@@ -23,6 +23,7 @@ from transcripts import clock, collections, library
 from transcripts.errors import InvalidInput
 from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
+from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, back
 
 
@@ -38,8 +39,13 @@ def change(request: PageRequest) -> HttpResponse:
     if action is None:
         raise InvalidInput("What is to be done is not known.", hint="Reload the library.")
     chosen = selection.select(request.access, request.POST.getlist("item"))
-    if message := action(request, chosen):
-        messages.success(request, message)
+    try:
+        if message := action(request, chosen):
+            messages.success(request, message)
+    except InvalidInput as error:  # told on the list, where it can be done otherwise
+        text = f"{translated(error.message)} {translated(error.hint)}".rstrip()
+        messages.error(request, text)
+        return back(request, reverse("library"))
     return redirect("archive") if name == "export" else back(request, reverse("library"))
 
 

@@ -58,9 +58,7 @@ class DatabaseStatus:
         for space in self.spaces:
             _print_space(space)
         if not self.spaces:
-            say(
-                "Locked to no embedding model yet: the first ingest locks it to the configured one."
-            )
+            say("Locked to no embedding model yet: the first source that is indexed decides.")
         if self.mismatch:
             say(self.mismatch, "red")
             say(self.hint)

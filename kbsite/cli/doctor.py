@@ -112,7 +112,7 @@ def _pgvector() -> Result:
 def _embedding_model() -> Result:
     space = vector_space.active()  # raises if the settings name another model
     if space is None:
-        return True, "none is needed before the first ingest", ""
+        return True, "none is needed before the first source is indexed", ""
     vector_space.embedder_of(space)  # raises if it is unavailable
     return True, space.model, ""
 

@@ -236,6 +236,13 @@ def test_an_odd_change_is_refused(page: Client, sent: dict[str, str], status: in
     assert page.post("/library/change/", sent).status_code == status
 
 
+def test_a_change_that_cannot_be_made_is_told_on_the_list(page: Client, talk: Video) -> None:
+    sent = {"action": "tag", "tags": "", "item": f"video-{talk.pk}", "next": "/library/?q=l"}
+    answer = page.post("/library/change/", sent, follow=True)
+    assert answer.redirect_chain == [("/library/?q=l", 302)]
+    assert "No tag is named." in text_of(answer)
+
+
 def test_a_selection_is_exported_as_an_archive_of_its_own(
     page: Client, talk: Video, collection: Collection
 ) -> None:
@@ -248,6 +255,8 @@ def test_a_selection_is_exported_as_an_archive_of_its_own(
 
 def test_what_has_no_text_is_not_exported(page: Client, collection: Collection) -> None:
     bare = Video.objects.create(collection=collection, key="bare", title="Nothing said")
-    response = page.post("/library/change/", {"item": f"video-{bare.pk}", "action": "export"})
-    assert response.status_code == 422
+    sent = {"item": f"video-{bare.pk}", "action": "export"}
+    assert "None of these has a text yet." in text_of(
+        page.post("/library/change/", sent, follow=True)
+    )
     assert not Archive.objects.exists()
