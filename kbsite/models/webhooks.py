@@ -64,7 +64,7 @@ class Webhook(models.Model):
     @property
     def told(self) -> list[str]:
         """What it tells, in the language of the page."""
-        return [str(WebhookKind(kind).label) for kind in self.events]
+        return [_told(kind) for kind in self.events]
 
     @property
     def old_secret_until(self) -> Any:
@@ -147,7 +147,7 @@ class WebhookDelivery(QueuedWork):
     @property
     def message(self) -> str:
         """What it tells, in the language of the page."""
-        return str(_("a test message") if self.kind == TEST else WebhookKind(self.kind).label)
+        return _told(self.kind)
 
     class Meta:
         ordering = ("-pk",)
@@ -177,3 +177,7 @@ class WebhookDelivery(QueuedWork):
         """Record that it is not sent any more."""
         ended = {"state": self.State.FAILED, "finished_at": clock.now(), "run_after": None}
         self.change(status=status, **ended, **error_columns(error))
+
+
+def _told(kind: str) -> str:
+    return str(_("a test message") if kind == TEST else WebhookKind(kind).label)
