@@ -43,6 +43,7 @@ _IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
 _CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
 _NOT_SAID: Final = re.compile(r"(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s))\W*$", re.I)
 _DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
+_INDEFINITE: Final = re.compile(r"an?|eine?|une?|una")
 _PLURAL: Final = re.compile(r"\b(?:are|sind|sont|son)$", re.IGNORECASE)
 # Not bias, loss, physics.
 _ENGLISH_PLURAL: Final = re.compile(r"(?<![aius])(?<!ic)s$", re.IGNORECASE)
@@ -168,5 +169,8 @@ def _question(term: str, match: re.Match[str], sentence: str, language: str) -> 
     article = f"{own['article'].lower()} " if own["article"] else ""
     is_same = own["term"].casefold() == term.casefold()
     written = term if is_same and term[0].islower() else own["term"]
-    is_plural = bool(_PLURAL.search(match[0])) or _names_several(match[0], own["term"], language)
+    is_indefinite = bool(_INDEFINITE.fullmatch(article.strip()))  # “an alternating series”
+    is_plural = not is_indefinite and (
+        bool(_PLURAL.search(match[0])) or _names_several(match[0], own["term"], language)
+    )
     return _ASKED[language][is_plural].format(f"{article}{written}")

@@ -16,7 +16,7 @@ FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
-PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
+PUNCTUATED: Final = 0.4  # of a text that stands in sentences with a stop, if it has punctuation
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
 _DEPENDENT: Final = re.compile(
@@ -183,7 +183,8 @@ def _sentences(text: str) -> Iterator[Span]:
     headings and beginnings are left out.
     """
     spans = split(text)
-    if sum(ends_with_stop(text[first:last]) for first, last in spans) >= PUNCTUATED * len(spans):
+    stopped = sum(last - first for first, last in spans if ends_with_stop(text[first:last]))
+    if stopped >= PUNCTUATED * len(text):
         spans = list(_joined(text, spans))
     for first, last in spans:
         piece = text[first:last]
@@ -193,15 +194,22 @@ def _sentences(text: str) -> Iterator[Span]:
 
 
 def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    begin: int | None = None
-    for first, last in spans:
-        begin = first if begin is None or last - begin > LONGEST else begin
-        piece = text[first:last]
+    run: list[Span] = []
+    for span in spans:
+        run.append(span)
+        piece = text[slice(*span)]
         if ends_with_stop(piece):
-            yield begin, last
-            begin = None
+            yield from _pieces(run) or [(run[0][0], span[1])]
+            run = []
         elif piece.endswith(("\n", "\r")):  # a heading, or the rest of the last page's sentence
-            begin = None
+            yield from _pieces(run)
+            run = []
+    yield from _pieces(run)
+
+
+def _pieces(run: Sequence[Span]) -> Sequence[Span]:
+    """Return the parts of what is too long for a sentence: speech without stops; else nothing."""
+    return run if run and run[-1][1] - run[0][0] > LONGEST else ()
 
 
 # What stands around them

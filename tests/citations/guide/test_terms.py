@@ -38,6 +38,11 @@ def definitions(term: str, sentence: str, language: str = "en") -> list[Definiti
             "Layer styles are a great way to add effects to text.",
             "What are layer styles?",
         ),
+        (
+            "alternating series",
+            "A series whose terms change their signs is called an alternating series.",
+            "What is an alternating series?",
+        ),
         ("tokens", "The text is split into chunks called tokens.", "What are tokens?"),
         ("bias", "The shift is called bias: a constant that is added.", "What is bias?"),
         ("sourdough", "In practice, sourdough means bread without yeast.", "What is sourdough?"),

@@ -7,11 +7,14 @@ from uuid import UUID
 
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
 from django.test import Client
 from django.utils.html import escape
 
 from citations.errors import ModelRefused
+from citations.library.sources import Counts
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
+from citations.passages import Results, SearchMode
 from citations.providers import registry
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
@@ -248,6 +251,21 @@ def test_where_nothing_is_found_the_page_says_what_could_be_added(
     found = text_of(page.get("/search/?q=photosynthesis&mode=lexical"))
     assert "If no source here is about it" in found
     assert '<a href="/library/">' in found
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) -> None:
+    results = Results(query="q", mode=SearchMode.HYBRID, passages=(), nothing_relevant=True)
+    context = {
+        "criteria": {"query": "q"},
+        "results": results,
+        "counts": Counts(ready=3, words=0 if is_indexed else 1),
+        "shown": 0,
+        "groups": (),
+    }
+    shown = " ".join(render_to_string("citations/_search_results.html", context).split())
+    assert ("Nothing in your library seems to answer this" in shown) == is_indexed
+    assert ("Your library is not indexed yet" in shown) != is_indexed
 
 
 def test_sources_that_are_not_indexed_yet_are_told(

@@ -37,6 +37,23 @@ def test_in_speech_without_full_stops_a_definition_begins_with_its_term() -> Non
     assert quote.startswith("so entropy is a measure of disorder")
 
 
+def test_speech_with_few_full_stops_is_lost_to_no_answer() -> None:
+    text = (
+        "There is nobody here. He has fun. Okay so today we have Ada Lovelace she's a mathematician"
+        " at large working mostly on engines she's been there for three years and before she was a"
+        " student so why don't we give a round of applause to the speaker if we have time"
+    )
+    (quote,) = told(passage(text), question="Who is Ada Lovelace?")
+    assert quote.startswith("Okay so today we have Ada Lovelace she's a mathematician")
+
+
+def test_what_is_too_long_for_a_sentence_is_cited_in_parts() -> None:
+    speech = "and then it goes on with something else that was said there " * 14
+    text = f"{WEATHER * 4} so entropy measures the disorder of a gas {speech}"
+    (quote, *_) = told(passage(text))
+    assert "entropy measures" in quote
+
+
 def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
     text = (
         "Much was said before. Entropy measures three things. Disorder is the first. "
