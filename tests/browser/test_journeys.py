@@ -456,6 +456,8 @@ def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path
     page = visit().go(path)
     page.keyboard.press("Control+k")
     page.keyboard.type("audio or video")
+    # Of all that was typed: the list of a part of it would be replaced under the arrow.
+    expect(page.locator(".place-chosen")).to_have_text("Search for “audio or video”")
     expect(page.get_by_role("button", name="Audio or video")).to_be_visible()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")

@@ -193,7 +193,7 @@ def test_a_search_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     page.keyboard.press("e")
     expect(page.locator(".passage").first.locator(".why")).to_be_hidden()
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("Explain its score")
+    expect(page.get_by_role("dialog")).to_contain_text("Say why it is a hit")
     page.keyboard.press("Escape")
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
