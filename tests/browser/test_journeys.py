@@ -234,8 +234,13 @@ def test_the_library_goes_on_while_scrolling(
 
 
 def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/library/")
+    page = visit().go("/library/?view=cards")
     page.get_by_text("Table", exact=True).click()
+    expect(page.locator("table.items")).to_be_visible()
+    page.locator("[data-choice]").first.check()
+    page.get_by_placeholder("tag, another tag").fill("none of its tags")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Remove tags").click()
     expect(page.locator("table.items")).to_be_visible()
     page.get_by_label("Groups").select_option("kind")
     expect(page.locator("tr.group-row").first).to_be_visible()

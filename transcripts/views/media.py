@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from asgiref.sync import sync_to_async
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
@@ -15,7 +17,7 @@ from transcripts import collections, media
 from transcripts.errors import InvalidInput
 from transcripts.locks import release_connection
 from transcripts.models import MediaFile
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, back
 
 RANGE: Final = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
 # Browsers must not run a file's content as part of this site: no sniffing, no scripts.
@@ -58,7 +60,8 @@ def change_media(request: PageRequest, pk: int) -> HttpResponse:
         media.remove(video)
     else:
         raise InvalidInput("No file is chosen.", hint="Choose an audio or video file.")
-    return done(request, _("“%(title)s” was saved.") % {"title": video}, "video", pk=pk)
+    messages.success(request, _("“%(title)s” was saved.") % {"title": video})
+    return back(request, reverse("video", args=(pk,)))
 
 
 def _part_of(file: MediaFile, span: re.Match[str]) -> HttpResponse:

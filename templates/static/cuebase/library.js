@@ -1,6 +1,8 @@
 // The library: several items are selected by mouse or keyboard, and something is done with all.
 
-import { all, announce, around, find, isTyping, need, onHtmx, openDialog } from "./dom.js";
+import {
+  all, announce, around, field, find, isTyping, need, onHtmx, openDialog,
+} from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
 import { ngettext } from "./texts.js";
 
@@ -51,6 +53,12 @@ document.addEventListener("click", (event) => {
     chosenNow();
   }
   if (around(event, "[data-select-none]")) chooseAll(false);
+});
+
+// The list may have been filtered, sorted or shown as a table since the page was loaded.
+document.addEventListener("submit", (event) => {
+  const form = around(event, "[data-selection]");
+  if (form) field("[name=next]", form).value = `${location.pathname}${location.search}`;
 });
 
 /** @param {KeyboardEvent} event */

@@ -78,7 +78,9 @@ def test_a_file_is_added_replaced_and_removed_on_the_page_of_its_recording(
         page.post(f"/videos/{video.pk}/media/", {"media": SimpleUploadedFile(name, head)})
         assert MediaFile.objects.get().name == name
         assert player in text_of(page.get(f"/videos/{video.pk}/"))
-    page.post(f"/videos/{video.pk}/media/", {"remove": "1"})
+    there = f"/videos/{video.pk}/?q=network&t=20s"
+    response = page.post(f"/videos/{video.pk}/media/", {"remove": "1", "next": there})
+    assert response["Location"] == there
     assert not MediaPart.objects.exists()
     assert page.get(f"/videos/{video.pk}/media").status_code == 404
 
