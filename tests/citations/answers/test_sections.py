@@ -14,13 +14,14 @@ from citations.answers.sections import heading
             ["What is backpropagation?", "What does it do? (backpropagation)"],
         ),
         ("What is X? And what does it do?", ["What is X?", "What does it do? (X)"]),
-        (
-            "Was ist ein Gradient? Und was macht er?",
-            ["Was ist ein Gradient?", "Was macht er? (Gradient)"],
-        ),
+        ("Was ist ein Gradient? Und was macht er?", ["Was ist ein Gradient?", "Was macht er?"]),
         (
             "What is a queue? And who invented the pendulum clock?",
             ["What is a queue?", "Who invented the pendulum clock?"],
+        ),
+        (
+            "How does the error go back? And how does soup get its taste?",
+            ["How does the error go back?", "How does soup get its taste?"],
         ),
         ("Who gave the talk and why?", ["Who gave the talk and why?"]),
     ],

@@ -303,7 +303,7 @@ def test_a_card_tells_how_sure_it_is_and_the_printed_number_of_its_page(
         cite(lecture, paper, index=index, ranks=1)
         Citation.objects.filter(window_index=index).update(relevance_score=score)
     found = text_of(page.get(path(lecture)))
-    assert re.findall(r"(\w+) confidence<", found) == ["Low", "Middling", "High"]
+    assert re.findall(r"(\w+) confidence<", found) == ["Low", "Medium", "High"]
     assert re.findall(r'data-tip="Relevance (\d+) %"', found) == ["84", "93", "99"]
     assert "Page 1 (printed xii)</span>" in found
 
