@@ -184,13 +184,12 @@ def fitness(answer: re.Pattern[str] | None, sentence: str) -> float:
 def definition_start(answer: re.Pattern[str], sentence: str) -> int | None:
     """Return the character at which a sentence begins to say what the term is; None if it does not.
 
-    Speech without full stops may say something else before. What “is called” the term stands before
-    it.
+    Speech without full stops may say something else before. What is called the term (“this doubling
+    is called …”) stands before it, often in another sentence.
     """
     for match in answer.finditer(sentence):
-        if _defining(match) == 1:
-            is_subject = match["term"] is not None
-            return match.end() - len(match[0].lstrip(" ,;:.-–—")) if is_subject else 0
+        if match["term"] is not None and _defining(match) == 1:
+            return match.end() - len(match[0].lstrip(" ,;:.-–—"))
     return None
 
 

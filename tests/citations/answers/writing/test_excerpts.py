@@ -31,6 +31,12 @@ def test_a_definition_stands_without_what_was_said_before() -> None:
     assert quote.startswith("So entropy is a measure of them.")
 
 
+def test_what_is_called_by_a_name_is_told_with_it() -> None:
+    text = f"{WEATHER} Each pause is twice as long. This doubling is called backoff. {WEATHER}"
+    (quote,) = told(passage(text), question="What is backoff?")
+    assert quote.startswith("Each pause is twice as long. This doubling is called backoff.")
+
+
 def test_in_speech_without_full_stops_a_definition_begins_with_its_term() -> None:
     text = f"well we had that before so entropy is a measure of disorder okay {WEATHER[:-1]}"
     (quote,) = told(passage(text), question="What is entropy?")
