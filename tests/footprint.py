@@ -15,10 +15,14 @@ class Footprint:
 
     def measure(self) -> None:
         process = psutil.Process()
+        command = process.cmdline()
         self.own = max(self.own, process.memory_info().rss)
         for child in process.children(recursive=True):
             try:
-                self.child = max(self.child, child.memory_info().rss)
+                if (
+                    child.cmdline() != command
+                ):  # until it runs its program, it is a copy of this one
+                    self.child = max(self.child, child.memory_info().rss)
             except psutil.NoSuchProcess:
                 continue
 

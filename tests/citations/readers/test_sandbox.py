@@ -56,11 +56,11 @@ def child(tmp_path: Path) -> Iterator[ChildProcess]:
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        if Path("/proc").is_dir():
+            return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except (ProcessLookupError, FileNotFoundError):  # it may end between the two looks
         return False
-    return (
-        Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z" if Path("/proc").is_dir() else True
-    )
+    return True
 
 
 def gone(pid: int) -> bool:
