@@ -29,9 +29,8 @@ LAPTOP: Final = {"width": 1280, "height": 800}
 UNSTUCK: Final = ".top { position: static !important; }"
 CONSENT: Final = (
     "/oauth/authorize/?response_type=code&client_id=claude&scope=read+write"
-    "&redirect_uri=http://127.0.0.1:8123/callback&code_challenge_method=S256&code_challenge="
-    + "x"
-    * 43
+    "&redirect_uri=http://127.0.0.1:8123/callback&code_challenge_method=S256"
+    f"&code_challenge={'x' * 43}"
 )
 
 

@@ -115,7 +115,8 @@ def find(
     if strategy == Strategy.FLAT or filter.span:
         evidence = [chunk.evidence for chunk in chunks[:limit]]
         if term := answer_types.term(question):
-            about, _ = search(term, filter=filter, limit=search_pipeline.MAX_LIMIT)
+            # The term is looked up as it stands: nothing is imagined that a second search asks for.
+            about, _ = search(term, filter=filter, limit=search_pipeline.MAX_LIMIT, expand=False)
             evidence += _defining(question, about.passages, evidence)
         return _set(evidence, results.stages, notes)
     if strategy == Strategy.TREE_TRAVERSAL:
@@ -174,9 +175,7 @@ def _defining(
         [passage for passage in passages if _has_definition(answer, passage.text)]
     )
     new = [
-        replace(
-            chunk.evidence, score=min(best, chunk.evidence.score)
-        )  # of a search for other words
+        replace(chunk.evidence, score=min(best, chunk.evidence.score))
         for chunk in chunks
         if (chunk.evidence.source, chunk.evidence.spans) not in known
     ]

@@ -60,8 +60,9 @@ def write(
     if collection is not None:
         scope = Scope(readable=scope.readable & {collection.pk})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        contents = _Contents(scope, user, collection, archive, progress, only)
-        contents.with_media = with_media
+        contents = _Contents(
+            scope, user, collection, archive, progress, only, with_media=with_media
+        )
         contents.write()
 
 
@@ -76,12 +77,14 @@ class _Contents:
         archive: zipfile.ZipFile,
         progress: Progress,
         only: Sequence[int],
+        *,
+        with_media: bool,
     ) -> None:
         self.scope, self.user, self.collection = scope, user, collection
         self.archive, self.progress = archive, progress
         self.names: dict[str, FileNames] = {}
         self.index: dict[str, list[tuple[str, str]]] = {}  # folder: addresses and titles
-        self.with_media = False
+        self.with_media = with_media
         self.media: dict[int, str] = {}  # of videos: the paths of their files
         self.players: dict[str, MediaFile] = {}  # of those files, by the pages of their sources
         self.sources = Source.objects.visible(scope).select_related(

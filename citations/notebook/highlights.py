@@ -16,6 +16,7 @@ from citations.models import Highlight, HighlightColor, HighlightQuerySet, Sourc
 from citations.passages import ColoredSpan, Locator
 from citations.quotes import selection, source_texts, verification
 from citations.quotes.selection import SelectedText
+from citations.quotes.source_texts import Span
 from transcripts import library
 from transcripts.errors import Forbidden, InvalidInput
 from transcripts.sanitize import clean, uuid_of
@@ -27,8 +28,6 @@ MAX_TAGS: Final = 20
 MAX_TAG: Final = 60  # characters
 MOST_IN_SOURCE: Final = 2_000  # that a reader shows
 MOST_NAMED: Final = 200  # sources and tags to filter by
-
-Span = tuple[int, int]  # characters [first, last)
 
 DETAILS: Final = (
     "author",

@@ -62,9 +62,9 @@ class Webhook(models.Model):
         return self.description or self.url
 
     @property
-    def told(self) -> list[str]:
+    def event_names(self) -> list[str]:
         """What it tells, in the language of the page."""
-        return [_told(kind) for kind in self.events]
+        return [_name_of(kind) for kind in self.events]
 
     @property
     def old_secret_until(self) -> Any:
@@ -147,7 +147,7 @@ class WebhookDelivery(QueuedWork):
     @property
     def message(self) -> str:
         """What it tells, in the language of the page."""
-        return _told(self.kind)
+        return _name_of(self.kind)
 
     class Meta:
         ordering = ("-pk",)
@@ -179,5 +179,5 @@ class WebhookDelivery(QueuedWork):
         self.change(status=status, **ended, **error_columns(error))
 
 
-def _told(kind: str) -> str:
+def _name_of(kind: str) -> str:
     return str(_("a test message") if kind == TEST else WebhookKind(kind).label)

@@ -131,7 +131,7 @@ def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedS
         if chosen and len({title for _, _, title in chosen}) <= most:
             keys = frozenset(key for _, key, _ in chosen)
             return NamedSource(keys=keys, question=_without(question, mention, chosen[0][0].end))
-    return _standing(question, titles) or NamedSource(keys=frozenset(), question=question)
+    return _by_whole_titles(question, titles) or NamedSource(keys=frozenset(), question=question)
 
 
 def definite_kind(question: str) -> str:
@@ -246,40 +246,38 @@ def _is_distinctive(word: str) -> bool:
 # Whole titles that stand anywhere
 
 
-def _standing(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] | None:
-    """Return the sources whose whole titles stand in a question as nothing but titles can.
+def _by_whole_titles(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] | None:
+    """Return the sources whose whole titles stand in a question and can hardly be subjects there.
 
     Of titles that overlap, the longest counts.
     """
-    asked = question[:MAX_QUESTION]
+    written = {key: title[:MAX_TITLE].strip() for key, title in titles}
     mentions: dict[str, _Mention] = {}
-    for title in sorted({title for _, title in titles}, key=len, reverse=True):
-        mention = _standing_title(asked, title[:MAX_TITLE].strip())
+    for title in sorted(set(written.values()), key=len, reverse=True):
+        mention = _whole_title(question[:MAX_QUESTION], title)
         if mention and not any(mention.title in other for other in mentions):
             mentions[mention.title] = mention
     if not 0 < len(mentions) <= MAX_NAMED:
         return None
-    keys = frozenset(key for key, title in titles if title.strip().casefold() in mentions)
+    keys = frozenset(key for key, title in written.items() if title.casefold() in mentions)
     for mention in sorted(mentions.values(), reverse=True):  # the last one first: places stay right
         question = _without(question, mention, mention.end)
     return NamedSource(keys=keys, question=question)
 
 
-def _standing_title(question: str, title: str) -> _Mention | None:
+def _whole_title(question: str, title: str) -> _Mention | None:
     wanted = title.casefold()
-    start = question.casefold().find(wanted) if len(wanted) >= _SHORTEST else -1
-    end = start + len(title)
-    if (
-        start < 0
-        or question[max(0, start - 1) : start].isalnum()
-        or question[end : end + 1].isalnum()
-    ):
+    if len(wanted) < _SHORTEST or wanted not in question.casefold():
         return None
+    match = re.search(rf"(?<!\w){re.escape(title)}(?!\w)", question, re.IGNORECASE)
+    if match is None:
+        return None
+    start, end = match.span()
     if is_file := bool(_FILE_NAME.fullmatch(title) and _SEPARATOR.search(title)):
         suffix = _SUFFIX.match(question, end)
         end = suffix.end() if suffix else end
     start -= question[:start].endswith(tuple(_QUOTES))
-    end += question[end : end + 1] in _QUOTES and end < len(question)
+    end += end < len(question) and question[end] in _QUOTES
     place = _BEFORE.search(question[:start])
     mention = _Mention(place.start() if place else start, end, wanted, is_placed=place is not None)
     rest = _without(question, mention, end)

@@ -132,22 +132,23 @@ def says_what_it_is(sentence: str) -> bool:
 def term(question: str) -> str:
     """Return the term whose meaning a question asks for; empty if it asks for something else."""
     question = " ".join(question.split())
-    if any(pattern.search(question) for pattern, _ in _ANSWERS):
-        return ""
-    meaning = _MEANING_ASKED.search(question)
+    meaning = None if _particular(question) else _MEANING_ASKED.search(question)
     return meaning["term"] if meaning else ""
 
 
 def expected(question: str) -> re.Pattern[str] | None:
     """Return what occurs in an answer to a question; None where the question does not tell."""
     question = " ".join(question.split())
-    for pattern, answer in _ANSWERS:
-        if pattern.search(question):
-            return answer
-    meaning = _MEANING_ASKED.search(question)
-    if meaning is None:
-        return None
-    term = meaning["term"]
+    meant = term(question)
+    return _meaning_of(meant) if meant else _particular(question)
+
+
+def _particular(question: str) -> re.Pattern[str] | None:
+    """Return what occurs in an answer that is a number, a time, a name or a list."""
+    return next((answer for pattern, answer in _ANSWERS if pattern.search(question)), None)
+
+
+def _meaning_of(term: str) -> re.Pattern[str]:
     again = (
         rf"(?P<asks>\b(?:what|was|qué)\s+(?:{_ARTICLE}\s+)?{_written(term)}{_ASIDE}"
         rf"\s+(?:{_IS}|means?)\b)"

@@ -16,7 +16,7 @@ FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
-PUNCTUATED: Final = 0.4  # of a text that stands in sentences with a stop, if it has punctuation
+PUNCTUATED: Final = 0.4  # of a text, or of its sentences, that has a stop if it is punctuated
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
 _DEPENDENT: Final = re.compile(

@@ -95,6 +95,10 @@ NAMED = {
     "Summarise “week05_lecture.en”": ({22}, "Summarise it"),
     "What does week05_lecture.en say about rent?": ({22}, "What does it say about rent?"),
     "Compare week05_lecture.en and 2024-q3_board-minutes": ({21, 22}, "Compare it and it"),
+    "Was heißt Straße, und was sagt week05_lecture.en zu Größe?": (
+        {22},
+        "Was heißt Straße, und was sagt it zu Größe?",
+    ),
     "Summarise Calculus Volume 1": ({23}, "Summarise it"),
     "What is calculus volume 1 about?": ({23}, "What is it about?"),
     "What does Calculus Volume 1 say about limits?": ({23}, "What does it say about limits?"),
