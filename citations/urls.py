@@ -95,6 +95,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sources/<uuid:source_id>/passages/", sources.show_passages, name="source-passages"),
     path("sources/<uuid:source_id>/progress/", reading_progress.keep, name="source-progress"),
     path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),
+    path("sources/<uuid:source_id>/hit/play/", search.play_hit, name="hit-play"),
     path("sources/<uuid:source_id>/guide/", sources.show_guide, name="source-guide"),
     path("sources/<uuid:source_id>/state/", view_add.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),

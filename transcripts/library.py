@@ -226,6 +226,13 @@ def cues_of(transcript: Transcript) -> tuple[Cue, ...]:
     return _cues(transcript.pk, transcript.digest)
 
 
+def timed_cues(transcript: Transcript) -> tuple[Cue, ...]:
+    """Return the cues with the times of their words, none where these are not known."""
+    rows = Transcript.objects.filter(pk=transcript.pk, digest=transcript.digest)
+    timed = rows.filter(word_times__isnull=False).values_list("cues", "word_times").first()
+    return captions.from_json(timed[0], word_times=timed[1]) if timed else ()
+
+
 def link_at(video: Video, ms: int) -> str:
     """Return the address that plays the video from a moment: on YouTube, or here for a file."""
     if video.youtube_id:

@@ -14,7 +14,7 @@ from citations.quotes.anchoring import AROUND
 from citations.quotes.matching import PreparedText, prepare
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
-from citations.text.blocks import Block, text_of
+from citations.text.blocks import Block, share_of_cue, text_of
 from transcripts.models import Transcript
 
 MAX_BYTES: Final = 128 << 20
@@ -51,8 +51,8 @@ class SourceText:
     def locate(self, span: Span) -> Locator:
         """Return when the characters [first, last) are said, or on which pages they are.
 
-        Times run from the start of the first word to the start of the next word after them; without
-        word times they are those of the cues.
+        Times run from the start of the first word to the start of the next word after them. Without
+        word times, they run from a share of the first cue to the end of the last.
         """
         if not self.offsets:
             return Locator(span=span)
@@ -91,7 +91,15 @@ class SourceText:
         word = bisect_right(self.word_offsets, position) - 1
         if word >= 0 and self.word_offsets[word] >= self.offsets[block]:
             return self.word_starts[word]
-        return _known(self.starts[block])
+        start, end = _known(self.starts[block]), _known(self.ends[block])
+        if start is None or end is None:
+            return start
+        if block + 1 < len(self.offsets):
+            end = min(end, self.starts[block + 1])
+            length = self.offsets[block + 1] - 1 - self.offsets[block]
+        else:
+            length = len(self.text) - self.offsets[block]
+        return share_of_cue(start, end, position - self.offsets[block], length)
 
     def _end(self, position: int, block: int) -> int | None:
         end = _known(self.ends[block])

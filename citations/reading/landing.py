@@ -3,6 +3,7 @@ has none, that is nearest to it in meaning.
 """
 
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,29 +24,57 @@ REMOTE = frozenset({"voyage", "openai", "ollama"})  # models that are not asked 
 MOST_SENTENCES = 24  # of a passage that are embedded
 
 
-def find(source: Source, span: Span, query: str) -> Locator | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """The sentence that is opened and marked, and the passage from it to its end."""
+
+    sentence: Locator
+    rest: Locator
+
+
+def find(source: Source, span: Span, query: str) -> Landing | None:
     """Return the sentence of a passage (characters of the source's text) that a query is about.
 
     The whole passage where neither words nor a model on this machine can tell; None if the source
     has become shorter than that.
     """
     known = source_texts.of(source)
-    first, last = span
-    text = known.text[first:last]
+    text = known.text[slice(*span)]
     if not text.strip():
         return None
-    start, stop = _sentence(source, text, query) or (0, len(text))
-    return known.locate(_on_one_page(known, (first + start, first + stop)))
+    return _landing(known, span, _sentence(source, text, query) or (0, len(text)))
+
+
+def find_by_words(source: Source, span: Span, query: str) -> Landing | None:
+    """Return the sentence with the words of a query, None without such; it needs no model."""
+    known = source_texts.of(source)
+    sentence = _with_words(source, known.text[slice(*span)], query)
+    return _landing(known, span, sentence) if sentence else None
+
+
+def _landing(known: SourceText, span: Span, sentence: Span) -> Landing:
+    first, last = span
+    start, stop = sentence
+    return Landing(
+        sentence=known.locate(_on_one_page(known, (first + start, first + stop))),
+        rest=known.locate((first + start, last)),
+    )
 
 
 def _sentence(source: Source, text: str, query: str) -> Span | None:
-    language = source.language
-    if matched_spans(text, query, language):
-        return nearest_sentence(text, query, language, stops=stop_words(language))
+    if sentence := _with_words(source, text, query):
+        return sentence
     try:
         return _nearest_in_meaning(text, query)
     except KnowledgeBaseError:  # without a model, the passage is marked
         return None
+
+
+def _with_words(source: Source, text: str, query: str) -> Span | None:
+    language = source.language
+    if not matched_spans(text, query, language):
+        return None
+    return nearest_sentence(text, query, language, stops=stop_words(language))
 
 
 def _nearest_in_meaning(text: str, query: str) -> Span | None:

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from citations.text import sentences
+from citations.text.blocks import share_of_cue
 from citations.text.standalone import SPEAKER
 from transcripts.cues import Cue
 from transcripts.reading import full_text
@@ -35,9 +37,13 @@ class SpokenSentence(NamedTuple):
 
 @dataclass(frozen=True)
 class SpokenText:
-    """The cues of a transcript, in time order, as running text."""
+    """The cues of a transcript, in time order, as running text.
+
+    ``words`` are the first characters of words with known times, and those times, in order.
+    """
 
     cues: Sequence[Cue]
+    words: Sequence[tuple[int, int]] = ()
 
     @cached_property
     def text(self) -> str:
@@ -73,16 +79,18 @@ class SpokenText:
         return max((cue.end for cue in self.cues[-50:]), default=0)
 
     def time_at(self, offset: int) -> int:
-        """Return when a character is said: the cue's start, or a share of its duration later."""
-        number = max(0, bisect_right(self.offsets, offset) - 1)
+        """Return when a character is said: its word's time, or a share of the cue's duration."""
         if not self.cues:
             return 0
+        number = max(0, bisect_right(self.offsets, offset) - 1)
+        word = bisect_right(self.words, offset, key=itemgetter(0)) - 1
+        if word >= 0 and self.words[word][0] >= self.offsets[number]:
+            return self.words[word][1]
         cue = self.cues[number]
         # Captions that roll are shown until after the next ones begin.
         following = self.cues[number + 1].start if number + 1 < len(self.cues) else cue.end
-        length = max(0, min(cue.end, following) - cue.start)
-        share = min(1.0, (offset - self.offsets[number]) / max(1, len(cue.text)))
-        return cue.start + round(length * share)
+        end = min(cue.end, following)
+        return share_of_cue(cue.start, end, offset - self.offsets[number], len(cue.text))
 
     def sentence_at(self, offset: int) -> int:
         """Return the number of the sentence of a character."""

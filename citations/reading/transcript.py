@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from citations.providers.languages import stop_words, telling_words
+from citations.readers.source_blocks import cue_blocks
 from citations.reading.sentence_index import SentenceIndex, SentenceMatches
 from citations.reading.speakers import SpeakerTurn, turns
 from citations.reading.spoken_text import SpokenText
@@ -82,5 +83,7 @@ def read(transcript: Transcript) -> TranscriptText:
 
 @lru_cache(maxsize=16)
 def _read(pk: int, digest: str, language: str, seconds: int) -> TranscriptText:
-    cues = library.cues_of(Transcript(pk=pk, digest=digest))
-    return TranscriptText(cues, language=language, chunk_seconds=seconds)
+    transcript = Transcript(pk=pk, digest=digest)
+    cues, timed = library.cues_of(transcript), library.timed_cues(transcript)
+    words = [word for block in cue_blocks(timed) for word in block.words]
+    return TranscriptText(cues, words, language=language, chunk_seconds=seconds)

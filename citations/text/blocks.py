@@ -35,3 +35,11 @@ def text_of(blocks: Sequence[Block]) -> str:
         parts += (" " if gap == 1 else "\n" * gap, block.text)
         length = block.offset + len(block.text)
     return "".join(parts)
+
+
+def share_of_cue(start: int, end: int, position: int, length: int) -> int:
+    """Return when (ms) a character of a cue is said, if all of its characters take as long.
+
+    ``end`` is that of the cue, or the start of the next one, which captions that roll show earlier.
+    """
+    return start + round(max(0, end - start) * min(1.0, max(0, position) / max(1, length)))

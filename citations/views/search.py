@@ -1,7 +1,7 @@
 """The Search page, its filter as removable chips, and selects to extend it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -18,8 +18,10 @@ from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
-from citations.passages import Passage, PassageSource, Results, SearchMode
+from citations.passages import Locator, Passage, PassageSource, Results, SearchMode
 from citations.reading import landing
+from citations.reading.landing import Landing
+from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.search_form import (
@@ -33,6 +35,7 @@ from citations.views.search_form import (
 )
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.scope import Scope
+from transcripts.timecodes import watch_url
 from transcripts.views.requests import PageRequest, back, fragment
 
 LABELS = {
@@ -132,8 +135,12 @@ NEAREST: Final = 3  # passages that are shown where none is likely to be relevan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPassage:
+    """A hit and the place that it is said to be at; ``youtube`` is the address of its sentence."""
+
     rank: int
     passage: Passage
+    place: Locator
+    youtube: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,18 +188,40 @@ def mark(request: PageRequest) -> HttpResponse:
 @require_safe
 def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Redirect to the sentence of a passage that the query is about."""
-    source = find_source(request.access, str(source_id))
-    parameters = PageForm(request.GET).parameters()
-    locator = parameters.quote and landing.find(source, parameters.quote, parameters.words)
-    if not locator:
+    source, query, landed = _landing(request, source_id)
+    if landed is None:
         return redirect("source", source_id=source_id)
-    first, last = locator.span
-    query = {"from": first, "to": last, "q": parameters.words}
+    first, last = landed.sentence.span
+    parts = {"from": first, "to": last, "q": query}
     if source.video_id:
-        query = {"t": f"{(locator.start or 0) // 1000}s", **query, "lang": source.language}
-        return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(query)}")
-    page = reverse("source-page", args=(source_id, locator.page or 1))
-    return redirect(f"{page}?{urlencode(query)}")
+        second = f"{(landed.sentence.start or 0) // 1000}s"
+        parts = {"t": second, **parts, "lang": source.language}
+        return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(parts)}")
+    page = reverse("source-page", args=(source_id, landed.sentence.page or 1))
+    return redirect(f"{page}?{urlencode(parts)}")
+
+
+@require_safe
+def play_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Show the player of a recording from that sentence to the end of the passage, as a fragment;
+    ``on=youtube`` redirects to YouTube at that second.
+    """
+    source, _, landed = _landing(request, source_id)
+    if source.video is None or landed is None:
+        return redirect("source", source_id=source_id)
+    begin, until = landed.sentence.start or 0, landed.rest.end
+    if request.GET.get("on") == "youtube" and source.video.youtube_id:
+        return redirect(watch_url(source.video.youtube_id, at_ms=begin))
+    if not request.htmx:
+        return redirect(f"{reverse('hit', args=(source_id,))}?{request.GET.urlencode()}")
+    context = {"video": source.video, "position": Position(begin=begin, until=until)}
+    return fragment(request, "citations/_player.html", context)
+
+
+def _landing(request: PageRequest, source_id: UUID) -> tuple[Source, str, Landing | None]:
+    source = find_source(request.access, str(source_id))
+    sent = PageForm(request.GET).parameters()
+    return source, sent.words, sent.quote and landing.find(source, sent.quote, sent.words)
 
 
 def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
@@ -227,7 +256,8 @@ def _search_context(
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, problem = _search(request, criteria, is_first=is_first)
-    likely, unlikely = (_ranked(results, is_likely=is_likely) for is_likely in (True, False))
+    ranked = _ranked(request, results)
+    likely, unlikely = (_likely(ranked, results, is_likely=each) for each in (True, False))
     # Who asks for more passages reads on in all of them.
     most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
     return {
@@ -271,14 +301,41 @@ def _search(
         return search(mode=SearchMode.LEXICAL, rerank=False), error
 
 
-def _ranked(results: Results, *, is_likely: bool) -> list[RankedPassage]:
-    """Return the likely or the other passages; of a search without likely ones, the nearest."""
-    ranked = [
-        RankedPassage(rank=rank, passage=passage)
+def _ranked(request: PageRequest, results: Results) -> list[RankedPassage]:
+    recordings = {hit.origin.id for hit in results.passages if hit.origin.video_pk is not None}
+    sources = Source.objects.visible(request.access).select_related("video")
+    known = sources.in_bulk(recordings, field_name="uuid")
+    return [
+        _placed(rank, passage, known.get(passage.origin.id), results.query)
         for rank, passage in enumerate(results.passages, start=1)
-        if passage.is_likely == is_likely
     ]
-    return ranked[:NEAREST] if results.nothing_relevant else ranked
+
+
+def _placed(rank: int, passage: Passage, source: Source | None, query: str) -> RankedPassage:
+    """Return a hit with its place: in a recording that has words of the query there, from the
+    sentence on that is opened and marked. Without such words, it is found once it is opened.
+    """
+    place = passage.extent or passage.locator
+    if source is None or source.video is None:
+        return RankedPassage(rank=rank, passage=passage, place=place)
+    landed = landing.find_by_words(source, passage.locator.span, query)
+    if landed is None:
+        return RankedPassage(rank=rank, passage=passage, place=place)
+    start, youtube_id = landed.sentence.start or 0, source.video.youtube_id
+    return RankedPassage(
+        rank=rank,
+        passage=passage,
+        place=replace(place, start=start),
+        youtube=watch_url(youtube_id, at_ms=start) if youtube_id else "",
+    )
+
+
+def _likely(
+    ranked: Sequence[RankedPassage], results: Results, *, is_likely: bool
+) -> list[RankedPassage]:
+    """Return the likely or the other passages; of a search without likely ones, the nearest."""
+    chosen = [hit for hit in ranked if hit.passage.is_likely == is_likely]
+    return chosen[:NEAREST] if results.nothing_relevant else chosen
 
 
 def _grouped(

@@ -171,6 +171,7 @@ PAGES = [
     Door("GET", "sources/<uuid:source_id>/guide/"),
     Door("POST", "sources/<uuid:source_id>/progress/", "note", {"position": "1000"}),
     Door("GET", "sources/<uuid:source_id>/hit/"),
+    Door("GET", "sources/<uuid:source_id>/hit/play/"),
     Door("GET", "sources/<uuid:source_id>/passages/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/"),
     Door("GET", "sources/<uuid:source_id>/pages/<int:number>/image/"),

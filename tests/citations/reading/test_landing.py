@@ -13,13 +13,14 @@ from tests.makers import make_paper, make_source, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection
 
+TALK = "dQw4w9WgXcQ"
 TEXT = ("We begin with a joke.", "A rare word counts more.", "The end is near.")
 
 
 @pytest.fixture
 def talk(collection: Collection) -> Source:
     cues = [Cue(start=10_000 * n, end=10_000 * n + 9_000, text=text) for n, text in enumerate(TEXT)]
-    return make_source(make_video(collection, cues=cues), texts=[" ".join(TEXT)])
+    return make_source(make_video(collection, cues=cues, youtube_id=TALK), texts=[" ".join(TEXT)])
 
 
 def opened(page: Client, source: Source, query: str, to: int = 60) -> tuple[str, dict[str, str]]:
@@ -33,6 +34,40 @@ def test_a_hit_opens_at_the_sentence_with_its_words(page: Client, talk: Source) 
     path, sent = opened(page, talk, "rare words")
     assert path == f"/videos/{talk.video_id}/"
     assert sent == {"t": "10s", "from": "22", "to": "46", "q": "rare words", "lang": "en"}
+
+
+def test_a_hit_its_player_and_its_youtube_address_begin_at_the_sentence_that_is_marked(
+    page: Client, collection: Collection
+) -> None:
+    text = "We begin with a joke that is long. A rare word counts more."
+    cues = [Cue(start=60_000, end=80_000, text=text)]
+    source = make_source(make_video(collection, cues=cues, youtube_id=TALK), texts=[text])
+    second = 60 + 20 * text.index("A rare") // len(text)
+
+    _, sent = opened(page, source, "rare")
+    listed = page.get("/search/?q=rare&mode=lexical").content.decode()
+    recording = page.get(f"/videos/{source.video_id}/", sent).content.decode()
+    parameters = {"from": 0, "to": len(text), "q": "rare"}
+    path = f"/sources/{source.uuid}/hit/play/"
+    clip = page.get(path, parameters, headers={"HX-Request": "true"})
+
+    assert sent["t"] == f"{second}s"
+    assert f"1:{second - 60}–" in listed
+    assert f"&amp;t={second}s" in listed
+    assert f'data-from="{second}' in clip.content.decode()
+    assert 'data-until="80000"' in clip.content.decode()
+    assert f'data-from="{second}' in recording
+
+
+def test_a_hit_without_its_words_is_played_from_the_sentence_that_it_opens_at(
+    page: Client, talk: Source
+) -> None:
+    parameters = {"from": 22, "to": 62, "q": "finale"}
+    path = f"/sources/{talk.uuid}/hit/play/"
+    response = page.get(path, {**parameters, "on": "youtube"})
+    assert response["Location"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
+    unscripted = page.get(path, parameters)
+    assert unscripted["Location"].startswith(f"/sources/{talk.uuid}/hit/?from=22")
 
 
 def test_a_hit_without_its_words_opens_at_the_sentence_nearest_in_meaning(
@@ -54,13 +89,13 @@ def test_a_hit_without_its_words_opens_at_the_sentence_nearest_in_meaning(
     monkeypatch.setattr(registry, "embedder", lambda *_, **__: Model())
     located = landing.find(talk, (0, 62), "finale")
     assert located is not None
-    assert located.start == 20_000
+    assert located.sentence.start == 20_000
 
 
 def test_without_a_model_the_passage_is_marked(talk: Source) -> None:
     located = landing.find(talk, (0, 62), "finale")
     assert located is not None
-    assert located.span == (0, 62)
+    assert located.sentence.span == (0, 62)
 
 
 def test_a_hit_of_a_document_opens_the_page_of_its_sentence(

@@ -32,6 +32,11 @@ def test_a_sentence_begins_at_its_share_of_the_captions_time() -> None:
     assert [each.start for each in text.sentences] == [0, 5_000, 7_000 + 2_333]
 
 
+def test_a_sentence_begins_with_its_first_word_where_the_times_of_words_are_known() -> None:
+    cues = [Cue(start=0, end=9_000, text="One. Two.")]
+    assert SpokenText(cues, [(0, 500), (5, 8_000)]).sentences[1].start == 8_000
+
+
 def test_captions_that_roll_end_where_the_next_begin() -> None:
     cues = [Cue(start=0, end=6_000, text="One. Two."), Cue(start=3_000, end=9_000, text="Three.")]
     assert SpokenText(cues).sentences[1].start < 3_000

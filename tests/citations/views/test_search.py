@@ -21,6 +21,7 @@ from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
+from transcripts.cues import Cue
 from transcripts.models import Collection, Video
 
 pytestmark = pytest.mark.usefixtures("fake_models")
@@ -36,7 +37,8 @@ HOSTILE = "<script>alert(1)</script> is what a network sends"
 @pytest.fixture
 def video(collection: Collection) -> Video:
     """A lecture."""
-    return make_video(collection, title="Lecture on networks", youtube_id="dQw4w9WgXcQ")
+    cues = [Cue(start=10_000 * n, end=10_000 * (n + 1), text=text) for n, text in enumerate(TEXTS)]
+    return make_video(collection, title="Lecture on networks", youtube_id="dQw4w9WgXcQ", cues=cues)
 
 
 @pytest.fixture
