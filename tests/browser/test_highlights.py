@@ -66,9 +66,10 @@ def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visi
     expect(tools.get_by_role("button", name="Highlight in yellow")).to_be_focused()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(tools.get_by_role("button", name="Write a note")).to_be_focused()
+    expect(tools.get_by_role("button", name="Note")).to_be_focused()
     page.keyboard.press("Enter")
     expect(tools.get_by_label("Note", exact=True)).to_be_focused()
+    assert page.evaluate("[...CSS.highlights.keys()]") == ["kept-selection"]  # stays marked
     page.keyboard.type("Ask Grace why.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -78,6 +79,7 @@ def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visi
     page.keyboard.press("h")
     page.keyboard.press("Escape")
     expect(tools).to_have_count(0)
+    assert page.evaluate("CSS.highlights.size") == 0
     assert not visited.console
 
 
@@ -110,11 +112,11 @@ def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Callable[..., Vi
     page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
     select_by_mouse(page, "#t40000 > span")
     tools = page.get_by_role("toolbar", name="Selected words")
-    tools.get_by_role("button", name="Copy as a quote").click()
+    tools.get_by_role("button", name="Copy").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("> Backpropagation carries the error")
     assert copied.endswith(f"/videos/{visited.site.seeded['long']}/?lang=en&t=40s)")
-    tools.get_by_role("link", name="Ask about it").click()
+    tools.get_by_role("link", name="Ask").click()
     expect(page.locator("[data-question]")).to_have_value(
         "What is meant by “Backpropagation carries the error from the end to the start. Point 8.”?"
     )

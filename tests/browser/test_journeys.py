@@ -473,7 +473,13 @@ def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path
     page.keyboard.press("ArrowUp")
     expect(page.locator(".place-chosen")).to_have_text("Keyboard shortcuts")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
+    page.set_viewport_size({"width": 360, "height": 500})
+    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
+    shortcuts.get_by_text("Search in the document").scroll_into_view_if_needed()
+    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
+    shortcuts.get_by_role("button", name="Close").click()
+    expect(shortcuts).to_be_hidden()
 
 
 def test_the_speed_follows_the_keyboard(visit: Callable[..., Visit], path: str) -> None:

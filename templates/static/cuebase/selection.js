@@ -17,6 +17,8 @@ const HIGHLIGHTED = {
   pink: gettext("Highlighted in pink"),
 };
 
+const KEPT = "kept-selection"; // its style is in highlights.css
+
 /** @type {HTMLElement | null} */
 let bar = null;
 /** @type {import("./passages.js").Passage | null} */
@@ -53,11 +55,12 @@ function open() {
   const lines = selected.range.getBoundingClientRect();
   const { left, top } = below(lines, bar.getBoundingClientRect(), view);
   bar.style.left = `${left}px`;
-  bar.style.top = `${Math.min(top, innerHeight - bar.offsetHeight - 8)}px`;
+  bar.style.top = `${Math.max(8, Math.min(top, innerHeight - bar.offsetHeight - 8))}px`;
 }
 
 function close() {
   bar?.remove();
+  if ("highlights" in CSS) CSS.highlights.delete(KEPT);
   bar = null;
   passage = null;
 }
@@ -81,8 +84,14 @@ function writeNote(button) {
   if (!bar) return;
   const form = need("form", bar);
   form.hidden = false;
+  keepVisible();
   button.setAttribute("aria-expanded", "true");
   need("textarea", form).focus();
+}
+
+/** Mark the words that are selected: a browser shows no selection beside a field with the focus. */
+function keepVisible() {
+  if (passage && "highlights" in CSS) CSS.highlights.set(KEPT, new Highlight(passage.range));
 }
 
 /** @param {KeyboardEvent} event */
