@@ -7,6 +7,7 @@ from citations.models.answers import (
     Conversation,
     ConversationQuerySet,
     Note,
+    NoteQuerySet,
 )
 from citations.models.archives import Archive, ArchivePart, ArchiveQuerySet, ArchiveState, expired
 from citations.models.citations import Citation, CitationQuerySet

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from citations.errors import NoteNotFound
-from citations.models import Answer, AnswerState, Conversation, Note
+from citations.models import Answer, AnswerState, Conversation, Note, NoteQuerySet
 from citations.notebook import answers as notebook_answers
 from citations.notebook import export
 from transcripts import library
@@ -44,15 +44,20 @@ def list_notes(
     scope: Scope, *, collection: str = "", words: str = "", offset: int = 0, limit: int = 25
 ) -> NotePage:
     """Return notes that contain all ``words``, latest first. Raises ``CollectionNotFound``."""
+    notes = matching(scope, collection=collection, words=words)
+    rows = tuple(notes[offset : offset + limit + 1])
+    following = offset + limit if len(rows) > limit else None
+    return NotePage(notes=rows[:limit], total=notes.count(), next=following)
+
+
+def matching(scope: Scope, *, collection: str = "", words: str = "") -> NoteQuerySet:
+    """Return the notes that ``list_notes`` pages through."""
     notes = Note.objects.visible(scope)
     if collection:
         notes = notes.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, 1_000).split()[:10]:
         notes = notes.filter(title__icontains=word) | notes.filter(text__icontains=word)
-    latest = notes.select_related(*DETAILS).order_by("-updated_at", "-pk")
-    rows = tuple(latest[offset : offset + limit + 1])
-    following = offset + limit if len(rows) > limit else None
-    return NotePage(notes=rows[:limit], total=notes.count(), next=following)
+    return notes.select_related(*DETAILS).order_by("-updated_at", "-pk")
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import Note
-from citations.notebook import notes
+from citations.notebook import entries, notes
 from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
@@ -23,7 +23,7 @@ PAGE: Final = 30  # notes per page
 
 @require_safe
 def show_notes(request: PageRequest) -> HttpResponse:
-    """List the notes of a collection, or of all readable ones, filtered by words."""
+    """List notes, those on highlights, too: of a collection or of all readable ones, by words."""
     context = _page(request, request.GET.get("collection", ""))
     return render(request, "citations/notes.html", context)
 
@@ -84,7 +84,9 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     collection = library.find_collection(request.access, slug) if slug else None
     offset = number_of(request.GET.get("offset", "")) or 0
     words = words_of(request.GET)
-    page = notes.list_notes(request.access, collection=slug, words=words, offset=offset, limit=PAGE)
+    page = entries.list_entries(
+        request.access, request.user, collection=slug, words=words, offset=offset, limit=PAGE
+    )
     writable = request.access.writable
     collections = library.collections(request.access)
     candidates = [collection] if collection else collections

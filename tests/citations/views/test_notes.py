@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.models import Answer, Citation, Deletion, Note, Source
-from citations.notebook import conversations, notes
+from citations.notebook import conversations, highlights, notes
+from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.templatetags.citations import written
 from citations.views import notes as view_notes
 from tests.html import text_of
@@ -180,8 +181,21 @@ def test_a_malicious_note_keeps_nobody_busy(text: str) -> None:
     assert process_time() - begun < 20  # it takes a second or two
 
 
-def test_a_page_without_notes_says_where_those_on_highlights_are(page: Client, note: Note) -> None:
-    hint = '<a href="/highlights/">Highlights</a>.'
+def test_a_note_on_a_highlight_is_listed_with_its_quote_and_its_link(
+    page: Client, scope: Scope, owner: User, collection: Collection
+) -> None:
+    book = make_paper(collection, ["The error runs backwards."], title="A book")
+    highlights.keep(
+        scope, owner, book, SelectedText(exact="The error"), HighlightNotes(note="Ask Grace.")
+    )
+    listed = text_of(page.get("/notes/?q=grace"))
+    assert "Ask Grace." in listed
+    assert "The error" in listed
+    assert f'href="/sources/{book.uuid}/pages/1/?from=0&amp;to=9"' in listed
+
+
+def test_a_page_without_notes_says_where_highlights_are(page: Client, note: Note) -> None:
+    hint = '<a href="/highlights/">Highlights</a>;'
     assert hint not in text_of(page.get("/notes/"))
     note.delete()
     assert hint in text_of(page.get("/notes/"))
