@@ -42,6 +42,22 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
     return _invited(request, collection, guest)
 
 
+@never_cache
+@require_POST
+def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
+    """Show another sign-in link for a member who has never signed in; the earlier one ends."""
+    collection = own_collection(request, pk)
+    if not request.user.has_perm("auth.add_user"):
+        raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
+    guest = collections.guests(collection, of=request.user).get(user)
+    if guest is None:
+        raise Conflict(
+            "Only members who were invited and have never signed in get another link.",
+            hint="On the server, `kb user link NAME` makes one for anybody.",
+        )
+    return _invited(request, collection, guest, is_again=True)
+
+
 def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:
     if not request.user.has_perm("auth.add_user"):
         raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
@@ -57,11 +73,13 @@ def _new_user(request: PageRequest, name: str, collection: Collection, role: str
 
 
 @sensitive_variables("secret", "address")
-def _invited(request: PageRequest, collection: Collection, guest: User) -> HttpResponse:
+def _invited(
+    request: PageRequest, collection: Collection, guest: User, *, is_again: bool = False
+) -> HttpResponse:
     secret = SignInLink.issue(guest)
     address = request.build_absolute_uri(reverse("sign-in-link", args=[secret]))
     ends = SignInLink.objects.get(user=guest).expires_at
-    new = {"guest": guest, "address": address, "ends": ends}
+    new = {"guest": guest, "address": address, "ends": ends, "is_again": is_again}
     return settings_page(request, collection, invitation=new)
 
 

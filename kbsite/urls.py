@@ -33,6 +33,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/cuebase.mcpb", views.mcp_bundle, name="mcp-bundle"),
     path("tokens/cuebase-extension.zip", views.browser_extension, name="browser-extension"),
     path("collections/<int:pk>/invite/", invitations.invite, name="collection-invite"),
+    path(
+        "collections/<int:pk>/members/<int:user>/invite/",
+        invitations.invite_again,
+        name="collection-invite-again",
+    ),
     path("manifest.webmanifest", views.web_manifest, name="web-manifest"),
     path("", include("kbsite.webhooks.urls")),
     path("shared/<uuid:link_id>/", shared_page.show, name="shared"),

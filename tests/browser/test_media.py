@@ -44,6 +44,7 @@ def test_a_time_plays_the_file_and_the_line_that_is_said_is_followed(
     page = visited.go(f"{address}?t=5s")
     player = page.locator("audio#player")
     visited.until(lambda: player.evaluate(STATE)[1] == 5)
+    expect(page.locator("[data-other-length]")).to_be_hidden()
     page.get_by_label("Speed").select_option("2")
     line = page.locator(".cue").nth(4)
     line.locator(".time").click()
@@ -55,6 +56,21 @@ def test_a_time_plays_the_file_and_the_line_that_is_said_is_followed(
     visited.until(lambda: player.evaluate(STATE)[1] < 18)
     assert not visited.console
     assert not visited.foreign
+
+
+def test_a_file_that_is_shorter_than_its_transcript_is_warned_of_and_plays(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    short = ADD.replace("make_wav(60)", "make_wav(20)").replace("sound", "cut")
+    visited = visit()
+    page = visited.go(f"/videos/{site.json(short)}/")
+    warning = page.locator("[data-other-length]")
+    expect(warning).to_contain_text("This file is 0:20 long, the transcript 0:50")
+    expect(warning).to_contain_text("Choose the right file")
+    page.locator(".cue").nth(1).locator(".time").click()
+    visited.until(lambda: page.locator("audio#player").evaluate(STATE)[1] > 5)
+    assert not visited.console
+    site.python(REMOVE.format("cut"))
 
 
 def test_a_clip_ends_where_it_says_until_another_time_is_chosen(

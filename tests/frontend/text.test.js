@@ -2,10 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  below, beside, clock, codeParts, fileNames, filterWords, hasWords, newCitations,
+  below, beside, clock, codeParts, fileNames, filterWords, hasWords, isOtherLength, newCitations,
   ofKinds, quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
+
+test("a file that ends early or far too late is not that of the transcript", () => {
+  const hour = 3_600_000;
+  assert.equal(isOtherLength(hour, hour), false);
+  assert.equal(isOtherLength(hour - 100_000, hour), false); // silence at the end
+  assert.equal(isOtherLength(hour / 2, hour), true);
+  assert.equal(isOtherLength(3 * hour, hour), true);
+  assert.equal(isOtherLength(Infinity, hour), false);
+  assert.equal(isOtherLength(5_000, 10_000), false); // seconds of a short clip
+});
 
 test("a time has hours only where it needs them", () => {
   assert.equal(clock(0), "0:00");

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from kbsite.models import SignInLink
@@ -91,3 +91,50 @@ def test_only_owners_of_the_collection_invite(
     client.force_login(member)
     assert invite(client, collection, "anna")[0] == status
     assert not User.objects.filter(username="anna").exists()
+
+
+def again(client: Client, shelf: Collection, user: User) -> tuple[int, str]:
+    response = client.post(f"/collections/{shelf.pk}/members/{user.pk}/invite/")
+    return response.status_code, text_of(response)
+
+
+def test_a_guest_whose_link_was_lost_is_invited_again_and_the_earlier_link_ends(
+    admin: Client, collection: Collection
+) -> None:
+    lost = LINK.search(invite(admin, collection, "anna")[1])
+    settings = f"/collections/{collection.pk}/settings/"
+    assert "Invite again" in text_of(admin.get(settings))
+    status, shown = again(admin, collection, User.objects.get(username="anna"))
+    link = LINK.search(shown)
+    assert (status, bool(link)) == (200, True)
+    assert "The earlier link does not work any more." in shown
+    assert lost
+    assert Client().get(lost[1]).status_code == 410
+    assert link
+    assert Client().get(link[1]).status_code == 302
+    assert "Invite again" not in text_of(admin.get(settings))  # anna has signed in
+
+
+def test_nobody_gets_a_link_into_an_account_that_is_in_use_or_reaches_further(
+    admin: Client, collection: Collection
+) -> None:
+    bob = make_user("bob", collection=collection, role=Role.VIEWER)  # has a password
+    assert again(admin, collection, bob)[0] == 409
+    owner = make_user("olga", collection=collection, role=Role.OWNER)
+    owner.user_permissions.add(Permission.objects.get(codename="add_user"))
+    client = Client()
+    client.force_login(owner)
+    assert invite(client, collection, "anna")[0] == 200
+    anna = User.objects.get(username="anna")
+    assert again(client, collection, anna)[0] == 200
+    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    Membership.objects.create(collection=elsewhere, user=anna, role=Role.VIEWER)
+    assert again(client, collection, anna)[0] == 409
+    assert again(admin, collection, anna)[0] == 200
+
+
+def test_an_owner_who_may_not_add_users_invites_nobody_again(
+    page: Client, admin: Client, collection: Collection
+) -> None:
+    invite(admin, collection, "anna")
+    assert again(page, collection, User.objects.get(username="anna"))[0] == 403

@@ -3,7 +3,7 @@
 import { all, announce, around, copy, field, find, isPlainClick, need, onHtmx } from "./dom.js";
 import { controlPlayer, showSpeed } from "./player.js";
 import { keepPlace, keepScrolledPlace } from "./reading-place.js";
-import { clock } from "./text.js";
+import { clock, isOtherLength } from "./text.js";
 import {
   bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, sentenceStart, showOnStrip,
   timeOnStrip,
@@ -18,8 +18,26 @@ const player = box && controlPlayer(box, (ms) => {
   keepPlace(ms);
   follow(ms);
 });
+if (box instanceof HTMLMediaElement) compareLengths(box);
 let position = Number(find("#transcript")?.dataset.at ?? 0); // ms
 if (near) near.disabled = false;
+
+/**
+ * Warn if a file cannot be that of the transcript: it ends too early, or far too late.
+ * @param {HTMLMediaElement} media
+ */
+function compareLengths(media) {
+  const warning = find("[data-other-length]");
+  const said = Number(find("[data-duration]")?.dataset.duration ?? 0);
+  const compare = () => {
+    const length = media.duration * 1000;
+    if (!warning || !said || !isOtherLength(length, said)) return;
+    need("[data-length]", warning).textContent = clock(length);
+    warning.hidden = false;
+  };
+  if (media.readyState) compare();
+  else media.addEventListener("loadedmetadata", compare, { once: true });
+}
 
 /** @param {number} ms */
 function setPosition(ms) {

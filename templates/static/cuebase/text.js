@@ -15,6 +15,16 @@ export function clock(ms) {
 }
 
 /**
+ * Check whether a file is too short to have all that is said, or far longer than that.
+ * @param {number} length milliseconds
+ * @param {number} said when the last words end, in milliseconds
+ */
+export function isOtherLength(length, said) {
+  if (!Number.isFinite(length)) return false; // a stream without an end
+  return length < said - Math.max(10_000, said / 20) || length > 2 * said + 60_000;
+}
+
+/**
  * Return the start of the sentence that is said at a time; within its first second, of the one
  * before, so that a second press goes further back. Null where no sentence has begun.
  * @param {number[]} starts milliseconds, in order
