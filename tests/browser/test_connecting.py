@@ -209,7 +209,6 @@ def test_the_sdk_connects_by_the_address_alone_and_asks_for_more(
     site: Site, visit: Open, callback: Callback, scripts: bool
 ) -> None:
     ada = visit(java_script_enabled=scripts)
-    ada.context.unroute_all()  # the program is elsewhere
     ada.page.on("dialog", lambda dialog: dialog.accept())
     program = Program(f"{site.url}/mcp", callback)
     program.start()
@@ -240,7 +239,6 @@ def test_client_libraries_connect_by_the_address_alone_and_ask_for_more(
 ) -> None:
     suite.require_node()
     ada = visit()
-    ada.context.unroute_all()
     choices = iter(("read, search and ask", "add and change"))
     with running(program(f"{site.url}/mcp"), tmp_path) as process:
         assert process.stdout is not None
@@ -268,7 +266,6 @@ def test_other_clients_connect_by_the_address_alone(
 ) -> None:
     suite.require_node()
     ada = visit()
-    ada.context.unroute_all()
     with running(program(f"{site.url}/mcp"), tmp_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None

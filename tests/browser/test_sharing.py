@@ -30,7 +30,6 @@ def test_the_bookmark_opens_the_form_from_the_page_of_a_video(visit: Open, site:
     bookmark = ada.go("/tokens/").get_by_role("link", name="Add to Cuebase")
     address = str(bookmark.get_attribute("href"))
     with WatchStandIn() as watch:
-        ada.context.unroute_all()  # the video is elsewhere
         ada.page.goto(f"{watch.url}/watch?v=sharedvideo")
         with ada.context.expect_page() as opened:
             ada.page.evaluate(unquote(address.removeprefix("javascript:")))
