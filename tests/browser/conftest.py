@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,6 +118,9 @@ def sample(site: Site) -> Iterator[dict[str, str]]:
     site.python(REMOVE_SAMPLES.format(**made))
 
 
+Kept = defaultdict[str, list[BrowserContext]]
+
+
 class Visit:
     """A page with a record: what its console said, and which hosts it asked."""
 
@@ -151,11 +155,21 @@ class Visit:
 
     def begin_again(self) -> None:
         """Leave the page, with an empty record, in the light and in the size of the beginning."""
-        self.page.goto("about:blank")
+        # Not for a page of nowhere: the browser would begin a process for each way back.
+        self.page.goto(f"{self.site.url}/healthz")
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size(self._size)
         self.console.clear()
         self.foreign.clear()
+
+    def end(self, state: Any) -> None:
+        """Close what is open, and store nothing but ``state``, as before the visit."""
+        self.context.remove_listener("request", self._note_host)
+        for page in self.context.pages:
+            page.close()
+        self.context.unroute_all()
+        self.context.set_offline(False)
+        self.context.set_storage_state(state)
 
     def _note_host(self, request: Request) -> None:
         if not request.url.startswith((self.site.url, "about:", "blob:", "data:")):
@@ -179,24 +193,30 @@ def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
     return state
 
 
+@pytest.fixture(scope="package")
+def kept() -> Kept:
+    """Contexts that wait for a visit, by who is signed in and how they look."""
+    return defaultdict(list)
+
+
 @pytest.fixture
 def visit(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
+    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
 ) -> Iterator[Callable[..., Visit]]:
     """Visit as ``ada``, an owner, ``vera``, a viewer, or nobody; options are a context's."""
-    with visits(browser, site, session_of) as start:
+    with visits(browser, site, session_of, kept) as start:
         yield start
 
 
 @pytest.fixture(scope="module")
 def tour(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
+    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
 ) -> Iterator[Callable[..., Visit]]:
     """Visit pages that are only looked at, one after the other in the same tab, as people do: what
     the browser has loaded once it keeps. Options are a context's.
     """
     begun: dict[str, Visit] = {}
-    with visits(browser, site, session_of) as start:
+    with visits(browser, site, session_of, kept) as start:
 
         def resume(name: str = "ada", **options: Any) -> Visit:
             key = f"{name} {options}"
@@ -210,19 +230,25 @@ def tour(
 
 @contextmanager
 def visits(
-    browser: Browser, site: Site, session_of: Callable[[str], Any]
+    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
 ) -> Iterator[Callable[..., Visit]]:
-    """Visits that end with the block."""
-    contexts: list[BrowserContext] = []
+    """Visits that end with the block. Their contexts are left as they were found, for the next, but
+    with what the browser has loaded, as people find it.
+    """
+    begun: list[tuple[Visit, str, str]] = []
 
     def start(name: str = "ada", **options: Any) -> Visit:
-        context = browser.new_context(
-            storage_state=session_of(name) if name else None,
-            **{"reduced_motion": "reduce", **options},
-        )
-        contexts.append(context)
-        return Visit(context, site)
+        key = f"{name} {options}"
+        if kept[key]:
+            context = kept[key].pop()
+        else:
+            state = session_of(name) if name else None
+            options = {"reduced_motion": "reduce", **options}
+            context = browser.new_context(storage_state=state, **options)
+        begun.append((Visit(context, site), name, key))
+        return begun[-1][0]
 
     yield start
-    for context in contexts:
-        context.close()
+    for visit, name, key in begun:
+        visit.end(session_of(name) if name else {})
+        kept[key].append(visit.context)
