@@ -257,7 +257,7 @@ class _Ingest:
 
     def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
-        self._report("splitting")
+        self._report("finding where the subject changes")
         blocks = source_blocks.read(self.source)
         boundary_model = _boundary_model()
         chunking = Chunking.MEANING if boundary_model else Chunking.SENTENCES

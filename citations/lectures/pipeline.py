@@ -295,16 +295,9 @@ def _choose(run: WindowRun) -> None:
 
 
 def _scores(run: WindowRun) -> list[float] | None:
-    """Return the cross-encoder's scores, 0 to 1; None, with a note, if it is missing or fails."""
+    """Return the cross-encoder's scores, 0 to 1; None without one or, with a note, if it fails."""
     reranker = registry.live_reranker()
-    if reranker is None:
-        name = conf.live_reranker()
-        run.notes.append(
-            "Ordered by the judge: re-ranking is off."
-            if name == conf.NO_RERANKER
-            else f"Ordered by the judge: {name} is not on this machine."
-            " Run `kb models fetch` to get it, or set LIVE_RERANKER=none."
-        )
+    if reranker is None:  # `kb doctor` and `kb models` say so
         return None
     try:
         # The model reads no more; the previous window covers the beginning.

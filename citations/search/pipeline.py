@@ -174,14 +174,9 @@ def _by_judge(hits: Sequence[CandidateHit]) -> list[RankedHit]:
 
 
 def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> list[RankedHit]:
-    """Order the first candidates by the cross-encoder; without one, note it and keep the order."""
+    """Order the first candidates by the cross-encoder; without one, keep the order."""
     reranker = registry.reranker()
-    if reranker is None:
-        if conf.reranker() != conf.NO_RERANKER:
-            log.notes.append(
-                f"The best passages were not read again: {conf.reranker()} is not on this machine."
-                " Download it with `kb models fetch`, or set RERANKER=none."
-            )
+    if reranker is None:  # `kb doctor` and `kb models` say so
         return _by_judge(hits)
     first = hits[: conf.rerank_candidates()]
     texts = [hit.candidate.indexed_text for hit in first]

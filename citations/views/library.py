@@ -62,6 +62,8 @@ def show_list(
     }
     if request.htmx:
         name = "_library_rows" if parameters.offset else "_library_list"
+        listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
+        context["counts"] = sources.count(Source.objects.visible(listed))
         response = fragment(request, f"citations/{name}.html", context)
     else:
         response = render(

@@ -1,4 +1,4 @@
-"""A title is edited in the library by keyboard: Escape leaves it, Enter saves it."""
+"""Cards of the library: titles are edited by keyboard, and what is being indexed renews itself."""
 
 from collections.abc import Callable
 
@@ -35,4 +35,23 @@ def test_an_item_is_renamed_in_place(visit: Callable[..., Visit], view: str) -> 
     page.locator(f"#form-{reference} [name=title]").fill(before)
     page.keyboard.press("Enter")
     expect(title).to_have_text(before)
+    assert not visited.console
+
+
+def test_a_card_and_the_counter_renew_themselves_while_something_is_indexed(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    change = (
+        "from citations.models import Source;"
+        "Source.objects.filter(title='A book on networks').update(state='{}')"
+    )
+    visited.site.python(change.format("words"))
+    page = visited.go("/library/?q=A+book+on+networks")
+    card = page.locator(".card").filter(has_text="A book on networks")
+    expect(card.get_by_text("being indexed")).to_be_visible()
+    expect(page.locator("#indexing-state")).to_contain_text("searched by its words only")
+    visited.site.python(change.format("ready"))
+    expect(card.get_by_text("being indexed")).to_have_count(0)
+    expect(page.locator("#indexing-state")).not_to_contain_text("searched by its words only")
     assert not visited.console

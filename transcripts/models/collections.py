@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import CollectionNotFound
@@ -57,7 +58,7 @@ class CollectionQuerySet(VisibleQuerySet["Collection"]):
 
     def default(self) -> "Collection":
         """Return the collection to use if none is named; create it the first time."""
-        return self.get_or_create(slug="library", defaults={"name": "Library"})[0]
+        return self.get_or_create(slug="library", defaults={"name": gettext("My collection")})[0]
 
 
 class Collection(models.Model):

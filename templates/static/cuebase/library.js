@@ -96,3 +96,30 @@ onHtmx("afterSettle", ({ detail }) => {
   const count = find("#results .count")?.textContent;
   if (isChoice && count) announce(count);
 });
+
+// While sources are being indexed, the list and its counter are asked for again and again
+
+const RENEWED = 5_000; // ms
+/** @type {string | null} the list as it was sent last */
+let sent = null;
+
+/** Whether nobody is in the middle of something that a new list would take away. */
+const isIdle = () => !(
+  document.hidden || openDialog() || chosen().length || find("#results .item-form, #results :focus")
+  || all("#results .more ~ *").length || new URLSearchParams(location.search).has("offset"));
+
+async function renew() {
+  if (!find("[data-unfinished]")) return;
+  if (isIdle()) await renewList().catch(() => {}); // the server is away: later
+  setTimeout(renew, RENEWED);
+}
+
+async function renewList() {
+  const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
+  const list = response.ok ? await response.text() : sent;
+  if (list === sent || !isIdle()) return;
+  sent = list;
+  await htmx.ajax("GET", location.href, { target: "#results", swap: "innerHTML show:none" });
+}
+
+if (find("[data-unfinished]")) setTimeout(renew, RENEWED);
