@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -77,8 +78,10 @@ def _lecture(
     existing = LectureSession.objects.filter(
         collection=collection, transcript=spoken, title=LECTURE
     ).first()
+    if existing:
+        return existing
     keys = frozenset({collection.pk})
-    return existing or sessions.start(
+    lecture = sessions.start(
         Scope(readable=keys, writable=keys),
         owner,
         title=LECTURE,
@@ -87,3 +90,7 @@ def _lecture(
         language=LANGUAGE,
         transcript=spoken,
     )
+    # A library begins with what can be read, not with a lecture that has still to be replayed.
+    lecture.created_at = spoken.video.created_at - timedelta(seconds=1)
+    lecture.save(update_fields=["created_at"])
+    return lecture

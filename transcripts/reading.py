@@ -102,7 +102,7 @@ def read(
             " model's context. Chunks or a search are smaller."
         )
         return _reading(cues, ReadingMode.FULL, cues, text=text, size=size, warning=warning)
-    preview = _cut(text, limits.preview_length)
+    preview = cut_at_word(text, limits.preview_length)
     shown = _cues_within(cues, len(preview))
     cut = f"{preview}…" if len(preview) < len(text) else text
     return _reading(cues, ReadingMode.PREVIEW, shown, text=cut, size=size, hints=HINTS)
@@ -198,7 +198,7 @@ def _as_chunk(cues: Sequence[Cue], group: CueGroup, index: int, count: int) -> T
     )
 
 
-def _cut(text: str, length: int) -> str:
+def cut_at_word(text: str, length: int) -> str:
     """Cut after a word, unless a word (as in scripts without blanks) takes half of the text."""
     if len(text) <= length:
         return text

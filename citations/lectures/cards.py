@@ -29,7 +29,7 @@ class Card:
 
     windows: tuple[Window, ...]
     best: Citation
-    others: tuple[Citation, ...]  # of other passages, those of earlier windows first
+    others: tuple[Citation, ...]  # of other pages or passages, those of earlier windows first
 
     @property
     def first(self) -> Window:
@@ -38,6 +38,13 @@ class Card:
     @property
     def last(self) -> Window:
         return self.windows[-1]
+
+    @property
+    def numbered(self) -> list[Citation]:
+        """The shown citations of the first window, which its words carry the numbers of."""
+        shown = {self.best.pk, *(citation.pk for citation in self.others)}
+        cited: Sequence[Citation] = getattr(self.first, "cited", ())
+        return [citation for citation in cited if citation.pk in shown]
 
     @property
     def time(self) -> str:
@@ -136,7 +143,7 @@ def _card(windows: Sequence[Any]) -> Card | None:
 
 
 def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:
-    """Yield the first citation of each other passage."""
+    """Yield the first citation of each other page, or of a recording's passage."""
     seen = {_passage(best)}
     for citation in rest:
         if _passage(citation) not in seen:
@@ -145,4 +152,6 @@ def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:
 
 
 def _passage(citation: Citation) -> tuple[Any, ...]:
+    if citation.page is not None:
+        return citation.source_id, citation.page
     return citation.source_id, citation.digest, citation.span_start, citation.span_end

@@ -10,7 +10,6 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -27,6 +26,7 @@ from citations.reading.marked_html import label, mark
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.standalone import SPEAKER
+from transcripts.reading import cut_at_word
 from transcripts.timecodes import watch_url
 
 register = template.Library()
@@ -160,10 +160,19 @@ def preview(citation: Citation, said: str) -> SafeString:
     text = " ".join(citation.quote.split())
     language = citation.source.language
     start, stop = nearest_sentence(text, said, language, stops=stop_words(language))
-    shown = Truncator(text[start:]).chars(PREVIEW)
+    shown = cut_at_word(text[start:], PREVIEW)
     length = min(stop - start, len(shown))
-    lead = "… " if start else ""
-    return format_html("{}<mark>{}</mark>{}", lead, shown[:length], shown[length:])
+    lead, rest = "… " if start else "", shown[length:]
+    if start + len(shown) < len(text):
+        rest += " …"
+    return format_html("{}<mark>{}</mark>{}", lead, shown[:length], rest)
+
+
+@register.filter
+def shortened(text: str, length: int) -> str:
+    """Cut a text after a word."""
+    shown = cut_at_word(text, length)
+    return shown if shown == text else f"{shown} …"
 
 
 @register.filter

@@ -9,12 +9,14 @@ from django.test import Client
 
 from citations import samples
 from citations.documents import storage as document_storage
+from citations.library import items
 from citations.models import LectureSession, Source, SourceKind, State
 from tests.citations.documents.test_page_images import textbook
 from tests.html import text_of
 from tests.makers import make_user
 from transcripts import samples as talks
 from transcripts.models import Collection, Membership
+from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +25,14 @@ def test_the_samples_are_stored_once_however_often_they_are_loaded() -> None:
     first, second = samples.load(), samples.load()
     assert (first.textbook.pk, first.lecture.pk) == (second.textbook.pk, second.lecture.pk)
     assert Source.objects.filter(kind=SourceKind.PDF).count() == LectureSession.objects.count() == 1
+
+
+def test_the_library_begins_with_what_can_be_read_not_with_the_lecture_to_replay(
+    collection: Collection, scope: Scope
+) -> None:
+    samples.load(collection)
+    listed = items.list_items(scope, items.LibraryQuery(), reader=None, offset=0, limit=9).items
+    assert listed[-1].kind == items.LECTURE
 
 
 def test_the_lecture_is_a_talk_that_cites_the_textbook_and_nothing_else(

@@ -250,7 +250,7 @@ def test_a_card_lasts_while_windows_cite_on_what_it_shows(
     assert re.findall(r"data-range>([^<]*)<", found) == ["0:30–0:49", "0:00–0:29"]
     assert re.findall(r'id="refs-(\d)"', found) == ["0", "3"]
     assert re.search(r"data-count>2<", found)
-    assert found.count("1 more passage</summary>") == 2
+    assert "more passage" not in found  # of the page that the card shows
     assert Citation.objects.count() == 5
     again = text_of(page.get(path(lecture, "windows/2/"), **HTMX))
     assert 'id="window-0"' in again
