@@ -24,6 +24,7 @@ from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
 from citations.providers.llm import FakeLlm
 from citations.readers.page import ReadPage
+from kbsite.celery import app
 from tests.makers import make_cues, make_paper, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Video
@@ -318,7 +319,7 @@ def test_whoever_reads_a_source_has_it_told_of_in_the_background_once(
 ) -> None:
     source = indexed(collection)
     sent: list[int] = []
-    monkeypatch.setattr(tasks.write_abstracts, "delay", sent.append)
+    monkeypatch.setattr(app.tasks[tasks.write_abstracts.name], "delay", sent.append)
     settings.LLM_PROVIDER = "ollama"
     for _ in range(2):
         with TestCase.captureOnCommitCallbacks(execute=True):
