@@ -58,7 +58,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSentences:
-    """A source's text in whole sentences; none where it has no full stops."""
+    """A source's text in whole sentences."""
 
     text: str
     statements: tuple[Statement, ...]
@@ -69,7 +69,8 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
     """Split a text into the sentences that can be shown. Takes linear time."""
     spans = sentences.split(text)
     ended = sum(ends_with_stop(text[first:last]) for first, last in spans)
-    whole = _whole(text, spans) if ended >= PUNCTUATED * len(spans) else ()
+    has_stops = ended >= PUNCTUATED * len(spans)
+    whole = _whole(text, spans) if has_stops else sentences.likely(text)
     verbs = _verbs(text, function_words)
     statements: list[Statement] = []
     for first, last in whole:

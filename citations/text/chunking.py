@@ -16,7 +16,7 @@ from citations.text.blocks import Block, text_of
 from citations.text.breakpoints import Embed, distances, nearest_rank
 from citations.text.sentences import Span, between_letters, split
 
-CHUNKING_VERSION = 1
+CHUNKING_VERSION = 2
 """Increase when the same blocks give other chunks: sources with an old digest are re-chunked."""
 
 

@@ -1,8 +1,8 @@
 """Split running text, spoken or printed, into sentences, in any script. Pure.
 
 No library: those that are maintained need a model or a language for each text, return no offsets,
-and ignore pauses, which are all that unpunctuated captions have. A lost character makes every later
-citation wrong, so sentences are spans that tile the text.
+and ignore pauses, which unpunctuated captions have instead of stops. A lost character makes every
+later citation wrong, so sentences are spans that tile the text.
 """
 
 import re
@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from configparser import ConfigParser
 from pathlib import Path
+
+from citations.text import sentence_ends
 
 Span = tuple[int, int]
 
@@ -35,10 +37,10 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
 
     A sentence ends at its full stop, at an empty line, and before a list item or a change of
     speaker (">>"). Sentences longer than ``LONGEST`` characters, such as unpunctuated captions, are
-    cut at pauses: ``pauses`` holds the silence (ms) before the character at an offset. Without
-    pauses a comma or else a blank near the ``USUAL`` length decides; without blanks the length, but
-    never between a letter and its marks. Each cut depends only on the text around it, so an edit
-    moves few of them. Takes linear time.
+    cut where words, pauses and commas tell of an end, near the ``USUAL`` length: ``pauses`` holds
+    the silence (ms) before the character at an offset. Text without blanks is cut by its length,
+    but never between a letter and its marks. Each cut depends only on the text around it, so an
+    edit moves few of them. Takes linear time.
     """
     spans: list[Span] = []
     start = 0
@@ -50,6 +52,16 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
                 spans.append(span)
         start = stop
     return spans
+
+
+def likely(text: str) -> list[Span]:
+    """Return the sentences of speech without stops of which the words tell both ends."""
+    odds = sentence_ends.log_odds(text, 0, len(text))
+    return [
+        (first, last)
+        for first, last in split(text)
+        if odds.get(first, -1.0) >= 0 and odds.get(last, -1.0) >= 0
+    ]
 
 
 def ends_with_stop(sentence: str) -> bool:
@@ -180,11 +192,15 @@ _CLAUSE_ENDS = ",;:–—，、；：،؛\n"
 _CLAUSE_WORTH = 400  # ms of pause that the end of a clause counts as
 _LONGEST_PAUSE = 3_000  # ms; a longer one says no more
 _AWAY_COST = 2  # ms of pause per character away from the usual length
+_ODDS_WORTH = 100  # ms of pause for each unit of log odds that a sentence ends
 
 
 def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> Iterator[Span]:
-    while stop - start > LONGEST:
+    is_long = stop - start > LONGEST
+    while is_long and stop - start >= 2 * SHORTEST:
         cut = _cut(text, start, stop, pauses)
+        if stop - start <= LONGEST and not sentence_ends.is_likely(text, cut):
+            break
         yield start, cut
         start = cut
     if stop > start:
@@ -192,13 +208,16 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
 
 
 def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
-    """Choose where to cut text longer than ``LONGEST``, ``SHORTEST`` away from either end."""
+    """Choose where to cut text that is too long, ``SHORTEST`` away from either end."""
     limit = min(start + LONGEST, stop - SHORTEST)
+    odds = sentence_ends.log_odds(text, start + SHORTEST, limit + 1)
 
-    def worth(position: int) -> int:
+    def worth(position: int) -> float:
         clause = text[position - 1] in _CLAUSE_ENDS or text[position - 2] in _CLAUSE_ENDS
         pause = min(pauses.get(position, 0), _LONGEST_PAUSE)
-        return pause + _CLAUSE_WORTH * clause - _AWAY_COST * abs(position - start - USUAL)
+        away = abs(position - start - USUAL)
+        words = _ODDS_WORTH * odds.get(position, sentence_ends.BIAS)
+        return pause + _CLAUSE_WORTH * clause + words - _AWAY_COST * away
 
     positions = (match.end() for match in _GAPS.finditer(text, start + SHORTEST, limit))
     return max(positions, key=worth, default=0) or between_letters(text, limit)

@@ -1,0 +1,170 @@
+"""Train and measure where sentences of speech end that has no full stops.
+
+Run ``python bench/train_sentence_ends.py`` from the repository; ``--save`` writes the weights that
+are shipped. They are trained on English transcripts with full stops whose licences permit it
+(``TRAINED``), from which the stops are taken away, and measured on others (``LEFT_OUT``), whose
+speech is cut by the product's own ``sentences.split``. The data come from ``CUEBASE_DATA``
+(default: ``../shared/data`` beside the repository).
+"""
+
+import argparse
+import json
+import re
+import shlex
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice, pairwise
+from typing import Any, Final, NamedTuple
+from unittest import mock
+
+from environment import DATA, boot
+
+boot(database=False)
+
+from bm25 import write
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from citations.text import sentence_ends, sentences
+from citations.text.chunking import LINE_PAUSE
+from citations.text.sentence_ends import ANYWHERE, WORD, patterns
+from citations.text.sentences import ends_with_stop
+from citations.text.standalone import SPEAKER
+
+TITLE: Final = "## Where sentences end without full stops"
+TRAINED: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
+LEFT_OUT: Final = ("ocw1801", "ocw6012", "ergo", "tutorialvqa")
+OTHER_LANGUAGES: Final = ("hfcourse_fr", "nyudl_fr", "nyudl_pt")
+UNTIMED: Final = ("tutorialvqa",)  # its "times" are numbers of sentences
+LEAST: Final = 5  # gaps with a pattern
+STRENGTH: Final = 0.3  # inverse regularisation
+SMALLEST: Final = 0.02  # weight that is kept
+# QMSum's words are set apart: “Doesn 't look like it 's”.
+APART: Final = re.compile(r"\s+(?=['’]\w)")
+
+
+class Speech(NamedTuple):
+    """Speech without stops, where its sentences begin, and the silence (ms) before its cues."""
+
+    text: str
+    starts: Sequence[int]
+    pauses: Mapping[int, int]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--save", action="store_true", help="write the weights that are shipped")
+    options = parser.parse_args()
+    if options.save:
+        weights = train([speech for name in TRAINED for speech in speeches(name)])
+        lines = (f"{pattern}\t{weight:.2f}\n" for pattern, weight in sorted(weights.items()))
+        sentence_ends.WEIGHTS.write_text("".join(lines), encoding="utf-8")
+        sentence_ends._WEIGHTS.clear()
+        sentence_ends._WEIGHTS.update(sentence_ends._load())
+    report = "\n".join(reported())
+    print(report)
+    write(report)
+
+
+# Speech
+
+
+def speeches(name: str) -> list[Speech]:
+    """Return the transcripts of a set without their marks."""
+    return [
+        without_marks(json.loads(path.read_text(encoding="utf-8"))["cues"])
+        for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json"))
+    ]
+
+
+def without_marks(cues: Sequence[Mapping[str, Any]]) -> Speech:
+    """Take marks and capitals away from a transcript."""
+    said = [SPEAKER.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues]
+    text = " ".join(said)
+    words = list(WORD.finditer(text))
+    begins = [match.start() for match in words]
+    lengths = (len(match[0]) + 1 for match in words)
+    offsets = list(accumulate(lengths, initial=0))  # without marks
+    ends = [last for first, last in sentences.split(text) if ends_with_stop(text[first:last])]
+    cue_offsets = accumulate((len(each) + 1 for each in said), initial=0)
+    pauses = {
+        offsets[bisect_left(begins, offset)]: round(1_000 * (cue["start"] - previous_end(before)))
+        for offset, (before, cue) in zip(islice(cue_offsets, 1, None), pairwise(cues), strict=False)
+    }
+    return Speech(
+        text=" ".join(match[0].casefold() for match in words),
+        starts=sorted({offsets[bisect_left(begins, end)] for end in ends}),
+        pauses={offset: max(0, pause) + LINE_PAUSE for offset, pause in pauses.items()},
+    )
+
+
+def previous_end(cue: Mapping[str, Any]) -> float:
+    return float(cue["start"] + cue["duration"])
+
+
+# Training
+
+
+def train(talks: Sequence[Speech]) -> dict[str, float]:
+    """Return the weights of patterns, and the bias."""
+    rows, labels = [], []
+    for talk in talks:
+        words = list(WORD.finditer(talk.text))
+        starts = set(talk.starts)
+        rows += list(patterns([match[0] for match in words]))
+        labels += [match.start() in starts for match in words[1:]]
+    counter = CountVectorizer(analyzer=lambda row: row[1:], min_df=LEAST)
+    matrix = counter.fit_transform(rows)
+    model = LogisticRegression(C=STRENGTH, l1_ratio=1.0, solver="liblinear", random_state=1)
+    model.fit(matrix, labels)
+    weights = {ANYWHERE: float(model.intercept_[0])}
+    weights |= dict(zip(counter.get_feature_names_out(), map(float, model.coef_[0]), strict=True))
+    return {name: weight for name, weight in weights.items() if abs(weight) >= SMALLEST}
+
+
+# Measuring
+
+
+def reported() -> Iterator[str]:
+    """Write the section of the results."""
+    yield TITLE
+    yield ""
+    yield (
+        f"`python {shlex.join(['bench/train_sentence_ends.py', *sys.argv[1:]])}`: transcripts whose"
+        " stops, commas and capitals were taken away, cut by `sentences.split`. In the cells: the"
+        " share of cuts that stand where a sentence ends · the share of sentences that begin at a"
+        f" cut. The weights are trained on {', '.join(TRAINED)}. *Pauses*: the silence before cues"
+        " is known, too."
+    )
+    yield ""
+    yield "| set | sentences | by length | with weights | by pauses | by pauses, with weights |"
+    yield "|---|---:|---|---|---|---|"
+    for name in (*LEFT_OUT, *OTHER_LANGUAGES):
+        talks = speeches(name)
+        count = sum(len(talk.starts) for talk in talks)
+        cells = []
+        for has_pauses in (False, True):
+            if has_pauses and name in UNTIMED:
+                cells += ["–", "–"]
+                continue
+            with mock.patch.object(sentence_ends, "log_odds", return_value={}):
+                cells.append(quality(talks, has_pauses))
+            cells.append(quality(talks, has_pauses))
+        yield f"| {name} | {count:,} | {' | '.join(cells)} |"
+    yield ""
+
+
+def quality(talks: Sequence[Speech], has_pauses: bool) -> str:
+    """Return how many cuts are right, and how many sentences have one."""
+    cuts = right = total = 0
+    for talk in talks:
+        spans = sentences.split(talk.text, talk.pauses if has_pauses else None)
+        begins = {first for first, _ in spans[1:]}
+        cuts, total = cuts + len(begins), total + len(talk.starts)
+        right += len(begins & set(talk.starts))
+    return f"{right / cuts:.3f} · {right / total:.3f}"
+
+
+if __name__ == "__main__":
+    main()
