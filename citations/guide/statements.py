@@ -16,7 +16,6 @@ from citations.text.standalone import SPEAKER, standing, without_lead
 
 LONGEST: Final = 260  # characters; longer sentences are cut by ``sentences.split``
 SHORTEST: Final = 10
-PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
 LETTERS: Final = 0.8  # of a sentence's characters; formulas, code and tables have fewer
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 
@@ -68,8 +67,7 @@ class SourceSentences:
 def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> SourceSentences:
     """Split a text into the sentences that can be shown. Takes linear time."""
     spans = sentences.split(text)
-    ended = sum(ends_with_stop(text[first:last]) for first, last in spans)
-    has_stops = ended >= PUNCTUATED * len(spans)
+    has_stops = sentences.is_punctuated(text[first:last] for first, last in spans)
     whole = _whole(text, spans) if has_stops else sentences.likely(text)
     verbs = _verbs(text, function_words)
     statements: list[Statement] = []

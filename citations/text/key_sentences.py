@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from citations.text.sentences import Span
+from citations.text.sentences import Span, is_punctuated
 from citations.text.standalone import DEPENDENT, is_whole, without_lead
 from transcripts.tokenizer import tokenize
 
@@ -21,7 +21,6 @@ Words = Counter[str]
 # By level: the number of sentences, and of their characters.
 GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
 WORTHWHILE: Final = 0.5  # of the best sentence's worth, that another one needs
-PUNCTUATED: Final = 0.3  # of a text's sentences that are whole, if it has full stops
 DIVERSITY: Final = 0.3
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 LONG: Final = 300  # characters
@@ -110,7 +109,7 @@ def weigh(
     )
     counts = Counter(word for passage in passages for row in passage for word in row.words)
     rows = [row for passage in passages for row in passage]
-    has_stops = sum(row.is_whole for row in rows) >= PUNCTUATED * len(rows)
+    has_stops = is_punctuated(row.text for row in rows)
     rarity = {word: math.log(1 + len(passages) / count) for word, count in spread.items()}
     return rarity, [
         [

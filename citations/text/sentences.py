@@ -7,7 +7,7 @@ later citation wrong, so sentences are spans that tile the text.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -18,6 +18,7 @@ Span = tuple[int, int]
 LONGEST = 240  # characters; longer sentences are cut
 SHORTEST = 40  # characters that a cut leaves on either side
 USUAL = 100  # characters of a sentence as it is spoken
+PUNCTUATED = 0.4  # of a text's characters, in sentences that end with a stop
 
 STOPS = ".!?…"  # end a sentence if a blank follows, and not always then
 FULL_STOPS = "。！？｡।॥۔؟։።፧။។᙮"  # always end one
@@ -67,6 +68,17 @@ def likely(text: str) -> list[Span]:
 def ends_with_stop(sentence: str) -> bool:
     """Tell whether a sentence ends with a stop or a colon, closing quotes and brackets aside."""
     return sentence.rstrip(CLOSERS + " \n\r\t").endswith((*STOPS, *FULL_STOPS, ":", "："))
+
+
+def is_punctuated(pieces: Iterable[str]) -> bool:
+    """Tell whether full stops end the sentences of a text, as they often do not in captions.
+
+    Characters count, not sentences: speech without stops is cut into many short ones or few long
+    ones.
+    """
+    lengths = [(len(piece), ends_with_stop(piece)) for piece in pieces]
+    stopped = sum(length for length, has_stop in lengths if has_stop)
+    return stopped >= PUNCTUATED * sum(length for length, _ in lengths)
 
 
 def asks(sentence: str) -> bool:

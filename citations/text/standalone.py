@@ -6,13 +6,12 @@ from itertools import pairwise
 from typing import Final
 
 from citations.text.function_words import FunctionWords
-from citations.text.sentences import Span, asks, ends_with_stop, likely
+from citations.text.sentences import Span, asks, ends_with_stop, is_punctuated, likely
 
 DEPENDENT: Final = 0.2  # rating of a sentence that cannot be understood alone
 POINTING: Final = 0.15  # what each pronoun costs that points at something said elsewhere
 PERSONAL: Final = 0.6  # what is left of the rating of a sentence in which the speaker says “I”
 SELF: Final = 0.4  # what is left if it begins so
-PUNCTUATED: Final = 0.4  # of a text's sentences that end with a stop, if it has punctuation
 HESITATING: Final = 3.0  # how much of the rating each share of fillers and repetitions costs
 LEADING: Final = 3  # words of a sentence's beginning in which a pronoun points back
 SHORTEST: Final = 40  # characters of a sentence that tells something
@@ -56,9 +55,8 @@ def clauses(text: str, opening: frozenset[str]) -> list[Span]:
 
 
 def has_stops(texts: Sequence[str], split: Callable[[str], list[Span]]) -> bool:
-    """Tell whether texts have full stops, as automatic captions often do not."""
-    pieces = [text[slice(*span)] for text in texts[:SAMPLE] for span in split(text)]
-    return sum(map(ends_with_stop, pieces)) >= PUNCTUATED * len(pieces)
+    """Tell whether texts have full stops, by the first ones."""
+    return is_punctuated(text[slice(*span)] for text in texts[:SAMPLE] for span in split(text))
 
 
 def standing(sentence: str, *, function_words: FunctionWords, fillers: frozenset[str]) -> float:

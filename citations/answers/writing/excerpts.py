@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
-from citations.text.sentences import Span, asks, ends_with_stop, is_listing, split
+from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
@@ -16,7 +16,6 @@ FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
 LONGEST: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
-PUNCTUATED: Final = 0.4  # of a text, or of its sentences, that has a stop if it is punctuated
 
 _BULLET: Final = re.compile(r"\s*(?:(?:[-–—•▪*·]|>>)\s+(?=\S))?")  # or another speaker
 _DEPENDENT: Final = re.compile(
@@ -183,8 +182,7 @@ def _sentences(text: str) -> Iterator[Span]:
     headings and beginnings are left out.
     """
     spans = split(text)
-    stopped = sum(last - first for first, last in spans if ends_with_stop(text[first:last]))
-    if stopped >= PUNCTUATED * len(text):
+    if is_punctuated(text[first:last] for first, last in spans):
         spans = list(_joined(text, spans))
     for first, last in spans:
         piece = text[first:last]

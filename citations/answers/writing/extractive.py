@@ -3,7 +3,6 @@
 An overview has a sentence from each section that was found.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
@@ -12,7 +11,6 @@ from typing import Final
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.writing.excerpts import (
     FEWEST_WORDS,
-    PUNCTUATED,
     Pick,
     Read,
     extended,
@@ -23,7 +21,7 @@ from citations.answers.writing.excerpts import (
 )
 from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rated, signs, stems
 from citations.outline.tree import DOCUMENT, SECTION
-from citations.text.sentences import asks, ends_with_stop
+from citations.text.sentences import asks, ends_with_stop, is_punctuated
 
 MOST: Final = 5  # excerpts that answer a question; all but the first are folded
 MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
@@ -155,16 +153,17 @@ def _overview(
 
 def _proper(known: Sequence[Pick]) -> list[Pick]:
     """Leave out questions, announcements, short and broken sentences, unless nothing is left."""
-    stops = Counter(pick.evidence.source for pick in known if ends_with_stop(pick.text))
-    total = Counter(pick.evidence.source for pick in known)
+    texts: dict[int, list[str]] = {}
+    for pick in known:
+        texts.setdefault(pick.evidence.source, []).append(pick.text)
+    punctuated = {source for source, own in texts.items() if is_punctuated(own)}
 
     def is_proper(pick: Pick) -> bool:
-        source = pick.evidence.source
         return (
             len(pick.text) >= SHORT
             and not pick.text.endswith(":")
             and not asks(pick.text)
-            and (ends_with_stop(pick.text) or stops[source] < PUNCTUATED * total[source])
+            and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
         )
 
     return [pick for pick in known if is_proper(pick)] or list(known)
