@@ -66,6 +66,8 @@ def _sentences(tree: ast.AST, errors: set[str]) -> Iterator[str]:
                 yield from _texts(value)
             case ast.AnnAssign(target=ast.Name(id=name), value=value) if value and _is_text(name):
                 yield from _texts(value)
+            case ast.keyword(arg="message", value=ast.Constant(value=str(text))):
+                yield from [text] if text.endswith(".") else []  # others are no sentences
             case ast.keyword(arg="note" | "notes" | "step", value=value):
                 yield from _texts(value)
 

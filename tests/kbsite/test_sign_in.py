@@ -62,6 +62,7 @@ def test_who_has_to_wait_is_told_how_long(ada: User) -> None:
     wait = answer["Retry-After"]
     assert 0 < int(wait) <= 300
     assert f"Come back in {wait} seconds." in answer.content.decode()
+    assert '<a class="button button-primary" href="/sign-in/">' in answer.content.decode()
 
 
 def test_a_name_in_other_letters_is_the_same_name(ada: User) -> None:
