@@ -102,16 +102,23 @@ onHtmx("afterSettle", ({ detail }) => {
 const RENEWED = 5_000; // ms
 /** @type {string | null} the list as it was sent last */
 let sent = null;
+let timer = 0;
 
 /** Whether nobody is in the middle of something that a new list would take away. */
 const isIdle = () => !(
   document.hidden || openDialog() || chosen().length || find("#results .item-form, #results :focus")
   || all("#results .more ~ *").length || new URLSearchParams(location.search).has("offset"));
 
+/** Whether something is being indexed, or fetched, as the header counts. */
+const isBusy = () => Boolean(find("[data-unfinished], #activity-now .busy:not(.busy-bad)"));
+
 async function renew() {
-  if (!find("[data-unfinished]")) return;
   if (isIdle()) await renewList().catch(() => {}); // the server is away: later
-  setTimeout(renew, RENEWED);
+  timer = isBusy() ? setTimeout(renew, RENEWED) : 0; // and once after the end
+}
+
+function keepRenewing() {
+  if (!timer) timer = setTimeout(renew, RENEWED);
 }
 
 async function renewList() {
@@ -122,4 +129,5 @@ async function renewList() {
   await htmx.ajax("GET", location.href, { target: "#results", swap: "innerHTML show:none" });
 }
 
-if (find("[data-unfinished]")) setTimeout(renew, RENEWED);
+if (isBusy()) keepRenewing();
+document.body.addEventListener("activity-changed", keepRenewing); // something was added
