@@ -30,12 +30,15 @@ function textOf(range) {
 /** @param {Node} node */
 const elementOf = (node) => (node instanceof Element ? node : node.parentElement);
 
-/** @param {Range} range */
+/**
+ * Move the ends of a range that cut a word; an end between two elements cuts none.
+ * @param {Range} range
+ */
 function snapToWords(range) {
-  const { startContainer: first, endContainer: last } = range;
-  if (!(first instanceof Text && last instanceof Text)) return;
+  const { startContainer: first, endContainer: last, startOffset, endOffset } = range;
   const [start, end] = wholeWords(
-    { text: first.data, offset: range.startOffset }, { text: last.data, offset: range.endOffset },
+    { text: first instanceof Text ? first.data : "", offset: startOffset },
+    { text: last instanceof Text ? last.data : "", offset: endOffset },
   );
   range.setStart(first, start);
   range.setEnd(last, end);
