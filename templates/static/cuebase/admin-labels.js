@@ -9,5 +9,7 @@ function nameBoxes() {
   }
 }
 
-addEventListener("load", nameBoxes);
+// jQuery makes the boxes a turn after the page is parsed: where all files are at hand, after this
+// event.
+addEventListener("load", () => setTimeout(nameBoxes));
 document.addEventListener("formset:added", () => setTimeout(nameBoxes));
