@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 from uuid import UUID
 
 from transcripts.player import Player
 from transcripts.timecodes import clock
+
+NEAREST: Final = 3  # passages that people are shown where none is likely to be relevant
 
 
 class SearchMode(StrEnum):

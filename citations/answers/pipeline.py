@@ -28,7 +28,7 @@ from citations.answers.understanding import ROUTE, Understanding, understand
 from citations.answers.writers import Draft, SentenceRater, WritingTask
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, resolve
-from citations.passages import Stage
+from citations.passages import NEAREST, Stage
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -38,7 +38,6 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 RETRIEVE, WRITE, GROUND = "retrieve", "write", "ground"
 LIMIT: Final = 10  # passages for each part of a question
 MOST: Final = 30  # passages for a question that asks for more
-NEAREST: Final = 3  # passages that a refusal shows
 NEAR: Final = 0.35  # cosine from which on a passage covers a question in other words
 
 

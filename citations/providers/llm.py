@@ -1,6 +1,5 @@
-"""Language models: their protocol, what those behind an API share, and a fake for tests."""
+"""Language models: their protocol, and what those behind an API share."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -200,36 +199,3 @@ def error_text(error: Any) -> str:
         return ""
     message = error.get("message") if isinstance(error, dict) else error
     return " ".join(clean(message, 300).split()) or "an error without a message"
-
-
-class FakeLlm:
-    """A language model for tests that records its prompts in ``input``."""
-
-    name = "fake:words"
-    caches = True
-
-    def __init__(
-        self, answer: Callable[[Prompt], str] | None = None, *, budget: int = 90_000
-    ) -> None:
-        self._answer = answer or _some_words
-        self.budget = budget
-        self.prompts: list[Prompt] = []
-
-    def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
-        self.prompts.append(prompt)
-        text = self._answer(prompt)
-        usage = Usage(input=prompt_tokens(prompt), output=len(text.split()))
-        return Completion(text=text, usage=usage)
-
-    def stream(
-        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
-    ) -> Iterator[str]:
-        completion = self.ask(prompt)
-        yield from re.findall(r"\S+\s*", completion.text)
-        if on_usage:
-            on_usage(completion.usage)
-
-
-def _some_words(prompt: Prompt) -> str:
-    words = re.findall(r"[^\W_]+", prompt.text)
-    return f"About {' '.join(words[2:8])}."

@@ -18,7 +18,7 @@ from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
-from citations.passages import Locator, Passage, PassageSource, Results, SearchMode
+from citations.passages import NEAREST, Locator, Passage, PassageSource, Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
 from citations.reading.position import Position
@@ -130,7 +130,6 @@ MODES: Final = (
 
 
 OF_SOURCE: Final = 3  # passages of a source that are shown at first
-NEAREST: Final = 3  # passages that are shown where none is likely to be relevant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from citations.errors import SourceNotFound
 from citations.library.filters import Filter, matching
-from citations.passages import SearchMode
+from citations.passages import NEAREST, SearchMode
 from citations.schemas.search import PassageOut, SearchOut, TermOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli.database import open_library
@@ -28,7 +28,6 @@ from transcripts.timecodes import clock, milliseconds, parse_clock
 
 DAY = ["%Y-%m-%d"]
 TERMS_SHOWN = 6
-NEAREST = 3  # passages that are shown where none is likely to be relevant
 
 
 def search(

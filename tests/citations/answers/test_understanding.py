@@ -17,9 +17,9 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.providers import registry
-from citations.providers.llm import FakeLlm
 from citations.providers.prompts import Prompt, prompt_tokens
 from tests.citations.answers.follow_up_turns import TURNS
+from tests.fake_llm import FakeLlm
 from tests.makers import make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection

@@ -8,11 +8,11 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.models import Chunk, Source, State
 from citations.providers import registry
-from citations.providers.llm import FakeLlm
 from citations.quotes import source_texts
 from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from tests.fake_llm import FakeLlm
 from tests.makers import make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope

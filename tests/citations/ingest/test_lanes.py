@@ -11,7 +11,7 @@ from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, SourceKind, State
 from citations.providers import registry
-from citations.providers.llm import FakeLlm
+from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_user, make_video
 from transcripts import locks
 from transcripts.models import Collection

@@ -24,10 +24,10 @@ from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
-from citations.providers.llm import FakeLlm
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_video
 from transcripts.cues import Cue
 from transcripts.errors import Retry

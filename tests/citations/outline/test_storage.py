@@ -22,9 +22,9 @@ from citations.models import Chunk, Level, Node, Source
 from citations.outline import storage as outline_storage
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
-from citations.providers.llm import FakeLlm
 from citations.readers.page import ReadPage
 from kbsite.celery import app
+from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_paper, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Video

@@ -9,8 +9,9 @@ from citations import conf
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import chat_services, registry
 from citations.providers.http import ModelServer
-from citations.providers.llm import KNOWN_CONTEXT, UNKNOWN_CONTEXT, FakeLlm, Llm, RemoteLlm, Usage
+from citations.providers.llm import KNOWN_CONTEXT, UNKNOWN_CONTEXT, Llm, RemoteLlm, Usage
 from citations.providers.prompts import Prompt
+from tests.fake_llm import FakeLlm
 from tests.model_standin import Fault, ModelStandIn
 
 PROVIDERS = ["openai", "anthropic", "ollama"]

@@ -8,8 +8,8 @@ from citations.ingest import contextual_costs, discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Chunk, Source, State
 from citations.providers import registry
-from citations.providers.llm import FakeLlm
 from citations.providers.prompts import prompt_tokens
+from tests.fake_llm import FakeLlm
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_video
 from transcripts.models import Collection
