@@ -118,7 +118,7 @@ def of(source: Source) -> SourceText:
     key = ("text", *_version(source))
     text: SourceText | None = _CACHE.get(key)
     if text is None:
-        text = _read(source_blocks.read(source))
+        text = from_blocks(source_blocks.read(source))
         _CACHE.keep(key, text, text.nbytes)
     return text
 
@@ -141,21 +141,8 @@ def border(text: str, position: int) -> int:
     return blank.end() if blank else position
 
 
-def _version(source: Source) -> tuple[Hashable, ...]:
-    """Return a key that changes whenever the text does; one small query."""
-    if source.transcript_id is None:
-        return source.pk, Document.objects.filter(source=source).values_list(
-            "digest", "read_by", "page_count"
-        ).first()
-    transcript = Transcript.objects.filter(pk=source.transcript_id)
-    return (
-        source.pk,
-        source.transcript_id,
-        transcript.values_list("digest", "updated_at", "video__updated_at").first(),
-    )
-
-
-def _read(blocks: Sequence[Block]) -> SourceText:
+def from_blocks(blocks: Sequence[Block]) -> SourceText:
+    """Return the text of blocks: of a source, or of a part of one."""
     words = [word for block in blocks for word in block.words]
     shared: dict[str, str] = {}
 
@@ -177,3 +164,17 @@ def _read(blocks: Sequence[Block]) -> SourceText:
 
 def _known(value: int) -> int | None:
     return None if value == _NONE else value
+
+
+def _version(source: Source) -> tuple[Hashable, ...]:
+    """Return a key that changes whenever the text does; one small query."""
+    if source.transcript_id is None:
+        return source.pk, Document.objects.filter(source=source).values_list(
+            "digest", "read_by", "page_count"
+        ).first()
+    transcript = Transcript.objects.filter(pk=source.transcript_id)
+    return (
+        source.pk,
+        source.transcript_id,
+        transcript.values_list("digest", "updated_at", "video__updated_at").first(),
+    )

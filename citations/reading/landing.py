@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from citations.models import Source
-from citations.passages import Locator
+from citations.passages import Locator, Passage
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
+from citations.readers.source_blocks import cue_blocks
 from citations.text import sentences
 from citations.text.snippets import nearest_sentence
 from citations.vectors import space as vector_space
+from transcripts import library
 from transcripts.errors import KnowledgeBaseError
 from transcripts.tokenizer import matched_spans
 
@@ -45,11 +47,22 @@ def find(source: Source, span: Span, query: str) -> Landing | None:
     return _landing(known, span, _sentence(source, text, query) or (0, len(text)))
 
 
-def find_by_words(source: Source, span: Span, query: str) -> Landing | None:
-    """Return the sentence with the words of a query, None without such; it needs no model."""
-    known = source_texts.of(source)
-    sentence = _with_words(source, known.text[slice(*span)], query)
-    return _landing(known, span, sentence) if sentence else None
+def moment_by_words(source: Source, passage: Passage, query: str) -> int | None:
+    """Return when (ms) the sentence of a recording's passage that has the words of a query is said.
+
+    None without such words, or if the text has changed since. It takes no model, and reads only the
+    cues of the passage: a page of hits may be in as many long recordings.
+    """
+    start, end = passage.locator.start, passage.locator.end
+    sentence = _with_words(source, passage.text, query)
+    if sentence is None or source.transcript is None or start is None or end is None:
+        return None
+    cues = library.cues_between(source.transcript, start, end)
+    nearby = source_texts.from_blocks([*cue_blocks(cues)])
+    offset = nearby.text.find(passage.text)
+    if offset < 0:
+        return None
+    return nearby.locate((offset + sentence[0], offset + sentence[1])).start
 
 
 def _landing(known: SourceText, span: Span, sentence: Span) -> Landing:

@@ -302,8 +302,9 @@ def _search(
 
 def _ranked(request: PageRequest, results: Results) -> list[RankedPassage]:
     recordings = {hit.origin.id for hit in results.passages if hit.origin.video_pk is not None}
-    sources = Source.objects.visible(request.access).select_related("video")
-    known = sources.in_bulk(recordings, field_name="uuid")
+    rows = Source.objects.visible(request.access).select_related("video", "transcript")
+    rows = rows.defer("transcript__cues", "transcript__word_times")
+    known = rows.in_bulk(recordings, field_name="uuid")
     return [
         _placed(rank, passage, known.get(passage.origin.id), results.query)
         for rank, passage in enumerate(results.passages, start=1)
@@ -317,10 +318,10 @@ def _placed(rank: int, passage: Passage, source: Source | None, query: str) -> R
     place = passage.extent or passage.locator
     if source is None or source.video is None:
         return RankedPassage(rank=rank, passage=passage, place=place)
-    landed = landing.find_by_words(source, passage.locator.span, query)
-    if landed is None:
+    start = landing.moment_by_words(source, passage, query)
+    if start is None:
         return RankedPassage(rank=rank, passage=passage, place=place)
-    start, youtube_id = landed.sentence.start or 0, source.video.youtube_id
+    youtube_id = source.video.youtube_id
     return RankedPassage(
         rank=rank,
         passage=passage,

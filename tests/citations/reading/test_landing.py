@@ -4,14 +4,19 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from citations.models import EmbeddingSpace, Source, SpaceState
+from citations.passages import Passage, PassageSource
 from citations.providers import registry
+from citations.quotes import source_texts
 from citations.reading import landing
 from tests.makers import make_paper, make_source, make_video
 from transcripts.cues import Cue
-from transcripts.models import Collection
+from transcripts.models import Collection, Transcript
 
 TALK = "dQw4w9WgXcQ"
 TEXT = ("We begin with a joke.", "A rare word counts more.", "The end is near.")
@@ -36,13 +41,61 @@ def test_a_hit_opens_at_the_sentence_with_its_words(page: Client, talk: Source) 
     assert sent == {"t": "10s", "from": "22", "to": "46", "q": "rare words", "lang": "en"}
 
 
+def test_a_list_of_hits_reads_no_whole_transcript(page: Client, collection: Collection) -> None:
+    cues = [Cue(0, 4_000, TEXT[0]), Cue(4_000, 10_000, TEXT[1])]
+    make_source(make_video(collection, cues=cues), texts=[" ".join(TEXT[:2])])
+    with CaptureQueriesContext(connection) as queries:
+        listed = page.get("/search/?q=rare&mode=lexical").content.decode()
+    assert "0:04–0:10" in listed
+    assert [query["sql"] for query in queries if '"cues"' in query["sql"]] == []
+
+
+@pytest.mark.parametrize("has_word_times", [False, True])
+def test_the_cues_of_a_passage_tell_the_same_second_as_the_whole_transcript(
+    collection: Collection, *, has_word_times: bool
+) -> None:
+    cues = [
+        Cue(3_000 * n, 3_000 * n + 4_500, f"and point {n} comes now. A word of {n} follows so")
+        for n in range(40)
+    ]
+    source = make_source(make_video(collection, cues=cues))
+    if has_word_times:
+        words = [
+            [[cue.start + 300 * n, word] for n, word in enumerate(cue.text.split())] for cue in cues
+        ]
+        Transcript.objects.update(word_times=words)
+        source = Source.objects.get()
+    known = source_texts.of(source)
+    span = (known.text.index("point 11 "), known.text.index("point 19 "))
+    passage = Passage(
+        chunk=1,
+        origin=PassageSource(id=source.uuid, kind="video", title="Lecture"),
+        locator=known.locate(span),
+        text=known.text[slice(*span)],
+        score=1.0,
+    )
+    opened_at = landing.find(source, span, "word of 17")
+
+    assert opened_at is not None
+    assert opened_at.sentence.start is not None
+    assert landing.moment_by_words(source, passage, "word of 17") == opened_at.sentence.start
+
+
+def test_a_hit_stays_at_its_passage_if_the_text_has_changed_since(
+    page: Client, talk: Source
+) -> None:
+    Transcript.objects.update(cues=[[0, 30_000, "Another text."]], updated_at=timezone.now())
+    listed = page.get("/search/?q=rare&mode=lexical").content.decode()
+    assert "0:00–0:10" in listed
+
+
 def test_a_hit_its_player_and_its_youtube_address_begin_at_the_sentence_that_is_marked(
     page: Client, collection: Collection
 ) -> None:
     text = "We begin with a joke that is long. A rare word counts more."
-    cues = [Cue(start=60_000, end=80_000, text=text)]
+    cues = [Cue(start=0, end=20_000, text=text)]
     source = make_source(make_video(collection, cues=cues, youtube_id=TALK), texts=[text])
-    second = 60 + 20 * text.index("A rare") // len(text)
+    second = 20 * text.index("A rare") // len(text)
 
     _, sent = opened(page, source, "rare")
     listed = page.get("/search/?q=rare&mode=lexical").content.decode()
@@ -52,10 +105,10 @@ def test_a_hit_its_player_and_its_youtube_address_begin_at_the_sentence_that_is_
     clip = page.get(path, parameters, headers={"HX-Request": "true"})
 
     assert sent["t"] == f"{second}s"
-    assert f"1:{second - 60}–" in listed
+    assert f"0:{second}–" in listed
     assert f"&amp;t={second}s" in listed
     assert f'data-from="{second}' in clip.content.decode()
-    assert 'data-until="80000"' in clip.content.decode()
+    assert 'data-until="20000"' in clip.content.decode()
     assert f'data-from="{second}' in recording
 
 
