@@ -1,9 +1,10 @@
 """What readers have written, in one list: the notes of collections and those on highlights."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Value
+from django.db.models import QuerySet, Value
 
 from citations.models import Highlight, Note
 from citations.notebook import highlights, notes
@@ -35,26 +36,27 @@ def list_entries(
 
     Raises ``CollectionNotFound``.
     """
-    written = notes.matching(scope, collection=collection, words=words)
+    note_matches = notes.matching(scope, collection=collection, words=words)
     filter = HighlightFilter(words=words, collection=collection)
-    noted = highlights.matching(scope, user, filter).exclude(note="")
-    rows = [rows.order_by().values_list("updated_at", "pk") for rows in (written, noted)]
-    both = (
-        rows[0]
-        .annotate(is_note=Value(True))
-        .union(rows[1].annotate(is_note=Value(False)), all=True)
+    highlight_matches = highlights.matching(scope, user, filter).exclude(note="")
+    keys = _keys(note_matches, is_note=True).union(
+        _keys(highlight_matches, is_note=False), all=True
     )
-    keys = [*both.order_by("-updated_at", "-pk")[offset : offset + limit + 1]]
-    found_notes = written.in_bulk([pk for _, pk, is_note in keys if is_note])
-    found = Highlight.objects.select_related(*highlights.DETAILS).in_bulk(
-        [pk for _, pk, is_note in keys if not is_note]
+    # One more than is shown tells whether anything follows.
+    page = [*keys.order_by("-updated_at", "-pk")[offset : offset + limit + 1]]
+    note_rows = note_matches.in_bulk([pk for _, pk, is_note in page if is_note])
+    highlight_rows = Highlight.objects.select_related(*highlights.DETAILS).in_bulk(
+        [pk for _, pk, is_note in page if not is_note]
     )
-    placed = {each.row.pk: each for each in highlights.place(found.values())}
-    entries = [
-        found_notes.get(pk) if is_note else placed.get(pk) for _, pk, is_note in keys[:limit]
-    ]
+    placed = {each.row.pk: each for each in highlights.place(highlight_rows.values())}
+    entries = [note_rows.get(pk) if is_note else placed.get(pk) for _, pk, is_note in page[:limit]]
     return EntryPage(
         entries=tuple(entry for entry in entries if entry is not None),
-        total=both.count(),
-        next=offset + limit if len(keys) > limit else None,
+        total=keys.count(),
+        next=offset + limit if len(page) > limit else None,
     )
+
+
+def _keys(rows: QuerySet[Any], *, is_note: bool) -> QuerySet[Any, Any]:
+    keys: QuerySet[Any, Any] = rows.order_by().annotate(is_note=Value(is_note))
+    return keys.values_list("updated_at", "pk", "is_note")

@@ -2,7 +2,7 @@
 
 A logistic regression on patterns of the two words on either side of a gap, with L1 regularisation,
 so that few patterns have a weight. ``bench/train_sentence_ends.py`` trains it on English
-transcripts; words of other languages have no weights, so that their gaps are all alike.
+transcripts; few words of other languages have weights, so that their gaps are nearly all alike.
 """
 
 import re

@@ -61,10 +61,11 @@ def show_list(
         "may_change": bool(request.access.writable),
     }
     if request.htmx:
-        name = "_library_rows" if parameters.offset else "_library_list"
+        if parameters.offset:
+            return fragment(request, "citations/_library_rows.html", context)
         listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
         context["counts"] = sources.count(Source.objects.visible(listed))
-        response = fragment(request, f"citations/{name}.html", context)
+        response = fragment(request, "citations/_library_list.html", context)
     else:
         response = render(
             request, template, context | _choices(request, collection) | around(request)

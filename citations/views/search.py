@@ -207,7 +207,8 @@ def play_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
     """
     source, _, landed = _landing(request, source_id)
     if source.video is None or landed is None:
-        return redirect("source", source_id=source_id)
+        page = redirect("source", source_id=source_id)
+        return HttpResponse(status=204, headers={"HX-Redirect": page.url}) if request.htmx else page
     begin, until = landed.sentence.start or 0, landed.rest.end
     if request.GET.get("on") == "youtube" and source.video.youtube_id:
         return redirect(watch_url(source.video.youtube_id, at_ms=begin))

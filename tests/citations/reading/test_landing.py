@@ -89,6 +89,15 @@ def test_a_hit_stays_at_its_passage_if_the_text_has_changed_since(
     assert "0:00–0:10" in listed
 
 
+def test_a_hit_that_is_gone_leads_to_its_source_and_puts_no_page_into_the_list(
+    page: Client, talk: Source
+) -> None:
+    path, gone = f"/sources/{talk.uuid}/hit/play/", {"from": 900, "to": 960, "q": "rare"}
+    clip = page.get(path, gone, headers={"HX-Request": "true"})
+    assert (clip.status_code, clip["HX-Redirect"]) == (204, f"/sources/{talk.uuid}/")
+    assert page.get(path, gone)["Location"] == f"/sources/{talk.uuid}/"
+
+
 def test_a_hit_its_player_and_its_youtube_address_begin_at_the_sentence_that_is_marked(
     page: Client, collection: Collection
 ) -> None:
