@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,9 +117,6 @@ def sample(site: Site) -> Iterator[dict[str, str]]:
     site.python(REMOVE_SAMPLES.format(**made))
 
 
-Kept = defaultdict[str, list[BrowserContext]]
-
-
 class Visit:
     """A page with a record: what its console said, and which hosts it asked."""
 
@@ -162,15 +158,6 @@ class Visit:
         self.console.clear()
         self.foreign.clear()
 
-    def end(self, state: Any) -> None:
-        """Close what is open, and store nothing but ``state``, as before the visit."""
-        self.context.remove_listener("request", self._note_host)
-        for page in self.context.pages:
-            page.close()
-        self.context.unroute_all()
-        self.context.set_offline(False)
-        self.context.set_storage_state(state)
-
     def _note_host(self, request: Request) -> None:
         if not request.url.startswith((self.site.url, "about:", "blob:", "data:")):
             self.foreign.append(request.url)
@@ -193,30 +180,24 @@ def session_of(browser: Browser, site: Site) -> Callable[[str], Any]:
     return state
 
 
-@pytest.fixture(scope="package")
-def kept() -> Kept:
-    """Contexts that wait for a visit, by who is signed in and how they look."""
-    return defaultdict(list)
-
-
 @pytest.fixture
 def visit(
-    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
 ) -> Iterator[Callable[..., Visit]]:
     """Visit as ``ada``, an owner, ``vera``, a viewer, or nobody; options are a context's."""
-    with visits(browser, site, session_of, kept) as start:
+    with visits(browser, site, session_of) as start:
         yield start
 
 
 @pytest.fixture(scope="module")
 def tour(
-    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
 ) -> Iterator[Callable[..., Visit]]:
     """Visit pages that are only looked at, one after the other in the same tab, as people do: what
     the browser has loaded once it keeps. Options are a context's.
     """
     begun: dict[str, Visit] = {}
-    with visits(browser, site, session_of, kept) as start:
+    with visits(browser, site, session_of) as start:
 
         def resume(name: str = "ada", **options: Any) -> Visit:
             key = f"{name} {options}"
@@ -230,25 +211,19 @@ def tour(
 
 @contextmanager
 def visits(
-    browser: Browser, site: Site, session_of: Callable[[str], Any], kept: Kept
+    browser: Browser, site: Site, session_of: Callable[[str], Any]
 ) -> Iterator[Callable[..., Visit]]:
-    """Visits that end with the block. Their contexts are left as they were found, for the next, but
-    with what the browser has loaded, as people find it.
-    """
-    begun: list[tuple[Visit, str, str]] = []
+    """Visits that end with the block."""
+    contexts: list[BrowserContext] = []
 
     def start(name: str = "ada", **options: Any) -> Visit:
-        key = f"{name} {options}"
-        if kept[key]:
-            context = kept[key].pop()
-        else:
-            state = session_of(name) if name else None
-            options = {"reduced_motion": "reduce", **options}
-            context = browser.new_context(storage_state=state, **options)
-        begun.append((Visit(context, site), name, key))
-        return begun[-1][0]
+        context = browser.new_context(
+            storage_state=session_of(name) if name else None,
+            **{"reduced_motion": "reduce", **options},
+        )
+        contexts.append(context)
+        return Visit(context, site)
 
     yield start
-    for visit, name, key in begun:
-        visit.end(session_of(name) if name else {})
-        kept[key].append(visit.context)
+    for context in contexts:
+        context.close()

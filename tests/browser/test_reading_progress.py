@@ -20,8 +20,6 @@ def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Callable[..
     expect(link).to_have_count(0)
     page.mouse.move(700, 500)
     with page.expect_response(lambda response: response.url.endswith("/progress/")) as kept:
-        # A browser drops what is turned before it has painted the page.
-        page.evaluate("new Promise(painted => requestAnimationFrame(() => setTimeout(painted)))")
         page.mouse.wheel(0, 2500)
     assert kept.value.status == 204
     page.goto(f"{visited.site.url}/library/")
