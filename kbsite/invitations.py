@@ -45,12 +45,15 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
-    """Show another sign-in link for a member who has never signed in; the earlier one ends."""
+    """Show another sign-in link for a member who has never signed in; the earlier one ends.
+
+    Whoever uses tokens has an account of their own, though they never signed in.
+    """
     collection = own_collection(request, pk)
     if not request.user.has_perm("auth.add_user"):
         raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
     guest = collections.guests(collection, of=request.user).get(user)
-    if guest is None:
+    if guest is None or guest.api_tokens.exists():
         raise Conflict(
             "Only members who were invited and have never signed in get another link.",
             hint="On the server, `kb user link NAME` makes one for anybody.",

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from kbsite.models import SignInLink
+from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
 from tests.makers import make_user
 from transcripts.models import AuditEntry, Collection, Membership, Role
@@ -131,6 +131,8 @@ def test_nobody_gets_a_link_into_an_account_that_is_in_use_or_reaches_further(
     Membership.objects.create(collection=elsewhere, user=anna, role=Role.VIEWER)
     assert again(client, collection, anna)[0] == 409
     assert again(admin, collection, anna)[0] == 200
+    ApiToken.issue(anna, name="laptop")
+    assert again(admin, collection, anna)[0] == 409
 
 
 def test_an_owner_who_may_not_add_users_invites_nobody_again(
