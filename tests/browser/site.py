@@ -107,7 +107,7 @@ waits.postpone(
     until=timezone.now() + timedelta(hours=1), error=ReceiverFailed("The receiver answered 500.")
 )
 books = Collection.objects.filter(pk=library.pk)
-books.update(allows_links=True)
+books.update(allows_links=True, name="Reading room")  # not a name in the language of the seed
 ends = timezone.now() + timedelta(days=30)
 talk = Source.objects.get(video=long, language="en")
 clip = SharedLink.objects.create(author=ada, source=talk, start=0, end=20_000, expires_at=ends)
