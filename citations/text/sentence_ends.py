@@ -2,7 +2,7 @@
 
 A logistic regression on patterns of the two words on either side of a gap, with L1 regularisation,
 so that few patterns have a weight. ``bench/train_sentence_ends.py`` trains it on English
-transcripts; few words of other languages have weights, so that their gaps are nearly all alike.
+transcripts. Speech in other languages is told by how few of its gaps have a weight.
 """
 
 import re
@@ -14,18 +14,23 @@ WEIGHTS: Final = Path(__file__).with_name("sentence_ends_en.txt")
 ANYWHERE: Final = "|"  # the pattern of all gaps: its weight is the bias
 WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
+_KNOWN: Final = 0.7  # of the gaps in English text; 0.97 or more have a weight, in others 0.3
 _AROUND: Final = 80  # characters in which the words on either side of a gap are looked for
 
 
 def log_odds(text: str, start: int, stop: int) -> dict[int, float]:
-    """Return the log odds that a sentence ends before each word that begins in [start, stop)."""
+    """Return the log odds that a sentence ends before each word that begins in [start, stop);
+    nothing for words of another language.
+    """
     matches = list(WORD.finditer(text, max(0, start - _AROUND), stop + _AROUND))
     gaps = patterns([match[0] for match in matches])
-    return {
+    odds = {
         match.start(): sum(_WEIGHTS.get(pattern, 0.0) for pattern in around)
         for match, around in zip(matches[1:], gaps, strict=True)
         if start <= match.start() < stop
     }
+    known = sum(value != BIAS for value in odds.values())
+    return odds if known >= _KNOWN * len(odds) else {}
 
 
 def is_likely(text: str, offset: int) -> bool:
