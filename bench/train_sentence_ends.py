@@ -8,6 +8,7 @@ speech is cut by the product's own ``sentences.split``. The data come from ``CUE
 """
 
 import argparse
+import importlib
 import json
 import re
 import shlex
@@ -60,8 +61,7 @@ def main() -> None:
         weights = train([speech for name in TRAINED for speech in speeches(name)])
         lines = (f"{pattern}\t{weight:.2f}\n" for pattern, weight in sorted(weights.items()))
         sentence_ends.WEIGHTS.write_text("".join(lines), encoding="utf-8")
-        sentence_ends._WEIGHTS.clear()
-        sentence_ends._WEIGHTS.update(sentence_ends._load())
+        importlib.reload(sentence_ends)
     report = "\n".join(reported())
     print(report)
     write(report)

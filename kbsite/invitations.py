@@ -50,8 +50,7 @@ def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
     Whoever uses tokens has an account of their own, though they never signed in.
     """
     collection = own_collection(request, pk)
-    if not request.user.has_perm("auth.add_user"):
-        raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
+    _require_inviter(request)
     guest = collections.guests(collection, of=request.user).get(user)
     if guest is None or guest.api_tokens.exists():
         raise Conflict(
@@ -61,9 +60,13 @@ def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
     return _invited(request, collection, guest, is_again=True)
 
 
-def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:
+def _require_inviter(request: PageRequest) -> None:
     if not request.user.has_perm("auth.add_user"):
         raise Forbidden("You may not make accounts.", hint="Ask whoever runs this server.")
+
+
+def _new_user(request: PageRequest, name: str, collection: Collection, role: str) -> User:
+    _require_inviter(request)
     similar = User.objects.filter(username__iexact=name).first()
     if similar is not None:
         raise Conflict(

@@ -14,7 +14,7 @@ WEIGHTS: Final = Path(__file__).with_name("sentence_ends_en.txt")
 ANYWHERE: Final = "|"  # the pattern of all gaps: its weight is the bias
 WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
-_KNOWN: Final = 0.7  # of the gaps in English text; 0.97 or more have a weight, in others 0.3
+_KNOWN: Final = 0.7  # of the gaps in English, that have a weight: 0.97 do; in French, 0.14
 _AROUND: Final = 80  # characters in which the words on either side of a gap are looked for
 
 
