@@ -1,7 +1,7 @@
 """The results of a search: passages, their locations, and how their scores came about."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 from uuid import UUID
@@ -136,6 +136,12 @@ class PassagePart:
     text: str
     link: str
     timestamp_link: str
+    opens_at: int | None = None  # ms
+
+    @property
+    def opening(self) -> Locator:
+        """From where it is opened to its end."""
+        return opened_at(self.opens_at, self.locator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +149,9 @@ class Passage:
     """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
 
     ``parts`` are neighbouring passages that were found, too, in the order of the source. All else
-    but ``extent`` is about the passage itself, the best of them.
+    but ``extent`` and ``opening`` is about the passage itself, the best of them. ``link`` and
+    ``timestamp_link`` open it where its sentence with the query's words is said, ``opens_at`` (ms);
+    at its start if it has no such words or is no recording.
     """
 
     chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
@@ -157,6 +165,7 @@ class Passage:
     is_likely: bool = True  # not below the judge's floor
     link: str = ""  # a page of this site, as a path
     timestamp_link: str = ""  # YouTube at that second; for others the path of the page here
+    opens_at: int | None = None
     spans: tuple[tuple[int, int], ...] = ()
     duplicates: tuple[NearDuplicate, ...] = ()
     parts: tuple[PassagePart, ...] = ()
@@ -169,6 +178,11 @@ class Passage:
         if not self.parts:
             return None
         return covering([self.locator, *(part.locator for part in self.parts)])
+
+    @property
+    def opening(self) -> Locator:
+        """From where it is opened to the end of its parts."""
+        return opened_at(self.opens_at, self.extent or self.locator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +209,11 @@ class Results:
     suggestion: str = ""  # the query with words corrected that occur nowhere
     nothing_relevant: bool = False  # none of the passages is likely on the subject
     milliseconds: float = field(default=0.0)
+
+
+def opened_at(ms: int | None, locator: Locator) -> Locator:
+    """Return a location from a time on; unchanged without one."""
+    return locator if ms is None else replace(locator, start=ms)
 
 
 def covering(locators: Sequence[Locator]) -> Locator:

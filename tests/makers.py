@@ -18,6 +18,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
 from citations.models import Chunk, Document, Page, Source, SourceKind, State
+from citations.quotes import source_texts
 from citations.readers.formats import FORMATS
 from citations.readers.page import Paragraph, ReadPage
 from transcripts import storage
@@ -114,12 +115,16 @@ def make_source(
     spans = [*accumulate((len(text) + 1 for text in texts), initial=0)]
     with transaction.atomic():
         first = lexical_index.index(source.pk, texts)
+        known = source_texts.of(source)
         for n, text in enumerate(texts):
+            span = (spans[n], spans[n] + len(text))
+            said = known.text[slice(*span)]
             where = {
-                "span_start": spans[n],
-                "span_end": spans[n] + len(text),
+                "span_start": span[0],
+                "span_end": span[1],
                 "start": n * 10_000,
                 "end": (n + 1) * 10_000,
+                "sentence_starts": known.sentence_starts(span) if text == said else (),
             }
             Chunk.objects.create(
                 source=source, ordinal=n, position=first + n, text=text, digest=b"", **where

@@ -1,15 +1,12 @@
 """Reading the library: list, find, read and search, within a scope."""
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, errors, reading, tokenizer
@@ -236,14 +233,6 @@ def timed_cues(transcript: Transcript) -> tuple[Cue, ...]:
     return captions.from_json(timed[0], word_times=timed[1]) if timed else ()
 
 
-def cues_between(transcript: Transcript, first: int, last: int) -> tuple[Cue, ...]:
-    """Return the cues that are shown between two moments (ms), with the times of their words.
-
-    The database takes them from the transcript: of ten hours, few are read.
-    """
-    return _cues_between(transcript.pk, transcript.updated_at, first, last)
-
-
 def link_at(video: Video, ms: int) -> str:
     """Return the address that plays the video from a moment: on YouTube, or here for a file."""
     if video.youtube_id:
@@ -292,24 +281,6 @@ def _cues(pk: int, digest: str) -> tuple[Cue, ...]:
     if rows is None:
         raise errors.TranscriptNotFound("This transcript has just changed.", hint="Try again.")
     return tuple(captions.from_json(rows))
-
-
-_BETWEEN = """
-    SELECT cue.body, cue.words
-    FROM transcripts_transcript AS transcript, ROWS FROM (
-        jsonb_array_elements(transcript.cues), jsonb_array_elements(transcript.word_times)
-    ) WITH ORDINALITY AS cue (body, words, number)
-    WHERE transcript.id = %s AND (cue.body->>1)::int >= %s AND (cue.body->>0)::int <= %s
-    ORDER BY cue.number
-"""
-
-
-@lru_cache(maxsize=512)
-def _cues_between(pk: int, updated_at: datetime, first: int, last: int) -> tuple[Cue, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(_BETWEEN, (pk, first, last))
-        rows = [[json.loads(value or "null") for value in row] for row in cursor]
-    return captions.from_json([body for body, _ in rows], word_times=[words for _, words in rows])
 
 
 @lru_cache(maxsize=64)

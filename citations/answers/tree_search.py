@@ -274,7 +274,7 @@ def _node_evidence(scored: Sequence[tuple[Summary, float]]) -> list[Evidence]:
             level=node.level,
             score=score,
             heading=node.passage.heading,
-            link=node.passage.link,
+            link=node.passage.link(),
         )
         for node, score in scored
         if node.node in digests

@@ -4,6 +4,7 @@ A chunk with unchanged text keeps its row, and so its vector and context.
 """
 
 import hashlib
+import json
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from citations.lexical import index as lexical_index
 from citations.models import LOCATION, Chunk, Source, keep_switch_out
 from citations.text.chunking import ChunkDraft
 
-_MOVED = ("ordinal", "position", *LOCATION, "heading")
+_MOVED = ("ordinal", "position", *LOCATION, "heading", "sentence_starts")
 
 
 def digest_of(context: str, text: str) -> bytes:
@@ -83,7 +84,8 @@ def _move(rows: Sequence[tuple[Any, ...]]) -> None:
     if not rows:
         return
     columns = [list(column) for column in zip(*rows, strict=True)]
-    values = ", ".join([*["%s::bigint[]"] * len(_MOVED), "%s::text[]"])
+    columns[-1] = list(map(json.dumps, columns[-1]))
+    values = ", ".join([*["%s::bigint[]"] * (len(_MOVED) - 1), "%s::text[]", "%s::jsonb[]"])
     names = ", ".join(f'"{name}"' for name in _MOVED)
     changes = ", ".join(f'"{name}" = moved."{name}"' for name in _MOVED)
     with connection.cursor() as cursor:

@@ -7,7 +7,7 @@ attempt continues from what is stored.
 
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -41,6 +41,7 @@ from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.providers import registry
 from citations.providers.embedding import Embedder
+from citations.quotes import source_texts
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text.blocks import Block, text_of
@@ -323,7 +324,7 @@ class _Ingest:
     def _replace_chunks(
         self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking
     ) -> None:
-        digest, text = text_chunking.digest_of(blocks), text_of(blocks)
+        known = source_texts.from_blocks(blocks)
         sizes = conf.chunk_sizes()
         drafts = chunk(
             blocks,
@@ -332,13 +333,13 @@ class _Ingest:
         )
         chunk_storage.replace_chunks(
             self.source,
-            drafts,
-            digest=digest,
+            [replace(draft, sentence_starts=known.sentence_starts(draft.span)) for draft in drafts],
+            digest=known.digest,
             chunking=chunking,
             split_by=str(sizes),
             contexts_digest="",  # new chunks have none
-            characters=len(text),
-            size=len(text),
+            characters=len(known.text),
+            size=len(known.text),
         )
 
     def _between_batches(self, boundary_model: Embedder) -> Embed:

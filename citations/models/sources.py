@@ -259,6 +259,9 @@ class Chunk(LocatedRow):
     text = models.TextField()
     context = models.TextField(blank=True, help_text="By a language model.")
     heading = models.CharField(max_length=300, blank=True)
+    sentence_starts = models.JSONField(
+        default=list, blank=True, help_text="Its character, and when it is said (ms)."
+    )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of ``indexed_text``.")
 
     class Meta:

@@ -242,7 +242,9 @@ def _fetched(
         rows = cursor.fetchall()
     summaries = []
     for row in rows:
-        passage = Candidate._make((*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
+        passage = Candidate._make(
+            (*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :], ())  # no sentences
+        )
         node, level, parent, first, last, spans, cosine = row[:_OWN]
         spans = tuple((start, end) for start, end in json.loads(spans))
         summaries.append(Summary(node, level, parent, first, last, spans, cosine, passage))

@@ -14,6 +14,7 @@ from citations.quotes.anchoring import AROUND
 from citations.quotes.matching import PreparedText, prepare
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
+from citations.text import sentences
 from citations.text.blocks import Block, share_of_cue, text_of
 from transcripts.models import Transcript
 
@@ -68,6 +69,15 @@ class SourceText:
             page=_known(self.pages[first]),
             last_page=_known(self.pages[last]),
         )
+
+    def sentence_starts(self, span: Span) -> tuple[tuple[int, int], ...]:
+        """Return the first characters of the sentences of a part, counted from its start, and when
+        (ms) they are said; none of a document.
+        """
+        first, last = span
+        offsets = [offset for offset, _ in sentences.split(self.text[first:last])]
+        starts = [self.locate((first + offset, last)).start for offset in offsets]
+        return tuple((n, ms) for n, ms in zip(offsets, starts, strict=True) if ms is not None)
 
     def position_at(self, *, start: int | None = None, page: int | None = None) -> int | None:
         """Return the first character that is said at a time (ms) or stands on a page."""

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from citations.models import Source
-from citations.passages import Locator, Passage
-from citations.providers.languages import stop_words
+from citations.passages import Locator
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
-from citations.readers.source_blocks import cue_blocks
+from citations.search import sentence
 from citations.text import sentences
-from citations.text.snippets import nearest_sentence
 from citations.vectors import space as vector_space
-from transcripts import library
 from transcripts.errors import KnowledgeBaseError
-from transcripts.tokenizer import matched_spans
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -47,27 +43,9 @@ def find(source: Source, span: Span, query: str) -> Landing | None:
     return _landing(known, span, _sentence(source, text, query) or (0, len(text)))
 
 
-def moment_by_words(source: Source, passage: Passage, query: str) -> int | None:
-    """Return when (ms) the sentence of a recording's passage that has the words of a query is said.
-
-    None without such words, or if the text has changed since. It takes no model, and reads only the
-    cues of the passage: a page of hits may be in as many long recordings.
-    """
-    start, end = passage.locator.start, passage.locator.end
-    sentence = _with_words(source, passage.text, query)
-    if sentence is None or source.transcript is None or start is None or end is None:
-        return None
-    cues = library.cues_between(source.transcript, start, end)
-    nearby = source_texts.from_blocks([*cue_blocks(cues)])
-    offset = nearby.text.find(passage.text)
-    if offset < 0:
-        return None
-    return nearby.locate((offset + sentence[0], offset + sentence[1])).start
-
-
-def _landing(known: SourceText, span: Span, sentence: Span) -> Landing:
+def _landing(known: SourceText, span: Span, within: Span) -> Landing:
     first, last = span
-    start, stop = sentence
+    start, stop = within
     return Landing(
         sentence=known.locate(_on_one_page(known, (first + start, first + stop))),
         rest=known.locate((first + start, last)),
@@ -75,19 +53,12 @@ def _landing(known: SourceText, span: Span, sentence: Span) -> Landing:
 
 
 def _sentence(source: Source, text: str, query: str) -> Span | None:
-    if sentence := _with_words(source, text, query):
-        return sentence
+    if with_words := sentence.with_words(text, query, source.language):
+        return with_words
     try:
         return _nearest_in_meaning(text, query)
     except KnowledgeBaseError:  # without a model, the passage is marked
         return None
-
-
-def _with_words(source: Source, text: str, query: str) -> Span | None:
-    language = source.language
-    if not matched_spans(text, query, language):
-        return None
-    return nearest_sentence(text, query, language, stops=stop_words(language))
 
 
 def _nearest_in_meaning(text: str, query: str) -> Span | None:

@@ -103,6 +103,10 @@ class ExtentOut(LocatedOut):
     """Where a passage and its parts are together."""
 
 
+class OpeningOut(LocatedOut):
+    """From the sentence with the query's words, where links open it, to the end of its parts."""
+
+
 class PartOut(LocatedOut):
     """A neighbouring passage that was found, too, and is not listed by itself."""
 
@@ -110,6 +114,7 @@ class PartOut(LocatedOut):
     text: str
     timestamp_link: Link
     link: Link
+    opening: OpeningOut
 
 
 class PassageOut(LocatedOut):
@@ -136,6 +141,7 @@ class PassageOut(LocatedOut):
     duplicates: list[DuplicateOut]
     parts: list[PartOut] = Field([], description="Neighbouring passages, in order.")
     extent: ExtentOut | None = Field(None, description="With its parts; null: it has none.")
+    opening: OpeningOut | None = Field(None, description="Where it is opened; null: at its start.")
     chunk: int = Field(description="Its id for marking; indexing the source again changes it.")
     mark: bool | None = Field(description="Your mark of it for this query.")
     explanation: ExplanationOut | None

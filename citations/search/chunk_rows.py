@@ -1,7 +1,9 @@
 """Chunks with their sources, as a search fetches them."""
 
 import json
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -9,6 +11,7 @@ from django.db import connection
 
 from citations.models import path_to, visible_sources_sql
 from citations.passages import Locator, PassageSource
+from citations.search import sentence
 from transcripts.player import player_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -44,6 +47,7 @@ class Candidate(NamedTuple):
     key: str | None
     youtube_id: str | None
     has_file: bool
+    sentence_starts: Sequence[tuple[int, int]]  # character in the text, ms
 
     @property
     def indexed_text(self) -> str:
@@ -76,19 +80,33 @@ class Candidate(NamedTuple):
             player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
 
-    @property
-    def link(self) -> str:
-        """The path of the page here that opens at the position."""
-        start = (self.start or 0) // 1000 * 1000
+    def opens_at(self, query: str) -> int | None:
+        """Return when (ms) the sentence of a recording that has the words of a query is said.
+
+        None without such words: the sentence that is nearest in meaning is known once it is opened.
+        """
+        if not self.sentence_starts:
+            return None
+        span = sentence.with_words(self.text, query, self.language)
+        if span is None:
+            return None
+        number = bisect_right(self.sentence_starts, span[0], key=itemgetter(0))
+        return self.sentence_starts[max(0, number - 1)][1]
+
+    def link(self, opens_at: int | None = None) -> str:
+        """Return the path of the page here that opens there, or else at the start."""
+        start = self._start(opens_at) // 1000 * 1000
         locator = Locator(span=(self.span_start, self.span_end), start=start, page=self.page)
         return path_to(self.uuid, self.video, locator, language=self.language)
 
-    @property
-    def timestamp_link(self) -> str:
-        """The address on YouTube at that second; for other sources the page here."""
+    def timestamp_link(self, opens_at: int | None = None) -> str:
+        """Return the address on YouTube at that second; for other sources the page here."""
         if self.youtube_id:
-            return watch_url(self.youtube_id, at_ms=self.start or 0)
-        return self.link
+            return watch_url(self.youtube_id, at_ms=self._start(opens_at))
+        return self.link(opens_at)
+
+    def _start(self, opens_at: int | None) -> int:
+        return self.start or 0 if opens_at is None else opens_at
 
 
 # Raw SQL, because every search runs it and the ORM would take longer than the database. The chunks
@@ -99,7 +117,7 @@ _FETCH = """
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
         source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
         source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id, media.id IS NOT NULL
+        video.key, video.youtube_id, media.id IS NOT NULL, chunk.sentence_starts
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection collection ON collection.id = source.collection_id
@@ -115,7 +133,9 @@ def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
     with connection.cursor() as cursor:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
         return {
-            row[0]: Candidate._make((*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :]))
+            row[0]: Candidate._make(
+                (*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -1], json.loads(row[-1]))
+            )
             for row in cursor.fetchall()
         }
 

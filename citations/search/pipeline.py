@@ -252,6 +252,7 @@ def _passage(
     terms: dict[int, tuple[TermScore, ...]],
 ) -> Passage:
     row = group.best.hit.candidate
+    opens_at = row.opens_at(request.query.text)
     explained = _explanation(group.best, terms.get(row.position, ())) if request.explain else None
     return Passage(
         chunk=row.chunk,
@@ -263,12 +264,13 @@ def _passage(
         score=group.best.score,
         relevance=group.best.hit.likelihood,
         is_likely=group.best.hit.is_likely,
-        link=row.link,
-        timestamp_link=row.timestamp_link,
+        link=row.link(opens_at),
+        timestamp_link=row.timestamp_link(opens_at),
+        opens_at=opens_at,
         spans=_marked_spans(row, request.query.words),
         duplicates=tuple(
             NearDuplicate(
-                origin=other.origin, locator=other.locator, link=other.link, similarity=similarity
+                origin=other.origin, locator=other.locator, link=other.link(), similarity=similarity
             )
             for other, similarity in group.duplicates
         ),
@@ -277,10 +279,12 @@ def _passage(
                 chunk=part.chunk,
                 locator=part.locator,
                 text=part.text,
-                link=part.link,
-                timestamp_link=part.timestamp_link,
+                link=part.link(opens_at),
+                timestamp_link=part.timestamp_link(opens_at),
+                opens_at=opens_at,
             )
             for part in group.parts
+            for opens_at in (part.opens_at(request.query.text),)
         ),
         mark=marks.get(row.chunk),
         explanation=explained,

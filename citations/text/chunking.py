@@ -32,6 +32,11 @@ class ChunkDraft:
     page: int | None = None
     last_page: int | None = None
     heading: str = ""
+    sentence_starts: tuple[tuple[int, int], ...] = ()  # character in the text, ms
+
+    @property
+    def span(self) -> Span:
+        return self.span_start, self.span_end
 
 
 def digest_of(blocks: Sequence[Block]) -> str:

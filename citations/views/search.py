@@ -1,7 +1,7 @@
 """The Search page, its filter as removable chips, and selects to extend it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -18,7 +18,7 @@ from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
-from citations.passages import NEAREST, Locator, Passage, PassageSource, Results, SearchMode
+from citations.passages import NEAREST, Passage, PassageSource, Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
 from citations.reading.position import Position
@@ -134,12 +134,8 @@ OF_SOURCE: Final = 3  # passages of a source that are shown at first
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedPassage:
-    """A hit and the place that it is said to be at; ``youtube`` is the address of its sentence."""
-
     rank: int
     passage: Passage
-    place: Locator
-    youtube: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +252,8 @@ def _search_context(
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, problem = _search(request, criteria, is_first=is_first)
-    ranked = _ranked(request, results)
+    hits = enumerate(results.passages, start=1)
+    ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
     likely, unlikely = (_likely(ranked, results, is_likely=each) for each in (True, False))
     # Who asks for more passages reads on in all of them.
     most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
@@ -299,36 +296,6 @@ def _search(
         if criteria.mode == SearchMode.LEXICAL:
             raise
         return search(mode=SearchMode.LEXICAL, rerank=False), error
-
-
-def _ranked(request: PageRequest, results: Results) -> list[RankedPassage]:
-    recordings = {hit.origin.id for hit in results.passages if hit.origin.video_pk is not None}
-    rows = Source.objects.visible(request.access).select_related("video", "transcript")
-    rows = rows.defer("transcript__cues", "transcript__word_times")
-    known = rows.in_bulk(recordings, field_name="uuid")
-    return [
-        _placed(rank, passage, known.get(passage.origin.id), results.query)
-        for rank, passage in enumerate(results.passages, start=1)
-    ]
-
-
-def _placed(rank: int, passage: Passage, source: Source | None, query: str) -> RankedPassage:
-    """Return a hit with its place: in a recording that has words of the query there, from the
-    sentence on that is opened and marked. Without such words, it is found once it is opened.
-    """
-    place = passage.extent or passage.locator
-    if source is None or source.video is None:
-        return RankedPassage(rank=rank, passage=passage, place=place)
-    start = landing.moment_by_words(source, passage, query)
-    if start is None:
-        return RankedPassage(rank=rank, passage=passage, place=place)
-    youtube_id = source.video.youtube_id
-    return RankedPassage(
-        rank=rank,
-        passage=passage,
-        place=replace(place, start=start),
-        youtube=watch_url(youtube_id, at_ms=start) if youtube_id else "",
-    )
 
 
 def _likely(

@@ -210,10 +210,10 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:
-    span = Text((passage.extent or passage).place, style="cyan")
+    span = Text((passage.opening or passage).place, style="cyan")
     _print_text(Text(f"{rank:>2}. ") + span, passage)
     for part in passage.parts:
-        say(f"    with {part.place}  {part.timestamp_link}", "dim")
+        say(f"    with {part.opening.place}  {part.timestamp_link}", "dim")
     for duplicate in passage.duplicates:
         say(f"    also said in “{duplicate.title}” {duplicate.place}  {duplicate.link}", "dim")
     say("")

@@ -9,11 +9,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from citations.models import EmbeddingSpace, Source, SpaceState
-from citations.passages import Passage, PassageSource
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import EmbeddingSpace, Source, SpaceState, State
+from citations.passages import SearchMode
 from citations.providers import registry
-from citations.quotes import source_texts
 from citations.reading import landing
+from citations.search import pipeline as search_pipeline
+from kbsite.auth import everything
 from tests.makers import make_paper, make_source, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Transcript
@@ -51,7 +53,7 @@ def test_a_list_of_hits_reads_no_whole_transcript(page: Client, collection: Coll
 
 
 @pytest.mark.parametrize("has_word_times", [False, True])
-def test_the_cues_of_a_passage_tell_the_same_second_as_the_whole_transcript(
+def test_a_passage_keeps_the_second_at_which_each_of_its_sentences_is_opened(
     collection: Collection, *, has_word_times: bool
 ) -> None:
     cues = [
@@ -63,30 +65,17 @@ def test_the_cues_of_a_passage_tell_the_same_second_as_the_whole_transcript(
         words = [
             [[cue.start + 300 * n, word] for n, word in enumerate(cue.text.split())] for cue in cues
         ]
-        Transcript.objects.update(word_times=words)
-        source = Source.objects.get()
-    known = source_texts.of(source)
-    span = (known.text.index("point 11 "), known.text.index("point 19 "))
-    passage = Passage(
-        chunk=1,
-        origin=PassageSource(id=source.uuid, kind="video", title="Lecture"),
-        locator=known.locate(span),
-        text=known.text[slice(*span)],
-        score=1.0,
-    )
-    opened_at = landing.find(source, span, "word of 17")
-
-    assert opened_at is not None
-    assert opened_at.sentence.start is not None
-    assert landing.moment_by_words(source, passage, "word of 17") == opened_at.sentence.start
-
-
-def test_a_hit_stays_at_its_passage_if_the_text_has_changed_since(
-    page: Client, talk: Source
-) -> None:
-    Transcript.objects.update(cues=[[0, 30_000, "Another text."]], updated_at=timezone.now())
-    listed = page.get("/search/?q=rare&mode=lexical").content.decode()
-    assert "0:00–0:10" in listed
+        Transcript.objects.update(word_times=words, updated_at=timezone.now())
+    Source.objects.update(state=State.PENDING)
+    ingest_pipeline.ingest(source.pk)
+    source.refresh_from_db()
+    for n in (3, 17, 39):
+        query = f"word of {n}"
+        passage = search_pipeline.search(everything(), query, mode=SearchMode.LEXICAL).passages[0]
+        opened_at = landing.find(source, passage.locator.span, query)
+        assert opened_at is not None
+        assert passage.opens_at == opened_at.sentence.start
+        assert passage.opens_at != passage.locator.start
 
 
 def test_a_hit_that_is_gone_leads_to_its_source_and_puts_no_page_into_the_list(

@@ -1,0 +1,49 @@
+"""A hit begins at the same second on every door."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from citations.models import Source
+from kbsite import boot
+from kbsite.auth import Caller, everything
+from kbsite.mcp import tool_inputs, tools
+from tests.kbsite.cli.conftest import run_here
+from tests.makers import make_source, make_video
+from transcripts.cues import Cue
+from transcripts.models import Collection
+
+TEXT = "We begin with a joke that is long. A rare word counts more."
+SECOND = 20 * TEXT.index("A rare") // len(TEXT)
+YOUTUBE = f"https://www.youtube.com/watch?v=dQw4w9WgXcQ&t={SECOND}s"
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Source:
+    cues = [Cue(start=0, end=20_000, text=TEXT)]
+    return make_source(make_video(collection, cues=cues, youtube_id="dQw4w9WgXcQ"), texts=[TEXT])
+
+
+def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
+    page: Client, owner: User, talk: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs
+    place = f"0:{SECOND}–0:10"
+    caller = Caller(user=owner, scope=everything())
+
+    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "lexical"}).json()["passages"]
+    (json_hit,) = run_here("search", "rare", "--json").json["passages"]
+    printed = run_here("search", "rare").out
+    told = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
+    listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
+    shown = page.get("/search/?q=rare&mode=lexical").content.decode()
+
+    for hit in (rest, json_hit):
+        assert (hit["timestamp_link"], hit["opening"]["place"]) == (YOUTUBE, place)
+        assert f"/videos/{talk.video_id}/?t={SECOND}s" in hit["link"]
+        assert (hit["start"], hit["text"]) == (0.0, TEXT)
+    for text in (printed, told, listed):
+        assert YOUTUBE in text
+        assert place in text
+    assert YOUTUBE.replace("&", "&amp;") in shown
+    assert place in shown
