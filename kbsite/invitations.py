@@ -45,14 +45,11 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
 @never_cache
 @require_POST
 def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
-    """Show another sign-in link for a member who has never signed in; the earlier one ends.
-
-    Whoever uses tokens has an account of their own, though they never signed in.
-    """
+    """Show another sign-in link for a member who has never signed in; the earlier one ends."""
     collection = own_collection(request, pk)
     _require_inviter(request)
     guest = collections.guests(collection, of=request.user).get(user)
-    if guest is None or guest.api_tokens.exists():
+    if guest is None:
         raise Conflict(
             "Only members who were invited and have never signed in get another link.",
             hint="On the server, `kb user link NAME` makes one for anybody.",

@@ -83,11 +83,16 @@ def members(collection: Collection) -> QuerySet[Membership]:
 def guests(collection: Collection, *, of: Any) -> dict[int, Any]:
     """Return the invited members, by primary key, who have never signed in.
 
-    Left out are those with a password, staff, and members of what the user ``of`` does not own: a
-    link that signs them in would be a way into it.
+    Left out are those with a password or a token, whose account is their own though they never
+    signed in, staff, and members of what the user ``of`` does not own: a link that signs them in
+    would be a way into it.
     """
     users = get_user_model().objects.filter(
-        memberships__collection=collection, last_login=None, is_active=True, is_staff=False
+        memberships__collection=collection,
+        last_login=None,
+        is_active=True,
+        is_staff=False,
+        api_tokens=None,
     )
     if not of.is_superuser:
         owned = Membership.objects.filter(user=of, role=Role.OWNER).values("collection")

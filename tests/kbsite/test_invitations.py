@@ -131,8 +131,11 @@ def test_nobody_gets_a_link_into_an_account_that_is_in_use_or_reaches_further(
     Membership.objects.create(collection=elsewhere, user=anna, role=Role.VIEWER)
     assert again(client, collection, anna)[0] == 409
     assert again(admin, collection, anna)[0] == 200
+    settings = f"/collections/{collection.pk}/settings/"
+    assert "Invite again" in text_of(admin.get(settings))
     ApiToken.issue(anna, name="laptop")
     assert again(admin, collection, anna)[0] == 409
+    assert "Invite again" not in text_of(admin.get(settings))  # it would be refused
 
 
 def test_an_owner_who_may_not_add_users_invites_nobody_again(
