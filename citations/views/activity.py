@@ -34,10 +34,10 @@ def show_activity(request: PageRequest) -> HttpResponse:
 
 @require_safe
 def show_now(request: PageRequest) -> HttpResponse:
-    """Show the indicator of the header: how much is going on."""
+    """Show the indicator of the header, how much is going on, and the counter of searches."""
     now = activity.summary(request.access)
     counts = sources.count(Source.objects.visible(request.access))
-    context = {"now": now, "busy": now.unfinished + counts.unfinished}
+    context = {"now": now, "busy": now.unfinished + counts.unfinished, "counts": counts}
     return fragment(request, "citations/_activity_now.html", context)
 
 

@@ -99,7 +99,8 @@ onHtmx("afterSettle", ({ detail }) => {
 
 // While sources are being indexed, the list and its counter are asked for again and again
 
-const RENEWED = 5_000; // ms
+const SHORTEST = 5_000, LONGEST = 60_000; // ms; longer and longer while nothing changes
+let pause = SHORTEST;
 /** @type {string | null} the list as it was sent last */
 let sent = null;
 let timer = 0;
@@ -113,12 +114,17 @@ const isIdle = () => !(
 const isBusy = () => Boolean(find("[data-unfinished], #activity-now .busy:not(.busy-bad)"));
 
 async function renew() {
+  const before = sent;
   if (isIdle()) await renewList().catch(() => {}); // the server is away: later
-  timer = isBusy() ? setTimeout(renew, RENEWED) : 0; // and once after the end
+  pause = sent === before ? Math.min(1.5 * pause, LONGEST) : SHORTEST;
+  clearTimeout(timer); // of what was added meanwhile
+  timer = isBusy() ? setTimeout(renew, pause) : 0; // and once after the end
 }
 
 function keepRenewing() {
-  if (!timer) timer = setTimeout(renew, RENEWED);
+  clearTimeout(timer);
+  pause = SHORTEST;
+  timer = setTimeout(renew, pause);
 }
 
 async function renewList() {

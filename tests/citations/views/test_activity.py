@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from citations.models import State
 from tests.html import text_of
 from tests.makers import make_document, make_video
 from transcripts.errors import Blocked, NetworkProblem, NoCaptions
@@ -43,8 +44,26 @@ def test_the_indicator_counts_what_is_going_on_and_asks_again_only_then(
     make_document(failed.collection, ["x"])
     busy = text_of(page.get("/activity/now/"))
     assert "2 in progress" in busy
-    assert "every 10s" in busy
+    assert "every 60s" in busy  # nothing gets further: no worker runs
+    WorkerPulse.beat()
+    assert "every 10s" in text_of(page.get("/activity/now/"))
     assert "in progress" not in text_of(stranger.get("/activity/now/"))
+
+
+def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
+    page: Client, collection: Collection
+) -> None:
+    book = make_document(collection, ["x"])
+    WorkerPulse.beat()
+    for address in ("/search/", "/search/?q=x&mode=lexical", "/activity/now/"):
+        shown = text_of(page.get(address))
+        assert "1 source is searched by its words only, so far." in shown
+        assert "No worker is running" not in shown
+        assert shown.count('hx-select="#indexing-state"') == 1
+    WorkerPulse.objects.all().delete()
+    assert "No worker is running, so this goes no further." in text_of(page.get("/activity/now/"))
+    book.reach(State.READY)
+    assert 'hx-select="#indexing-state"' not in text_of(page.get("/activity/now/"))
 
 
 def test_sources_that_are_being_indexed_show_how_far_they_are(
