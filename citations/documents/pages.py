@@ -8,6 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
+from django.db.models.functions import Length
 
 from citations.documents import page_images
 from citations.documents.page_images import PageImage, SelectableLine
@@ -158,6 +159,13 @@ def find_image_document(scope: Scope, source_id: UUID, number: int) -> Document:
             f"The pages of “{source.title}” have no images.", hint="They are shown as text."
         )
     return source.document
+
+
+def span_of_page(source: Source, number: int) -> Span:
+    """Return the characters of a page in its source's text; none of a page that is not there."""
+    row = Page.objects.filter(document=source.pk, number=number)
+    start, length = row.values_list("start", Length("text")).first() or (0, 0)
+    return start, start + length
 
 
 def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:

@@ -52,7 +52,8 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         else parameters.quote
     )
     words = parameters.words
-    kept = highlights.in_source(request.access, request.user, source)
+    within = pages.span_of_page(source, number)
+    kept = highlights.in_source(request.access, request.user, source, within=within)
     view = pages.show_page(
         request.access,
         source_id,
@@ -80,6 +81,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "contents": contents,
         "chapter": _chapter(contents, number),
         "highlights": kept,
+        "highlight_count": highlights.count_in_source(request.access, request.user, source),
         "passage": passage_form(source, view.page.text, next(iter(view.quote), None), page=number),
         "may_write": source.collection_id in request.access.writable,
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,

@@ -78,6 +78,8 @@ def test_a_page_of_a_document_shows_its_highlights_alone(page: Client, book: Sou
     assert "highlight-pink" in page.get(f"/sources/{book.uuid}/pages/1/").content.decode()
     second = page.get(f"/sources/{book.uuid}/pages/2/").content.decode()
     assert 'class="highlight highlight-pink"' not in second.partition("beside-highlights")[0]
+    assert "edge-pink" not in second  # nor beside the text
+    assert "None of 1 is near the words that are shown" in second
 
 
 def test_highlights_of_a_web_page_are_marked_in_its_markup(page: Client, book: Source) -> None:
