@@ -1,7 +1,8 @@
 """What every benchmark starts with: paths, settings, and an empty library in a temporary folder.
 
 A benchmark calls ``boot`` before it imports any other module of the project. The measurement
-data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); the vectors
+from the model of the provider that ``EMBEDDING_PROVIDER`` names (default: ``local``).
 """
 
 import atexit
@@ -34,7 +35,7 @@ def boot(*, database: bool = True, **settings: str) -> None:
         "YOUTUBE_KB_DATA_DIR": HOME,
         "SECRET_KEY": "only-for-benchmarks-" * 3,
         "LLM_PROVIDER": "none",
-        "EMBEDDING_PROVIDER": "local",
+        "EMBEDDING_PROVIDER": os.environ.get("EMBEDDING_PROVIDER", "local"),
     }
     os.environ.update(defaults | settings)
     os.environ.pop("DATABASE_URL", None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from django.conf import settings
 from environment import ROOT
 from numpy.typing import NDArray
 
@@ -88,9 +89,9 @@ class KeptEmbedder:
 
 @contextmanager
 def kept_vectors() -> Iterator[None]:
-    """Let everything embed with vectors that are kept."""
+    """Let everything embed with vectors that are kept, by the provider of the settings."""
     make = registry.embedder
-    model = KeptEmbedder(make("local"))
+    model = KeptEmbedder(make(settings.EMBEDDING_PROVIDER))
     registry.embedder = lambda *_, **__: model
     try:
         yield

@@ -53,6 +53,7 @@ from citations.lectures.citation_storage import NearPassage, WindowRun
 from citations.lectures.continuity import RecentCitation
 from citations.lectures.windows import Utterance
 from citations.models import Chunk, LectureSession, Source, State, Window
+from citations.search import judge
 from citations.search.judge import Relevance
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -325,7 +326,8 @@ def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> Wind
     ]
     run = WindowRun(Window(), 0.0)
     for one in candidates:
-        relevance = continuity.preferred(one.relevance, continuity.nearness(one.candidate, recent))
+        near = continuity.nearness(one.candidate, recent)
+        relevance = continuity.preferred(one.relevance, near, model=judge.DEFAULT)
         run.candidates.append(NearPassage(one.candidate, one.cosine, relevance))
     lecture_pipeline._choose(run)
     return run

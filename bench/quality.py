@@ -28,6 +28,7 @@ boot()
 
 import bm25s
 from bm25 import installed, write
+from django.conf import settings
 from django.db import transaction
 from kept import kept_vectors
 
@@ -45,6 +46,7 @@ from citations.lexical import merging
 from citations.lexical.terms import term_of, terms_of
 from citations.models import Chunk, Source, SourceKind, State
 from citations.passages import Locator
+from citations.providers.embedding import LOCAL
 from citations.search import relevance
 from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
@@ -63,6 +65,11 @@ TRANSCRIPTS = {
     "ergo_qa": "ergo",
     "tutorialvqa": "tutorialvqa",
     "qmsum": "qmsum",
+}
+TRANSLATED = {  # into the language that stands last; asked for in English, by the same gold
+    "nyudl_fr": "nyudl_headings",
+    "nyudl_pt": "nyudl_headings",
+    "nyudl_ar": "nyudl_headings",
 }
 DOCUMENTS = {
     "scifact": ("shared/scifact/corpus.jsonl", "dev/ir/scifact_train"),
@@ -83,7 +90,8 @@ def main() -> None:
         "sets",
         nargs="*",
         metavar="SET",
-        help=f"of {', '.join([*TRANSCRIPTS, *DOCUMENTS])} (default: all)",
+        help=f"of {', '.join([*TRANSCRIPTS, *DOCUMENTS])} (default: all), or of"
+        f" {', '.join(TRANSLATED)}",
     )
     parser.add_argument(
         "--questions", type=int, default=10_000, help="of each set, at most (default: all)"
@@ -123,7 +131,7 @@ def measure(name: str, most: int) -> Measured:
     collection = Collection.objects.create(name=name, slug=name)
     with kept_vectors():
         questions = (
-            transcripts(collection, name) if name in TRANSCRIPTS else documents(collection, name)
+            documents(collection, name) if name in DOCUMENTS else transcripts(collection, name)
         )
         questions = questions[:: -(-len(questions) // most)]
         merging.merge()
@@ -174,7 +182,8 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     """Ingest a set's transcripts as an upload would; titles that make sense only inside one video
     are no questions.
     """
-    for path in sorted((DATA / "dev" / "transcripts" / TRANSCRIPTS[name]).glob("*.json")):
+    folder = DATA / "dev" / "transcripts" / TRANSCRIPTS.get(name, name)
+    for path in sorted(folder.glob("*.json")):
         storage.add_captions(collection, path.read_bytes(), name=path.name)
     discovery.adopt()
     own = Source.objects.filter(collection=collection).order_by("pk")
@@ -184,7 +193,8 @@ def transcripts(collection: Collection, name: str) -> list[Question]:
     unfinished = Source.objects.exclude(state=State.READY)
     if unfinished:
         raise SystemExit(f"{name}: {[(source.title, source.error) for source in unfinished[:3]]}")
-    lines = (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
+    gold = DATA / "dev" / "gold" / f"{TRANSLATED.get(name, name)}.jsonl"
+    lines = gold.read_text().splitlines()
     questions, rejected = gold_questions.from_file(
         "\n".join(line for line in lines if not json.loads(line).get("generic"))
     )
@@ -340,14 +350,15 @@ def section(measured: Sequence[Measured]) -> str:
     """Write the section of the results."""
     approaches = ["lexical", "bm25s", "vector", PLAIN, "hybrid", "hybrid+rerank"]
     shown = [one for one in approaches if any(one in set_.rows for set_ in measured)]
+    model = LOCAL[settings.EMBEDDING_PROVIDER].model
     lines = [
         "## Quality of searches",
         "",
         f"`python {shlex.join(['bench/quality.py', *sys.argv[1:]])}`: nDCG@10 · hit@1 · hit@5 ·"
-        f" MRR@10, over all sources of a set, which are a library of their"
-        f" own. Chunks and vectors are those of the project's own ingest (all-MiniLM-L6-v2); a"
-        f" hit counts when it shares at least half of itself, or half of"
-        " the answer, with the answer. Titles that make sense only inside one video are left out.",
+        " MRR@10, over all sources of a set, which are a library of their own. Chunks and vectors"
+        f" are those of the project's own ingest ({model}); a hit counts when it shares at least"
+        " half of itself, or half of the answer, with the answer. Titles that make sense only"
+        " inside one video are left out.",
         f"*bm25s* ranks the same chunks with the same tokens; *{PLAIN}* is the hybrid search"
         f" in the order of its fused ranks, without the judge. Python"
         f" {platform.python_version()}, bm25s {installed('bm25s')}. {rerank_note(measured)}",

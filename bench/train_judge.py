@@ -2,10 +2,11 @@
 nothing is relevant.
 
 Run ``python bench/train_judge.py`` from the repository; ``--save`` writes the judge that is shipped
-to ``citations/search/judge.json``. Each set is measured with judges that were trained without its
-family. The shipped judge learns only from sets whose licences permit that (``SHIPPED``). Candidates
-and signs are those of the product's own search. The data come from ``CUEBASE_DATA`` (default:
-``../shared/data`` beside the repository); vectors are kept in ``build/vectors``.
+to ``citations/search/judge_….json``; with ``EMBEDDING_PROVIDER=e5-small`` that of this model. Each
+set is measured with judges that were trained without its family. The shipped judge learns only from
+sets whose licences permit that (``SHIPPED``). Candidates and signs are those of the product's own
+search. The data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository);
+vectors are kept in ``build/vectors``.
 """
 
 import argparse
@@ -30,6 +31,7 @@ import lightgbm
 import numpy as np
 import quality
 from bm25 import write
+from django.conf import settings
 from judged import FAMILIES, SETS, WINDOW_SETS, JudgedSet, fill
 from kept import kept_vectors
 from numpy.typing import NDArray
@@ -43,7 +45,7 @@ from citations.lexical import merging, query
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, SourceKind
 from citations.passages import SearchMode
-from citations.providers import weights
+from citations.providers import embedding
 from citations.search import candidates, chunk_rows, judge, signs
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
@@ -117,10 +119,16 @@ def main() -> None:
     if options.save:
         everything = [one for queries in judged.values() for one in queries]
         shipped = train([one for one in everything if one.set in SHIPPED], everything)
-        judge.TRAINED.write_text(json.dumps(shipped.to_json()) + "\n", encoding="utf-8")
+        path = judge.path_of(model_name())
+        path.write_text(json.dumps(shipped.to_json()) + "\n", encoding="utf-8")
     report = "\n".join(reported(judged, folds))
     print(report)
     write(report)
+
+
+def model_name() -> str:
+    """Return the name of the embedding model whose judge is trained."""
+    return embedding.LOCAL[settings.EMBEDDING_PROVIDER].model
 
 
 def gathered(names: Sequence[str], most: int) -> dict[str, list[JudgedQuery]]:
@@ -291,7 +299,7 @@ class TrainedJudge:
     live: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        return {"model": weights.MINILM, "search": self.search, "live": self.live}
+        return {"model": model_name(), "search": self.search, "live": self.live}
 
     def judge(self) -> judge.Judge:
         return judge.Judge.from_json(self.to_json())
@@ -399,11 +407,13 @@ Score = Callable[[JudgedQuery], Numbers]
 
 def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge]) -> Iterator[str]:
     """Write the section of the results."""
-    yield TITLE
+    provider = settings.EMBEDDING_PROVIDER
+    setting = "" if provider == "local" else f"EMBEDDING_PROVIDER={provider} "
+    yield TITLE if provider == "local" else f"{TITLE}: {provider}"
     yield ""
     yield (
-        f"`python {shlex.join(['bench/train_judge.py', *sys.argv[1:]])}`: the {BREADTH} best of"
-        " words and vectors by their fused ranks, in the order of these (RRF), of the judge"
+        f"`{setting}python {shlex.join(['bench/train_judge.py', *sys.argv[1:]])}`: the {BREADTH}"
+        " best of words and vectors by their fused ranks, in the order of these (RRF), of the judge"
     )
     yield (
         "without and with signs of the source, and in a perfect order. Each set is measured with"

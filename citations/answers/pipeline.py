@@ -38,7 +38,9 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 RETRIEVE, WRITE, GROUND = "retrieve", "write", "ground"
 LIMIT: Final = 10  # passages for each part of a question
 MOST: Final = 30  # passages for a question that asks for more
-NEAR: Final = 0.35  # cosine from which on a passage covers a question in other words
+# Cosine, by the model that confidence is calibrated for, from which on a passage covers a question
+# in other words.
+NEAR: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +167,9 @@ def _attempt(
     proof = Proof(evidence.evidence, scope=request.scope, filter=understanding.filter)
     embedder = understanding.models.embedder
     rater = SentenceRater(embedder) if embedder else None
+    calibrated = rater if rater and rater.is_calibrated else None
     draft, stages = Draft(), evidence.stages
-    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, rater):
+    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, calibrated):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(

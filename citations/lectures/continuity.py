@@ -55,10 +55,10 @@ def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
     return max(weights, default=0.0)
 
 
-def preferred(relevance: Relevance, near: float) -> Relevance:
-    """Raise the relevance of a passage by its nearness."""
+def preferred(relevance: Relevance, near: float, *, model: str) -> Relevance:
+    """Raise the relevance of a passage, which an embedding model found, by its nearness."""
     share = SignShare(SIGN, near, ORDER * near)
-    floor = max(FLOOR, judge.trained().live.floor)
+    floor = max(FLOOR, judge.trained(model).live.floor)
     return judge.raised(relevance, share, LIKELIHOOD * near, floor=floor)
 
 

@@ -259,7 +259,9 @@ def _search(run: WindowRun, space: EmbeddingSpace) -> None:
         NearPassage(
             candidate,
             cosine,
-            continuity.preferred(relevance, continuity.nearness(candidate, recent)),
+            continuity.preferred(
+                relevance, continuity.nearness(candidate, recent), model=space.model
+            ),
         )
         for (candidate, cosine), relevance in zip(near, relevances, strict=True)
     ]

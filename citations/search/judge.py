@@ -3,8 +3,8 @@
 Two heads read the signs of ``signs``. The order is a listwise ranker of gradient-boosted trees
 (LambdaMART: Burges, "From RankNet to LambdaRank to LambdaMART", 2010). The likelihood that a
 passage is on the subject is a logistic regression over signs that do not depend on how a library
-is cut into sources; it holds for the embedding model that it was trained with. Both are in
-``judge.json``, written by ``bench/train_judge.py``. Pure.
+is cut into sources. Both hold for the embedding model that they were trained with and are in the
+file that has its name, ``judge_….json``, written by ``bench/train_judge.py``. Pure.
 """
 
 import json
@@ -23,7 +23,7 @@ from citations.search import signs
 from citations.search.signs import SIGNS, CandidateTable
 from citations.search.trees import TreeEnsemble
 
-TRAINED: Final = Path(__file__).with_name("judge.json")
+DEFAULT: Final = "sentence-transformers/all-MiniLM-L6-v2"  # whose order any other model gets
 Numbers = NDArray[np.float64]
 
 
@@ -90,7 +90,7 @@ class RelevanceHead:
 class Judge:
     """The judge of questions, and the one of windows of speech, without signs of the source."""
 
-    model: str  # whose cosines the likelihood was trained with
+    model: str  # whose cosines it was trained with
     search: RelevanceHead
     live: RelevanceHead
 
@@ -122,10 +122,18 @@ class Judge:
         ]
 
 
-@lru_cache(maxsize=1)
-def trained() -> Judge:
-    """Return the judge that is shipped."""
-    return Judge.from_json(json.loads(TRAINED.read_text(encoding="utf-8")))
+@lru_cache(maxsize=8)
+def trained(model: str) -> Judge:
+    """Return the judge that was trained with an embedding model, else that of the default one."""
+    path = path_of(model)
+    if not path.exists():
+        path = path_of(DEFAULT)
+    return Judge.from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+def path_of(model: str) -> Path:
+    """Return where the judge of an embedding model is kept."""
+    return Path(__file__).with_name(f"judge_{model.rpartition('/')[2]}.json")
 
 
 def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: float) -> Relevance:

@@ -37,8 +37,8 @@ def judge_candidates(
     known where the vector ``is_hypothetical``, that of an answer: it is near to any passage.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
-    model = "" if is_hypothetical else space.model
-    return judge.trained().judge(table, model=model, is_live=is_live)
+    own = judge.trained(space.model)
+    return own.judge(table, model="" if is_hypothetical else space.model, is_live=is_live)
 
 
 def describe(

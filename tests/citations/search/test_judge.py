@@ -1,0 +1,52 @@
+"""The judge of relevance: one for each embedding model that it was trained with."""
+
+import numpy as np
+import pytest
+
+from citations.providers.embedding import LOCAL
+from citations.search import judge
+from tests.citations.search.test_signs import make_table
+
+RECOMMENDED = ("local", "e5-small")  # the built-in model, and the one for other languages
+RELATED = {"local": 0.6, "e5-small": 0.88}  # a cosine of texts on the same subject
+FOREIGN = {"local": 0.1, "e5-small": 0.77}  # one of texts that have nothing to do with each other
+
+
+@pytest.mark.parametrize("provider", RECOMMENDED)
+def test_each_recommended_embedding_model_has_a_judge_of_its_own(provider: str) -> None:
+    model = LOCAL[provider].model
+    assert judge.trained(model).model == model
+
+
+@pytest.mark.parametrize("provider", RECOMMENDED)
+@pytest.mark.parametrize("is_live", [False, True])
+def test_a_judge_knows_the_scale_of_its_model_s_cosines(provider: str, is_live: bool) -> None:
+    model = LOCAL[provider].model
+
+    def likely(cosine: float, *, has_words: bool) -> list[bool]:
+        table = make_table(
+            has_word=np.full((3, 2), has_words),
+            near_word=np.full((3, 2), has_words),
+            cosine=np.full(3, cosine),
+            neighbour_cosine=np.full((3, 2), cosine),
+        )
+        judged = judge.trained(model).judge(table, model=model, is_live=is_live)
+        return [relevance.is_likely for relevance in judged]
+
+    assert likely(RELATED[provider], has_words=True) == [True] * 3
+    assert likely(FOREIGN[provider], has_words=False) == [False] * 3
+
+
+@pytest.mark.parametrize("model", ["BAAI/bge-m3", "words", "", "/a/folder/of/weights"])
+def test_any_other_model_gets_an_order_and_no_likelihood(model: str) -> None:
+    own = judge.trained(model)
+    assert own.model == judge.DEFAULT
+    judged = own.judge(make_table(), model=model)
+    assert [(each.likelihood, each.is_likely) for each in judged] == [(None, True)] * 3
+    assert judged[0].order > judged[2].order
+
+
+def test_a_folder_with_the_name_of_a_known_model_is_not_taken_for_it() -> None:
+    folder = "/models/multilingual-e5-small"
+    judged = judge.trained(folder).judge(make_table(), model=folder)
+    assert {each.likelihood for each in judged} == {None}
