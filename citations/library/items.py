@@ -5,6 +5,7 @@ The rows of a page are chosen by one union of three narrow queries; only these r
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 from django.contrib.auth.models import User
@@ -303,7 +304,7 @@ def _text(value: str | None) -> Value:
 
 def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if sort == "added":
-        return F("created_at")
+        return _replayed_at() if table is LectureSession else F("created_at")
     if sort == "title":
         return _natural(Lower(Cast("title", TextField())))
     absent = Value(None, output_field=DateTimeField())
@@ -315,6 +316,13 @@ def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if table is Source:
         return Cast(F("characters") * MS_A_CHARACTER, IntegerField())
     return Cast("position" if table is LectureSession else "duration", IntegerField())
+
+
+def _replayed_at() -> Case:
+    """When a lecture was added; a replay that has not ended stands behind its recording."""
+    is_begun = Q(transcript__isnull=False, ended_at=None)
+    recorded_at = F("transcript__video__created_at") - Value(timedelta(seconds=1))
+    return Case(When(is_begun, then=recorded_at), default=F("created_at"))
 
 
 def _natural(text: Any) -> Func:

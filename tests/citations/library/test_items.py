@@ -8,10 +8,10 @@ import pytest
 from citations.errors import InvalidFilter
 from citations.lectures import sessions
 from citations.library.items import LibraryQuery, list_items
-from citations.models import Source, State
+from citations.models import LectureSession, Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts.errors import CollectionNotFound
-from transcripts.models import Collection, Feed, Video
+from transcripts.models import Collection, Feed, Transcript, Video
 from transcripts.scope import NOTHING, Scope
 
 
@@ -51,6 +51,17 @@ def test_all_that_is_in_the_library_is_sorted_together(
     scope: Scope, shelf: Collection, sort: str, expected: list[str]
 ) -> None:
     assert titles(scope, sort=sort) == expected
+
+
+def test_a_replay_stands_behind_its_recording_until_it_has_ended(
+    scope: Scope, shelf: Collection
+) -> None:
+    spoken = Transcript.objects.get(video__title="Neural nets")
+    begun = sessions.start(scope, None, title="Begun", collection=shelf.slug, transcript=spoken)
+    before = ["A lecture", "Notes on ice", "all about moss", "Neural nets"]
+    assert titles(scope, sort="added") == [*before, "Begun"]
+    LectureSession.objects.filter(pk=begun.pk).update(ended_at=begun.created_at)
+    assert titles(scope, sort="added") == ["Begun", *before]
 
 
 def test_what_has_no_date_of_publication_comes_last_in_either_direction(
