@@ -1,10 +1,11 @@
 """Make the pictures of docs/images from the pages, as they are now, with the sample library.
 
-Run ``python bench/pictures.py`` from the repository, after a change that a picture shows. The
-picture of the browser extension is none of these.
+Run ``python bench/pictures.py`` from the repository, after a change that a picture shows.
 """
 
 import io
+import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +17,14 @@ boot(database=False)
 from doors import LINK, SERVE, started, wait_for
 from oauth2_provider.models import Application
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from citations.models import Source, State
+from kbsite.extension import package
 from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.test_extension import CHROMIUM as WHOLE_CHROMIUM
+from tests.browser.test_extension import Reader
+from tests.browser.watch_standin import WatchStandIn
 from transcripts.models import Video
 
 IMAGES: Final = ROOT / "docs" / "images"
@@ -27,6 +32,13 @@ COLORS: Final = 128  # more make the files large, fewer make bands
 LAPTOP: Final = {"width": 1280, "height": 800}
 # What stays in place while the page scrolls would stand in the middle of a long picture.
 UNSTUCK: Final = ".top { position: static !important; }"
+TITLE: Final = "Patience for programs: retries and back-off"
+SPOKEN: Final = (
+    "when a service says no, a program may try again",
+    "but not at once, and not all of them together",
+    "so each waits a little longer than before: exponential back-off",
+    "and every wait is changed a little by chance",
+)
 CONSENT: Final = (
     "/oauth/authorize/?response_type=code&client_id=claude&scope=read+write"
     "&redirect_uri=http://127.0.0.1:8123/callback&code_challenge_method=S256"
@@ -51,16 +63,21 @@ def main() -> None:
         )
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-            take_all(browser, link, talk.pk)
+            origin, state = link.partition("/sign-in/")[0], sign_in(browser, link)
+            take_all(browser, origin, state, talk.pk)
             browser.close()
+            take_panel(playwright, origin, state)
 
 
-def take_all(browser: Browser, link: str, talk: int) -> None:
-    """Take each picture, signed in by the link except the sign-in page."""
-    origin = link.partition("/sign-in/")[0]
+def sign_in(browser: Browser, link: str) -> Any:
+    """Return the session that a sign-in link begins."""
     context = browser.new_context(reduced_motion="reduce")
     context.new_page().goto(link)
-    state: Any = context.storage_state()
+    return context.storage_state()
+
+
+def take_all(browser: Browser, origin: str, state: Any, talk: int) -> None:
+    """Take the pictures of the pages, signed in except the sign-in page."""
 
     def take(
         name: str,
@@ -88,6 +105,36 @@ def take_all(browser: Browser, link: str, talk: int) -> None:
     take("sign-in", "/sign-in/", size={"width": 540, "height": 540}, is_stranger=True)
     take("consent", CONSENT, size={"width": 500, "height": 660})
     take("tokens", "/tokens/", size={"width": 840, "height": 900}, act=unfold, clip=from_clients)
+
+
+def take_panel(playwright: Playwright, origin: str, state: Any) -> None:
+    """Take the panel of the browser extension, beside a stand-in for the site of the videos."""
+    with (
+        tempfile.TemporaryDirectory() as home,
+        WatchStandIn(TITLE, SPOKEN) as watch,
+        zipfile.ZipFile(io.BytesIO(package.build(origin, site=watch.url))) as archive,
+    ):
+        folder = Path(home) / "extension"
+        archive.extractall(folder)
+        context = playwright.chromium.launch_persistent_context(
+            Path(home) / "profile",
+            executable_path=WHOLE_CHROMIUM,
+            args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
+            ignore_default_args=["--disable-extensions"],
+        )
+        context.add_cookies(state["cookies"])
+        reader = Reader(context, watch)
+        panel = reader.open("patience001")
+        panel.set_viewport_size({"width": 400, "height": 842})
+        reader.page.get_by_role("button", name="Subtitles").click()
+        reader.connect(panel, choice="add and change")
+        panel.get_by_role("button", name="Add to the library").click()
+        panel.get_by_role("heading", name="The library’s search").wait_for(timeout=120_000)
+        panel.get_by_role("searchbox", name="Find in this video").fill("try again")
+        panel.bring_to_front()
+        panel.wait_for_timeout(3_000)  # what the library finds
+        save("extension", panel.screenshot())
+        context.close()
 
 
 def highlight(page: Page) -> None:

@@ -41,8 +41,9 @@ class WatchStandIn(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, title: str = TITLE, spoken: Sequence[str] = SPOKEN) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.title, self.spoken = title, spoken
         self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -55,15 +56,17 @@ class WatchStandIn(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    server: WatchStandIn
+
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
         if parts.path == "/watch":
-            page = PAGE.replace("TITLE", json.dumps(TITLE).replace("<", "\\u003c"))
+            page = PAGE.replace("TITLE", json.dumps(self.server.title).replace("<", "\\u003c"))
             self._answer(page, "text/html")
         elif parts.path == "/api/timedtext":
             asked_for = parse_qs(parts.query)
             is_given = asked_for.get("pot") == ["proof"] or asked_for["lang"] == ["de"]
-            lines = GERMAN if asked_for["lang"] == ["de"] else SPOKEN
+            lines = GERMAN if asked_for["lang"] == ["de"] else self.server.spoken
             self._answer(captions(lines) if is_given else "", "application/json")
         else:
             self._answer("", "text/plain")
