@@ -24,6 +24,8 @@ from transcripts.work.whole_files import write_whole
 __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kbsite.settings")
+# Django's checks import every page, half of what a worker loads; `make lint` runs them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 PROMPT_SECONDS: Final = 0.2
 
