@@ -47,8 +47,10 @@ garbage.pause()  # until all tests are collected
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the database of this run, without fsync; the admin is there, as it is where addresses
-    are.
+    are. What only hands out the tests of a parallel run needs neither.
     """
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return
     admin.autodiscover()
     if boot.is_embedded() and not config.option.collectonly:
         template.copy_to(Path(settings.DATA_DIR))

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Self
 
 import requests
 
+from tests.console import Console
 from tests.instance import ROOT, Instance, kill, wait_until
 
 SEED = """
@@ -134,12 +136,28 @@ print(json.dumps(SignInLink.issue(User.objects.get(username="{name}"))))
 
 
 class Site(Instance):
-    """A running Cuebase: ``url`` is where, ``seeded`` the numbers of what is in it."""
+    """A running Cuebase: ``url`` is where, ``seeded`` the numbers of what is in it.
+
+    Its code runs in one process, since its tests ask for a sign-in link again and again.
+    """
 
     def __init__(self, home: Path, **environment: str) -> None:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         super().__init__(home, PUBLIC_URL=self.url, **environment)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._console = Console(self.environment).__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._console.__exit__(*error)
+        super().__exit__(*error)
+
+    def python(self, code: str) -> str:
+        """Run code in the site's process; returns what it prints."""
+        return self._console.run(code)
 
     def seed(self) -> None:
         """Fill it."""

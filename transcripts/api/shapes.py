@@ -1,7 +1,8 @@
 """Inputs of the operations on transcripts and jobs, and what only they answer."""
 
+import re
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from ninja import Field, Path, Schema
 from pydantic import AfterValidator, ConfigDict, StringConstraints, model_validator
@@ -13,10 +14,11 @@ from transcripts.schemas import JobOut, ProblemOut, Shape
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 BIGGEST_ID = 2**63 - 1
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def _storable(text: str) -> str:
-    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+    if _UNSTORABLE.search(text):
         raise ValueError("NUL and lone surrogates cannot be stored")
     return text
 
