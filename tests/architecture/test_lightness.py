@@ -41,6 +41,15 @@ from kbsite import boot
 boot.set_up()
 import kbsite.cli.library
 """
+A_WORKER = """
+import sys
+from kbsite import boot
+boot.set_up()
+from celery import signals
+from kbsite.celery import app
+app.loader.import_default_modules()
+signals.worker_init.send(sender=app.Worker)
+"""
 
 
 @pytest.mark.parametrize(
@@ -49,10 +58,11 @@ import kbsite.cli.library
         (READ_AND_SEARCH, (*HEAVY, "numpy", "django", "yt_dlp", "requests")),
         (THE_SITE, (*HEAVY, "yt_dlp", "youtube_transcript_api", "opentelemetry.sdk")),
         (A_LISTING, (*HEAVY, *WATCHING, "yt_dlp", "celery", "ninja", "django.test")),
+        (A_WORKER, ("kbsite.urls", "kbsite.views", "kbsite.admin", "uvicorn")),
     ],
-    ids=["reading and searching", "the whole site", "kb list"],
+    ids=["reading and searching", "the whole site", "kb list", "a worker"],
 )
-def test_no_model_and_no_youtube_library_is_loaded(
+def test_nothing_is_loaded_that_is_not_needed(
     code: str, absent: tuple[str, ...], tmp_path: Path
 ) -> None:
     script = f"{code}\nprint(sorted(set({absent!r}) & set(sys.modules)))"
