@@ -1,12 +1,12 @@
 """What every benchmark starts with: paths, settings, and an empty library in a temporary folder.
 
 A benchmark calls ``boot`` before it imports any other module of the project. The measurement
-data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository); the vectors
-from the model of the provider that ``EMBEDDING_PROVIDER`` names (default: ``local``).
+data come from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import atexit
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -22,6 +22,7 @@ import kbsite.boot
 
 DATA = Path(os.environ.get("CUEBASE_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "bench" / "RESULTS.md"
+PROVIDER = os.environ.get("EMBEDDING_PROVIDER", "local")  # of benchmarks that measure several
 _PARENT = os.environ.get("CUEBASE_BENCH_HOME")  # set for a child process that shares a library
 HOME = _PARENT or tempfile.mkdtemp(prefix="cuebase-bench-")
 
@@ -35,7 +36,7 @@ def boot(*, database: bool = True, **settings: str) -> None:
         "YOUTUBE_KB_DATA_DIR": HOME,
         "SECRET_KEY": "only-for-benchmarks-" * 3,
         "LLM_PROVIDER": "none",
-        "EMBEDDING_PROVIDER": os.environ.get("EMBEDDING_PROVIDER", "local"),
+        "EMBEDDING_PROVIDER": "local",
     }
     os.environ.update(defaults | settings)
     os.environ.pop("DATABASE_URL", None)
@@ -45,3 +46,9 @@ def boot(*, database: bool = True, **settings: str) -> None:
         kbsite.boot.boot()
     else:
         django.setup()
+
+
+def command(script: str) -> str:
+    """Return the command that repeats a benchmark of ``PROVIDER``, as its results name it."""
+    setting = "" if PROVIDER == "local" else f"EMBEDDING_PROVIDER={PROVIDER} "
+    return f"{setting}python {shlex.join([script, *sys.argv[1:]])}"

@@ -53,7 +53,7 @@ from citations.lectures.citation_storage import NearPassage, WindowRun
 from citations.lectures.continuity import RecentCitation
 from citations.lectures.windows import Utterance
 from citations.models import Chunk, LectureSession, Source, State, Window
-from citations.search import judge
+from citations.providers.weights import MINILM
 from citations.search.judge import Relevance
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -327,7 +327,7 @@ def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> Wind
     run = WindowRun(Window(), 0.0)
     for one in candidates:
         near = continuity.nearness(one.candidate, recent)
-        relevance = continuity.preferred(one.relevance, near, model=judge.DEFAULT)
+        relevance = continuity.preferred(one.relevance, near, model=MINILM)
         run.candidates.append(NearPassage(one.candidate, one.cosine, relevance))
     lecture_pipeline._choose(run)
     return run

@@ -2,11 +2,11 @@
 two classic collections.
 
 Run ``python bench/quality.py`` from the repository; names of sets measure only these, ``--questions
-N`` at most so many of each, evenly drawn. It prints a table, says whether what is promised holds,
-and writes both into ``bench/RESULTS.md``. The library is one of its own, in an embedded PostgreSQL
-in a temporary folder, filled by the project's own ingest; vectors are kept in ``build/vectors``,
-since making them takes an hour. The data come from ``CUEBASE_DATA`` (default: ``../shared/data``
-beside the repository).
+N`` at most so many of each, evenly drawn; ``EMBEDDING_PROVIDER`` chooses another model. It prints a
+table, says whether what is promised holds, and writes both into ``bench/RESULTS.md``. The library
+is one of its own, in an embedded PostgreSQL in a temporary folder, filled by the project's own
+ingest; vectors are kept in ``build/vectors``, since making them takes an hour. The data come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
@@ -14,7 +14,6 @@ import json
 import platform
 import random
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,13 +21,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from environment import DATA, boot
+from environment import DATA, PROVIDER, boot, command
 
-boot()
+boot(EMBEDDING_PROVIDER=PROVIDER)
 
 import bm25s
 from bm25 import installed, write
-from django.conf import settings
 from django.db import transaction
 from kept import kept_vectors
 
@@ -350,11 +348,11 @@ def section(measured: Sequence[Measured]) -> str:
     """Write the section of the results."""
     approaches = ["lexical", "bm25s", "vector", PLAIN, "hybrid", "hybrid+rerank"]
     shown = [one for one in approaches if any(one in set_.rows for set_ in measured)]
-    model = LOCAL[settings.EMBEDDING_PROVIDER].model
+    model = LOCAL[PROVIDER].model
     lines = [
         "## Quality of searches",
         "",
-        f"`python {shlex.join(['bench/quality.py', *sys.argv[1:]])}`: nDCG@10 · hit@1 · hit@5 ·"
+        f"`{command('bench/quality.py')}`: nDCG@10 · hit@1 · hit@5 ·"
         " MRR@10, over all sources of a set, which are a library of their own. Chunks and vectors"
         f" are those of the project's own ingest ({model}); a hit counts when it shares at least"
         " half of itself, or half of the answer, with the answer. Titles that make sense only"

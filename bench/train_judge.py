@@ -13,9 +13,7 @@ import argparse
 import json
 import pickle
 import random
-import shlex
 import string
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,15 +21,14 @@ from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
-from environment import boot
+from environment import PROVIDER, boot, command
 
-boot(RERANKER="none")
+boot(RERANKER="none", EMBEDDING_PROVIDER=PROVIDER)
 
 import lightgbm
 import numpy as np
 import quality
 from bm25 import write
-from django.conf import settings
 from judged import FAMILIES, SETS, WINDOW_SETS, JudgedSet, fill
 from kept import kept_vectors
 from numpy.typing import NDArray
@@ -128,7 +125,7 @@ def main() -> None:
 
 def model_name() -> str:
     """Return the name of the embedding model whose judge is trained."""
-    return embedding.LOCAL[settings.EMBEDDING_PROVIDER].model
+    return embedding.LOCAL[PROVIDER].model
 
 
 def gathered(names: Sequence[str], most: int) -> dict[str, list[JudgedQuery]]:
@@ -407,12 +404,10 @@ Score = Callable[[JudgedQuery], Numbers]
 
 def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge]) -> Iterator[str]:
     """Write the section of the results."""
-    provider = settings.EMBEDDING_PROVIDER
-    setting = "" if provider == "local" else f"EMBEDDING_PROVIDER={provider} "
-    yield TITLE if provider == "local" else f"{TITLE}: {provider}"
+    yield TITLE if PROVIDER == "local" else f"{TITLE}: {PROVIDER}"
     yield ""
     yield (
-        f"`{setting}python {shlex.join(['bench/train_judge.py', *sys.argv[1:]])}`: the {BREADTH}"
+        f"`{command('bench/train_judge.py')}`: the {BREADTH}"
         " best of words and vectors by their fused ranks, in the order of these (RRF), of the judge"
     )
     yield (

@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from django.db import connections
 
@@ -30,26 +28,13 @@ class Console:
     """Runs code in a process that is set up and keeps no database connection in between."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-
-    def __enter__(self) -> Self:
+        command, pipe = [sys.executable, "-m", "tests.console"], subprocess.PIPE
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.console"],
-            cwd=ROOT,
-            env=self._environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
+            command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True
         )
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End the process."""
         self._process.communicate(timeout=PATIENCE)
 
     def run(self, code: str) -> str:

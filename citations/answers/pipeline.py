@@ -167,9 +167,9 @@ def _attempt(
     proof = Proof(evidence.evidence, scope=request.scope, filter=understanding.filter)
     embedder = understanding.models.embedder
     rater = SentenceRater(embedder) if embedder else None
-    calibrated = rater if rater and rater.is_calibrated else None
+    trusted = writers.calibrated(rater)
     draft, stages = Draft(), evidence.stages
-    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, calibrated):
+    if selected is None or _is_covered(understanding.route.parts, evidence.evidence, trusted):
         yield Progress(stage=WRITE)
         started = perf_counter()
         task = WritingTask(

@@ -85,6 +85,11 @@ class SentenceRater:
         return [float(cosine) for cosine in cosines]
 
 
+def calibrated(rater: SentenceRater | None) -> SentenceRater | None:
+    """Return a rater whose cosines may be compared with fixed numbers; None for any other."""
+    return rater if rater is not None and rater.is_calibrated else None
+
+
 def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater | None) -> Writing:
     """Write an answer, yielding each claim once it is checked.
 
@@ -98,21 +103,23 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         read=proof.around,
         earlier_quotes=task.earlier_quotes,
     )
-    is_calibrated = rater is not None and rater.is_calibrated
+    trusted = calibrated(rater)
     basis = Draft(
-        signs=tuple(_signs(task, extract, is_calibrated) for extract in extracts),
+        signs=tuple(
+            _signs(task, extract, is_calibrated=trusted is not None) for extract in extracts
+        ),
         repeats=any(extract.repeats for extract in extracts),
     )
     if llm is None or not task.evidence.evidence:
         return (yield from _extractive(task, basis, extracts, proof))
-    draft = yield from _ModelWriter(task, proof, llm, rater if is_calibrated else None).write(basis)
+    draft = yield from _ModelWriter(task, proof, llm, trusted).write(basis)
     if draft.model:
         return draft
     failed = replace(basis, remarks=draft.remarks, notes=draft.notes, tokens=draft.tokens)
     return (yield from _extractive(task, failed, extracts, proof))
 
 
-def _signs(task: WritingTask, extract: Extract, is_calibrated: bool) -> dict[str, float]:
+def _signs(task: WritingTask, extract: Extract, *, is_calibrated: bool) -> dict[str, float]:
     """Return the signs that are measured as they were when confidence was calibrated."""
     unknown = {
         *(() if task.evidence.is_fused else confidence.FUSED),

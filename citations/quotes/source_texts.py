@@ -74,6 +74,8 @@ class SourceText:
         """Return the first characters of the sentences of a part, counted from its start, and when
         (ms) they are said; none of a document.
         """
+        if not self.starts:
+            return ()
         first, last = span
         offsets = [offset for offset, _ in sentences.split(self.text[first:last])]
         starts = [self.locate((first + offset, last)).start for offset in offsets]

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from citations.passages import SignShare
+from citations.providers.weights import MINILM
 from citations.search import signs
 from citations.search.signs import SIGNS, CandidateTable
 from citations.search.trees import TreeEnsemble
 
-DEFAULT: Final = "sentence-transformers/all-MiniLM-L6-v2"  # whose order any other model gets
 Numbers = NDArray[np.float64]
 
 
@@ -124,10 +124,10 @@ class Judge:
 
 @lru_cache(maxsize=8)
 def trained(model: str) -> Judge:
-    """Return the judge that was trained with an embedding model, else that of the default one."""
+    """Return the judge that was trained with an embedding model, else that of the built-in one."""
     path = path_of(model)
     if not path.exists():
-        path = path_of(DEFAULT)
+        path = path_of(MINILM)
     return Judge.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -274,20 +274,21 @@ def _passage(
             )
             for other, similarity in group.duplicates
         ),
-        parts=tuple(
-            PassagePart(
-                chunk=part.chunk,
-                locator=part.locator,
-                text=part.text,
-                link=part.link(opens_at),
-                timestamp_link=part.timestamp_link(opens_at),
-                opens_at=opens_at,
-            )
-            for part in group.parts
-            for opens_at in (part.opens_at(request.query.text),)
-        ),
+        parts=tuple(_part(part, request.query.text) for part in group.parts),
         mark=marks.get(row.chunk),
         explanation=explained,
+    )
+
+
+def _part(row: Candidate, query: str) -> PassagePart:
+    opens_at = row.opens_at(query)
+    return PassagePart(
+        chunk=row.chunk,
+        locator=row.locator,
+        text=row.text,
+        link=row.link(opens_at),
+        timestamp_link=row.timestamp_link(opens_at),
+        opens_at=opens_at,
     )
 
 

@@ -34,7 +34,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "lexical"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]
     printed = run_here("search", "rare").out
-    told = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
+    answer = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
     listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
     shown = page.get("/search/?q=rare&mode=lexical").content.decode()
 
@@ -42,7 +42,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
         assert (hit["timestamp_link"], hit["opening"]["place"]) == (YOUTUBE, place)
         assert f"/videos/{talk.video_id}/?t={SECOND}s" in hit["link"]
         assert (hit["start"], hit["text"]) == (0.0, TEXT)
-    for text in (printed, told, listed):
+    for text in (printed, answer, listed):
         assert YOUTUBE in text
         assert place in text
     assert YOUTUBE.replace("&", "&amp;") in shown

@@ -11,8 +11,9 @@ from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures.continuity import RecentCitation
 from citations.models import LectureSession, Source, Window
 from citations.passages import SignShare
+from citations.providers.weights import MINILM
 from citations.search.chunk_rows import Candidate
-from citations.search.judge import DEFAULT, Relevance
+from citations.search.judge import Relevance
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from tests.makers import make_document
@@ -61,22 +62,22 @@ def test_what_was_cited_longer_ago_counts_less_and_the_nearest_counts(
 
 
 def test_nearness_lifts_a_passage_over_the_floor_and_its_parts_add_up() -> None:
-    found = continuity.preferred(UNLIKELY, 1.0, model=DEFAULT)
+    found = continuity.preferred(UNLIKELY, 1.0, model=MINILM)
     assert found.is_likely
     assert found.likelihood == pytest.approx(0.931, abs=1e-3)  # 3 more in log-odds
     assert found.order == pytest.approx(0.731, abs=1e-3)  # the logistic function of 1
     assert found.sum == pytest.approx(1.0)
-    assert not continuity.preferred(UNLIKELY, 0.0, model=DEFAULT).is_likely
+    assert not continuity.preferred(UNLIKELY, 0.0, model=MINILM).is_likely
 
 
 def test_what_is_about_something_else_stays_below_the_floor() -> None:
-    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.1), 1.0, model=DEFAULT).is_likely
-    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.0), 1.0, model=DEFAULT).is_likely
+    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.1), 1.0, model=MINILM).is_likely
+    assert not continuity.preferred(replace(UNLIKELY, likelihood=0.0), 1.0, model=MINILM).is_likely
 
 
 def test_a_likelihood_that_is_not_known_stays_so() -> None:
     found = continuity.preferred(
-        replace(UNLIKELY, likelihood=None, is_likely=True), 1.0, model=DEFAULT
+        replace(UNLIKELY, likelihood=None, is_likely=True), 1.0, model=MINILM
     )
     assert (found.likelihood, found.is_likely) == (None, True)
 

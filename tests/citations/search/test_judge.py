@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from citations.providers.embedding import LOCAL
+from citations.providers.weights import MINILM
 from citations.search import judge
 from tests.citations.search.test_signs import make_table
 
@@ -40,7 +41,7 @@ def test_a_judge_knows_the_scale_of_its_model_s_cosines(provider: str, is_live: 
 @pytest.mark.parametrize("model", ["BAAI/bge-m3", "words", "", "/a/folder/of/weights"])
 def test_any_other_model_gets_an_order_and_no_likelihood(model: str) -> None:
     own = judge.trained(model)
-    assert own.model == judge.DEFAULT
+    assert own.model == MINILM
     judged = own.judge(make_table(), model=model)
     assert [(each.likelihood, each.is_likely) for each in judged] == [(None, True)] * 3
     assert judged[0].order > judged[2].order
