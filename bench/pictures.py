@@ -5,7 +5,6 @@ Run ``python bench/pictures.py`` from the repository, after a change that a pict
 
 import io
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -20,10 +19,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from citations.models import Source, State
-from kbsite.extension import package
 from tests.browser.conftest import CHROMIUM, FLAGS
-from tests.browser.test_extension import CHROMIUM as WHOLE_CHROMIUM
-from tests.browser.test_extension import Reader
+from tests.browser.extension import Reader, launched
 from tests.browser.watch_standin import WatchStandIn
 from transcripts.models import Video
 
@@ -112,16 +109,8 @@ def take_panel(playwright: Playwright, origin: str, state: Any) -> None:
     with (
         tempfile.TemporaryDirectory() as home,
         WatchStandIn(TITLE, SPOKEN) as watch,
-        zipfile.ZipFile(io.BytesIO(package.build(origin, site=watch.url))) as archive,
+        launched(playwright, Path(home), origin, watch) as context,
     ):
-        folder = Path(home) / "extension"
-        archive.extractall(folder)
-        context = playwright.chromium.launch_persistent_context(
-            Path(home) / "profile",
-            executable_path=WHOLE_CHROMIUM,
-            args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
-            ignore_default_args=["--disable-extensions"],
-        )
         context.add_cookies(state["cookies"])
         reader = Reader(context, watch)
         panel = reader.open("patience001")
@@ -134,7 +123,6 @@ def take_panel(playwright: Playwright, origin: str, state: Any) -> None:
         panel.bring_to_front()
         panel.wait_for_timeout(3_000)  # what the library finds
         save("extension", panel.screenshot())
-        context.close()
 
 
 def highlight(page: Page) -> None:

@@ -1,26 +1,19 @@
 """The browser extension in Chromium, beside a stand-in for the site of the videos."""
 
-import io
 import os
-import shutil
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Playwright, expect
+from playwright.sync_api import Playwright, expect
 
-from kbsite.extension import package
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import FLAGS
+from tests.browser.extension import CHROMIUM, Reader, launched
 from tests.browser.site import Site
 from tests.browser.watch_standin import TITLE, WatchStandIn
 
 pytestmark = pytest.mark.browser
-# The shell of Chromium knows no extensions, and Chrome loads none from the command line.
-NAMES = ("chromium", "chromium-browser")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), "")
 VIDEO = "lecture0001"
 SILENT = "silent00001"
 STORED = """
@@ -43,43 +36,6 @@ def watch() -> Iterator[WatchStandIn]:
         yield standin
 
 
-class Reader:
-    """Chromium with the extension; ``panel`` opens the panel about the page of a video."""
-
-    def __init__(self, context: BrowserContext, watch: WatchStandIn) -> None:
-        self.context, self.watch = context, watch
-        workers = context.service_workers or [context.wait_for_event("serviceworker")]
-        self.origin = "/".join(workers[0].url.split("/")[:3])
-        self.page: Page = context.new_page()
-
-    def open(self, video: str) -> Page:
-        """Open a video, and the panel about it; return the panel."""
-        self.page.goto(f"{self.watch.url}/watch?v={video}")
-        panel = self.context.new_page()
-        panel.set_viewport_size({"width": 360, "height": 800})
-        panel.goto(f"{self.origin}/panel.html")
-        tab = panel.evaluate(
-            "async url => (await chrome.tabs.query({})).find(tab => tab.url === url).id",
-            self.page.url,
-        )
-        panel.goto(f"{self.origin}/panel.html?tab={tab}")
-        return panel
-
-    def connect(self, panel: Page, *, choice: str) -> None:
-        """Connect the extension on the library's page."""
-        with self.context.expect_page() as opened:
-            panel.get_by_role("button", name="Connect").click()
-        consent = opened.value
-        consent.get_by_label(choice).check()
-        with consent.expect_event("close"):
-            consent.get_by_role("button", name="Connect", exact=True).click()
-        expect(panel.get_by_role("button", name="Sign out")).to_be_visible()
-
-    def kept(self, panel: Page) -> Any:
-        """Return what the extension has stored."""
-        return panel.evaluate("chrome.storage.local.get()")
-
-
 @pytest.fixture
 def reader(
     playwright_driver: Playwright, site: Site, watch: WatchStandIn, tmp_path: Path
@@ -87,20 +43,10 @@ def reader(
     if not CHROMIUM:
         message = "Chromium itself is not here, and its shell knows no extensions"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
-    folder = tmp_path / "extension"
-    with zipfile.ZipFile(io.BytesIO(package.build(site.url, site=watch.url))) as archive:
-        archive.extractall(folder)
-    context = playwright_driver.chromium.launch_persistent_context(
-        tmp_path / "profile",
-        executable_path=CHROMIUM,
-        args=[*FLAGS, f"--disable-extensions-except={folder}", f"--load-extension={folder}"],
-        ignore_default_args=["--disable-extensions"],
-    )
-    context.set_default_timeout(30_000)
-    page = context.pages[0]
-    page.goto(site.sign_in_link("ada"))
-    yield Reader(context, watch)
-    context.close()
+    with launched(playwright_driver, tmp_path, site.url, watch) as context:
+        context.set_default_timeout(30_000)
+        context.pages[0].goto(site.sign_in_link("ada"))
+        yield Reader(context, watch)
 
 
 @pytest.fixture(autouse=True)
