@@ -136,12 +136,18 @@ def table(
 
 
 def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table whose cells wrap, as sentences in them are to be read whole."""
+    """Print a table whose cells wrap, as sentences in them are to be read whole.
+
+    Names in the first column do so only if they would take more than half of the width: the other
+    columns would get no room beside a long path.
+    """
+    lines = _printable(rows)
+    names_fit = max((cell_len(line[0]) for line in lines), default=0) <= out().width // 2
     grid = Table(header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for number, name in enumerate(columns):
-        grid.add_column(name, overflow="fold", no_wrap=number == 0)
-    for row in _printable(rows):
-        grid.add_row(*row)
+        grid.add_column(name, overflow="fold", no_wrap=number == 0 and names_fit)
+    for line in lines:
+        grid.add_row(*line)
     out().print(grid)
 
 

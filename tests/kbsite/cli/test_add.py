@@ -170,16 +170,18 @@ def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped
 def test_an_unreadable_member_of_a_folder_is_listed_and_the_rest_kept(
     kb: Kb, tmp_path: Path
 ) -> None:
-    (tmp_path / "good.vtt").write_bytes(VTT)
-    (tmp_path / "empty.vtt").write_bytes(b"")
-    (tmp_path / "page.vtt").write_bytes(b"<!DOCTYPE html><html><body>Not found</body></html>")
-    report = kb("add", tmp_path, "--json").json
+    folder = tmp_path / ("a folder with a long name " * 9).strip()
+    folder.mkdir()
+    (folder / "good.vtt").write_bytes(VTT)
+    (folder / "empty.vtt").write_bytes(b"")
+    (folder / "page.vtt").write_bytes(b"<!DOCTYPE html><html><body>Not found</body></html>")
+    report = kb("add", folder, "--json").json
     assert (report["added"], report["skipped"]) == (1, 2)
     assert {(Path(problem["name"]).name, problem["code"]) for problem in report["problems"]} == {
         ("empty.vtt", "empty"),
         ("page.vtt", "html_page"),
     }
-    shown = kb("add", tmp_path)
+    shown = kb("add", folder)
     assert "html_page" in shown.out
 
 
