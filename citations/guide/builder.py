@@ -76,14 +76,18 @@ class _Builder:
 
     def build(self) -> SourceGuide:
         own = self._sentences
+        names = [
+            self._item(name.statement, label=name.text)
+            for name in named.names(own.statements, own.text)
+        ]
         defined, of_terms = self._defined()
+        undefined = islice(self._undefined(defined, names), terms.UNDEFINED)
+        shown = [*defined, *undefined][:TERMS]
+        known = {term.label.casefold() for term in shown}
         return SourceGuide(
             about=tuple(self._item(each) for each in self._about()),
-            terms=tuple([*defined, *islice(self._undefined(defined), terms.UNDEFINED)][:TERMS]),
-            names=tuple(
-                self._item(name.statement, label=name.text)
-                for name in named.names(own.statements, own.text)
-            ),
+            terms=tuple(shown),
+            names=tuple(name for name in names if name.label.casefold() not in known),
             numbers=tuple(
                 self._item(each) for each in named.numbers(own.statements, own.counts, self._stops)
             ),
@@ -188,15 +192,24 @@ class _Builder:
 
     def _definable(self) -> Iterator[tuple[str, list[Definition]]]:
         for term in self._terms():
-            own = terms.definitions(term.text, self._sentences.statements, language=self._code)
+            own = terms.definitions(
+                term.text, self._sentences.statements, language=self._code, stops=self._stops
+            )
             if own and own[0].question:
                 yield term.text, own
 
-    def _undefined(self, defined: Sequence[GuideItem]) -> Iterator[GuideItem]:
-        """Yield the terms of several words that occur often, where each first does."""
+    def _undefined(
+        self, defined: Sequence[GuideItem], names: Sequence[GuideItem]
+    ) -> Iterator[GuideItem]:
+        """Yield the terms of several words that occur often, where each first does.
+
+        A name is one where a heading has it, such as that of a theorem.
+        """
         known = [item.label for item in defined]
+        own = {name.label.casefold() for name in names}
         for term in self._terms():
-            if " " not in term.text or term.times < terms.OFTEN:
+            is_name = term.text.casefold() in own and not term.is_headed
+            if is_name or " " not in term.text or term.times < terms.OFTEN:
                 continue
             place = terms.first_place(term.text, self._known.text)
             if place and not any(terms.are_alike(term.text, other) for other in known):
@@ -209,16 +222,18 @@ class _Builder:
         known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
         spoken = questions.of_text(own.statements, own.counts, self._grammar)
-        tries = chosen = 0
+        tries, chosen = 0, set[str]()
         for candidate in questions.in_turns(headings, spoken, [*known]):
-            if chosen == QUESTIONS or tries == QUESTIONS_ASKED:
+            if len(chosen) == QUESTIONS or tries == QUESTIONS_ASKED:
                 break
+            if candidate.text.casefold() in chosen:  # a speaker asks the same again
+                continue
             item = known.get(candidate)
             if item is None:
                 tries += 1
                 item = self._answered(candidate)
             if item is not None:
-                chosen += 1
+                chosen.add(candidate.text.casefold())
                 yield item
 
     def _answered(self, candidate: QuestionCandidate) -> GuideItem | None:

@@ -8,7 +8,7 @@ from citations.errors import ModelServerError
 from citations.guide import builder
 from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Guide, Source
+from citations.models import Guide, Node, Source
 from citations.quotes import source_texts
 from tests.citations.talks import talk_in
 from transcripts.models import Collection
@@ -25,6 +25,7 @@ SAID = (
     "Sourdough bread rises for about 12 hours in a warm kitchen before it is baked.",
     "Salt makes the dough strong, and steam makes the crust of the bread shine.",
 )
+BAKERS = [("Frank Rosenblatt", of) for of in ("of rye", "of oats", "of wheat", "of corn", "at sea")]
 
 
 @pytest.fixture
@@ -61,6 +62,29 @@ def test_a_question_is_kept_with_the_quote_that_answers_it(talk: Source) -> None
     assert guide is not None
     quotes = {item.title: item.sentence for item in guide.questions}
     assert SAID[5] in quotes[SAID[4]]
+
+
+def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
+    collection: Collection, fake_models: None
+) -> None:
+    source = talk_in(collection, said=(*SAID, *SAID[4:6]))
+    source.refresh_from_db()
+    guide_storage.make(source)
+    guide = guide_storage.of(source)
+    assert guide is not None
+    assert [item.title for item in guide.questions].count(SAID[4]) == 1
+
+
+def test_a_name_that_no_heading_has_is_no_term(collection: Collection, fake_models: None) -> None:
+    said = [f"In those years {name} baked the bread {number}." for name, number in BAKERS]
+    source = talk_in(collection, said=(*SAID, *said))
+    source.refresh_from_db()
+    Node.objects.filter(source=source).update(title="Frank Rosenblatt")
+    guide_storage.make(source)
+    guide = guide_storage.of(source)
+    assert guide is not None
+    assert [item.title for item in guide.names] == ["Frank Rosenblatt"]
+    assert "frank rosenblatt" not in [item.title.casefold() for item in guide.terms]
 
 
 def test_a_guide_is_made_once_for_a_text(talk: Source) -> None:

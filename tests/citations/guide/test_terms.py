@@ -16,7 +16,7 @@ def definitions(term: str, sentence: str, language: str = "en") -> list[Definiti
         stops=stop_words(language),
         function_words=function_words(language),
     )
-    return terms.definitions(term, read.statements, language=language)
+    return terms.definitions(term, read.statements, language=language, stops=stop_words(language))
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,7 @@ def definitions(term: str, sentence: str, language: str = "en") -> list[Definiti
             "What is an alternating series?",
         ),
         ("tokens", "The text is split into chunks called tokens.", "What are tokens?"),
+        ("token", "A small piece of the text is called token in such models.", "What is token?"),
         ("bias", "The shift is called bias: a constant that is added.", "What is bias?"),
         ("sourdough", "In practice, sourdough means bread without yeast.", "What is sourdough?"),
     ],
@@ -63,6 +64,8 @@ def test_a_definition_answers_what_its_term_is(term: str, sentence: str, questio
         ("baking", "Baking is an art."),
         ("jitter", "Others use what is called jitter in their programs."),
         ("jitter", "What is jitter?"),
+        ("token", "The tokenizer also returns what are called token type ids for each pair."),
+        ("code", "Another tool that measures the emissions is called code carbon."),
     ],
 )
 def test_a_sentence_that_only_has_the_term_is_no_definition(term: str, sentence: str) -> None:
@@ -85,6 +88,7 @@ def test_terms_are_parts_of_headings_and_phrases_that_the_text_repeats() -> None
         stops=stop_words("en"),
     )
     assert [term.text for term in found] == ["sourdough"]
+    assert found[0].is_headed
 
 
 def test_a_term_first_occurs_where_it_is_a_whole_word() -> None:
