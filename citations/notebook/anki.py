@@ -7,6 +7,7 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
 from typing import IO, Final
 
@@ -20,8 +21,11 @@ from citations.notebook.highlights import PlacedHighlight
 from citations.passages import place
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
+from citations.text.function_words import function_words
+from citations.text.key_sentences import FILLERS
 from transcripts.conf import absolute
 from transcripts.scope import Scope
+from transcripts.stemming import primary_language
 from transcripts.tokenizer import tokenize
 
 FEW: Final = 100  # chunks of a collection that tell little about how common a word is
@@ -86,9 +90,16 @@ def _gap(placed: PlacedHighlight) -> str:
     sentence = text[first:last]
     inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
     distinctions = _distinctions(row.source, text, cloze.words_of(sentence))
-    start, stop = cloze.hidden(sentence, inside, stop_words(row.source.language), distinctions)
+    start, stop = cloze.hidden(sentence, inside, _general(row.source.language), distinctions)
     before, gap, after = sentence[:start], sentence[start:stop], sentence[stop:]
     return f"{_field(before)}{{{{c1::{_field(gap)}}}}}{_field(after)}"
+
+
+@lru_cache(maxsize=16)
+def _general(language: str) -> frozenset[str]:
+    """Return the words of a language that no card asks for."""
+    grammar = function_words(primary_language(language) or "en")
+    return stop_words(language) | grammar.general | FILLERS
 
 
 def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, float]:

@@ -1,17 +1,27 @@
 """What a card asks for: the words of a sentence that are hidden. Pure."""
 
+import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from citations.text import sentences
+from citations.text.standalone import SPEAKER
 
 Span = tuple[int, int]  # characters [first, last)
 
 WINDOW: Final = 400  # characters beside a passage in which its sentence begins and ends
 LONGEST: Final = 120  # characters that are hidden at most
+CAPITALS: Final = 0.8  # of a sentence's words, above which they tell no names
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+# A quantity or a year: no part of a formula or a time, nor the number of a “Figure 12”.
+_NUMBER: Final = re.compile(r"(?<![^\s(“\"'$€£])\d[\d.,]*\d%?(?=[.,;?!)”\"']*(?:\s|$))")
+_OPERATOR: Final = re.compile(r"[=+*/<>≤≥≈^−-]\s$")
+_NUMBERED: Final = re.compile(r"\b([A-ZÀ-ÖØ-Þ]\w*)\s$")
+YEAR: Final = 4  # digits
+_CAPITALISED: Final = r"[A-ZÀ-ÖØ-ÞĀ-ŽА-ЯΑ-Ω][\w'’-]*"
+_NAME: Final = re.compile(rf"(?<!\w){_CAPITALISED}(?: {_CAPITALISED})*")
 RARE: Final = 0.01  # share of a library's chunks; rarer words are no more telling
 
 
@@ -34,32 +44,92 @@ def distinctions(times: Mapping[str, int], shares: Mapping[str, float]) -> dict[
     """Return how much each word distinguishes a source, by how often it stands there and by the
     share of the library's chunks that have it.
     """
-    return {word: count / (shares.get(word, 0.0) + RARE) for word, count in times.items()}
+    return {
+        word: -math.log(min(1.0, shares.get(word, 0.0) + RARE)) * math.log1p(count)
+        for word, count in times.items()
+    }
 
 
 def hidden(
     sentence: str,
     passage: Span,
-    stops: Collection[str] = (),
+    general: Collection[str] = (),
     distinctions: Mapping[str, float] | None = None,
 ) -> Span:
     """Return the words of a sentence to ask for: the passage itself where it is a part, else its
-    most telling word: a number, then a name, then the word that distinguishes its source most, or
-    the longest where none is known to. Stop words are not asked for.
+    most telling words: a number, then a name, then the word that distinguishes its source most, or
+    the longest where none is known to. Words that are general, and who speaks, are not asked for.
     """
     first, last = passage
     quote = sentence[first:last]
     first, last = first + len(quote) - len(quote.lstrip()), last - len(quote) + len(quote.rstrip())
     if 0 < last - first <= min(LONGEST, 0.6 * len(sentence)):
         return first, last
-    words = [match.span() for match in _WORD.finditer(sentence, first, last)]
-    telling = [span for span in words if sentence[slice(*span)].casefold() not in stops]
-    worth = partial(_worth, sentence, distinctions or {})
-    return max(telling or words, key=worth, default=(first, last))
+    said = SPEAKER.sub(lambda label: "." * len(label[0]), sentence)
+    words = [match.span() for match in _WORD.finditer(said, first, last)]
+    numbers = [*_numbers(said, passage, general)]
+    telling = [
+        span
+        for span in words
+        if _is_in(span, numbers) or not _is_general(said[slice(*span)], general)
+    ]
+    capitals = [span for span in words if said[span[0]].isupper()]
+    can_tell = len(capitals) <= CAPITALS * len(words)
+    names = [*_names(said, passage, general)] if can_tell else []
+    worth = partial(_worth, said, numbers, names, distinctions or {})
+    best = max(telling or words, key=worth, default=(first, last))
+    return next((whole for whole in (*numbers, *names) if _is_in(best, [whole])), best)
 
 
-def _worth(sentence: str, distinctions: Mapping[str, float], span: Span) -> tuple[int, float, int]:
-    word = sentence[slice(*span)]
-    is_name = span[0] > 0 and word[0].isupper() and sentence[span[0] - 2] not in ".?!:"
-    has_digit = any(letter.isdigit() for letter in word)
-    return 2 * has_digit + is_name, distinctions.get(word.casefold(), 0.0), len(word)
+def _is_general(word: str, general: Collection[str]) -> bool:
+    """Tell whether a word, or each part of one such as “we're”, says nothing by itself."""
+    parts = re.split("['’]", word.casefold())
+    return all(part in general or len(part) == 1 or part.isdigit() for part in parts)
+
+
+def _numbers(said: str, within: Span, general: Collection[str]) -> Iterator[Span]:
+    for match in _NUMBER.finditer(said, *within):
+        before = said[: match.start()]
+        is_year = match[0].isdigit() and len(match[0]) >= YEAR
+        label = None if is_year else _NUMBERED.search(before)
+        is_label = (
+            label is not None
+            and not _begins_sentence(said, label.start())
+            and not _is_general(label[1], general)
+        )
+        if not is_label and not _OPERATOR.search(before):
+            yield match.span()
+
+
+def _names(said: str, within: Span, general: Collection[str]) -> Iterator[Span]:
+    """Yield words with capitals that follow each other; the first word of a sentence has one, too,
+    and begins a name only where another follows it.
+    """
+    for match in _NAME.finditer(said, *within):
+        start, (lead, *more) = match.start(), match[0].split(" ")
+        if _begins_sentence(said, start):
+            start += len(f"{lead} ") if _is_general(lead, general) else 0
+            if not more:
+                continue
+        yield start, match.end()
+
+
+def _begins_sentence(said: str, start: int) -> bool:
+    before = said[:start].rstrip(" \n\t\"“„'(-–—")
+    return not before or before[-1] in ".?!:"
+
+
+def _worth(
+    said: str,
+    numbers: Collection[Span],
+    names: Collection[Span],
+    distinctions: Mapping[str, float],
+    span: Span,
+) -> tuple[int, float, int]:
+    word = said[slice(*span)]
+    rank = 2 * _is_in(span, numbers) + _is_in(span, names)
+    return rank, distinctions.get(word.casefold(), 0.0), len(word)
+
+
+def _is_in(span: Span, wholes: Collection[Span]) -> bool:
+    return any(first <= span[0] and span[1] <= last for first, last in wholes)

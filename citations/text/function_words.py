@@ -25,6 +25,13 @@ class FunctionWords:
     opening: frozenset[str] = frozenset()  # begin a clause where there are no full stops
     itself: frozenset[str] = frozenset()  # “in this chapter”: what a text says of itself
 
+    @property
+    def general(self) -> frozenset[str]:
+        """Those that name nothing by themselves."""
+        return self.nominal.union(
+            self.verbal, self.light, self.pointing, self.linking, self.leading, self.own
+        )
+
 
 UNKNOWN: Final = FunctionWords()
 

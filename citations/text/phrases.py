@@ -75,15 +75,7 @@ class Wording:
         """``others`` are passages of other sources; what is frequent there names little here."""
         self._texts = texts
         self._grammar = function_words
-        self._empty = stops.union(
-            function_words.nominal,
-            function_words.verbal,
-            function_words.light,
-            function_words.pointing,
-            function_words.linking,
-            function_words.leading,
-            function_words.own,
-        )
+        self._empty = stops | function_words.general
         self._known: dict[str, tuple[str, bool]] = {}  # folded words by their forms
         self._spread: Counter[str] = Counter()
         self._nominal: Counter[str] = Counter()

@@ -159,8 +159,37 @@ def test_the_word_that_distinguishes_the_source_is_asked_for() -> None:
     assert sum(right) >= RIGHT, [row[0] for row, ok in zip(SENTENCES, right, strict=True) if not ok]
 
 
-@pytest.mark.parametrize("word", ["1986", "Hinton"])
-def test_numbers_and_names_come_first(word: str) -> None:
-    sentence = f"Then {word} began backpropagation."
-    first, last = cloze.hidden(sentence, (0, len(sentence)), (), {"backpropagation": 99.0})
-    assert sentence[first:last] == word
+@pytest.mark.parametrize(
+    ("sentence", "gap"),
+    [
+        ("Then 1986 began backpropagation.", "1986"),
+        ("Then Hinton began backpropagation.", "Hinton"),
+        ("It is how Trinity College began backpropagation.", "Trinity College"),
+        ("I saw a discount of 15% before backpropagation.", "15%"),
+    ],
+)
+def test_numbers_and_whole_names_come_first(sentence: str, gap: str) -> None:
+    first, last = cloze.hidden(sentence, (0, len(sentence)), {"then"}, {"backpropagation": 99.0})
+    assert sentence[first:last] == gap
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gap"),
+    [
+        ("Sjors Provoost: Yeah, I can spend it twice.", "spend"),  # who speaks
+        ("I'm afraid we're in a gradient.", "gradient"),  # “I'm” is no name
+        ("And the curve begins at x_0 = 10 here.", "curve"),  # no quantity, a formula
+        ("See Figure 1.16 for the curve.", "Figure"),
+        ("She leaves at 5:50 for the curve.", "leaves"),
+    ],
+)
+def test_speakers_fillers_and_formulas_are_not_asked_for(sentence: str, gap: str) -> None:
+    general = {"yeah", "can", "it", "twice", "i", "m", "we", "re", "a", "in", "and", "the", "here"}
+    general |= {"afraid", "begins", "at", "she", "see", "for", "x", "x_0"}
+    first, last = cloze.hidden(sentence, (0, len(sentence)), general)
+    assert sentence[first:last] == gap
+
+
+def test_what_is_said_in_every_passage_distinguishes_less_than_what_is_said_in_few() -> None:
+    worth = cloze.distinctions({"yeah": 200, "onramp": 12}, {"yeah": 0.5, "onramp": 0.004})
+    assert worth["onramp"] > worth["yeah"]
