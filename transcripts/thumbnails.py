@@ -48,6 +48,11 @@ def replace(video: Video, file: IO[bytes]) -> None:
         _changed(video)
 
 
+def is_own(video: Video) -> bool:
+    """Whether a person chose the thumbnail."""
+    return Thumbnail.objects.filter(video=video, content_type=TYPE).exists()
+
+
 def reset(video: Video) -> None:
     """Forget the thumbnail: fetching the video again brings YouTube's, a file has a drawing."""
     with transaction.atomic():

@@ -8,7 +8,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/find/", videos.find, name="find-video"),
     path("videos/<int:pk>/download/<str:form>/", videos.download, name="video-download"),
     path("videos/<int:pk>/thumbnail", videos.thumbnail, name="video-thumbnail"),
-    path("videos/<int:pk>/thumbnail/", videos.change_thumbnail, name="video-thumbnail-change"),
     path("videos/<int:pk>/media", media.show_media, name="video-media"),
     path("videos/<int:pk>/media/", media.change_media, name="video-media-change"),
     path("videos/<int:pk>/fetch/", videos.fetch, name="video-fetch"),

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,7 +14,10 @@ from citations.ingest import item_details
 from citations.ingest.item_details import ItemDetails
 from citations.library.item import item_of
 from citations.tasks import send
+from transcripts import acquisition, thumbnails
 from transcripts.errors import InvalidInput
+from transcripts.models import Job, Video
+from transcripts.tasks import send as send_job
 from transcripts.views.requests import PageRequest, back, fragment
 
 PLACES: Final = {"cards": "_library_card", "table": "_library_row"}  # where it is edited: its part
@@ -31,6 +35,8 @@ def edit(request: PageRequest, reference: str) -> HttpResponse:
         "place": sent.get("place", ""),
         "next": sent.get("next", ""),
         "title": str(row),
+        "has_picture": isinstance(row, Video),
+        "has_own_picture": isinstance(row, Video) and thumbnails.is_own(row),
     }
     if request.method != "POST":
         return _form(request, context)
@@ -40,7 +46,9 @@ def edit(request: PageRequest, reference: str) -> HttpResponse:
         language=request.POST.get("language"),
     )
     try:
-        sources = item_details.edit(row, details)
+        with transaction.atomic():
+            sources = item_details.edit(row, details)
+            job = _change_picture(request, row)
     except InvalidInput as error:
         refused = _form(request, context | {"details": details, "error": error})
         refused.status_code = 422
@@ -48,7 +56,21 @@ def edit(request: PageRequest, reference: str) -> HttpResponse:
         return refused
     for source in sources:
         send(source)
+    if job:
+        send_job(job)
     return _saved(request, row, context)
+
+
+def _change_picture(request: PageRequest, row: Any) -> Job | None:
+    """Take the picture that was sent, or go back to the original; return what fetches YouTube's."""
+    if not isinstance(row, Video):
+        return None
+    if picture := request.FILES.get("picture"):
+        thumbnails.replace(row, picture)
+    elif "reset" in request.POST:
+        thumbnails.reset(row)
+        return acquisition.refetch(row, by=request.user) if row.youtube_id else None
+    return None
 
 
 def _form(request: PageRequest, context: dict[str, Any]) -> HttpResponse:

@@ -141,7 +141,6 @@ PAGES = [
     Door("GET", "videos/<int:pk>/clip/"),
     Door("GET", "videos/<int:pk>/download/<str:form>/"),
     Door("GET", "videos/<int:pk>/thumbnail"),
-    Door("POST", "videos/<int:pk>/thumbnail/", "thing", {"reset": "1"}),
     Door("GET", "videos/<int:pk>/media"),
     Door("POST", "videos/<int:pk>/media/", "thing", {"remove": "1"}),
     Door("POST", "videos/<int:pk>/fetch/"),

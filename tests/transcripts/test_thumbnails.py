@@ -4,14 +4,12 @@ from collections.abc import Callable
 from io import BytesIO
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from PIL import Image
 
 from tests.makers import make_video
 from transcripts import thumbnails
 from transcripts.errors import InvalidInput
-from transcripts.models import AuditEntry, Collection, Job, Thumbnail, Video
+from transcripts.models import AuditEntry, Collection, Thumbnail, Video
 
 pytestmark = pytest.mark.django_db
 
@@ -64,24 +62,3 @@ def test_another_file_is_refused_and_the_picture_before_stays(
     with pytest.raises(InvalidInput):
         thumbnails.replace(video, BytesIO(make()))
     assert bytes(Thumbnail.objects.get().data) == before
-
-
-def test_it_is_shown_where_it_was_chosen_and_reset(
-    page: Client, viewer: Client, video: Video
-) -> None:
-    change, shown = f"/videos/{video.pk}/thumbnail/", f"/videos/{video.pk}/thumbnail"
-    upload = SimpleUploadedFile("me.png", picture())
-    assert viewer.post(change, {"picture": upload}).status_code == 403
-    upload.seek(0)
-    assert page.post(change, {"picture": upload})["Location"] == f"/videos/{video.pk}/"
-    assert page.get(shown)["Content-Type"] == "image/webp"
-    assert page.post(change, {}).status_code == 422
-    page.post(change, {"reset": "1"})
-    assert page.get(shown)["Content-Type"] == "image/svg+xml"
-    assert not Job.objects.exists()  # it came from a file
-
-
-def test_the_picture_of_youtube_is_fetched_again(page: Client, video: Video) -> None:
-    Video.objects.update(youtube_id="dQw4w9WgXcQ")
-    page.post(f"/videos/{video.pk}/thumbnail/", {"reset": "1"})
-    assert Job.objects.get().target == "dQw4w9WgXcQ"

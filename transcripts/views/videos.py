@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
-from transcripts import acquisition, collections, exports, library, thumbnails
-from transcripts.errors import InvalidInput, NotFound
+from transcripts import acquisition, collections, exports, library
+from transcripts.errors import NotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Video
@@ -49,21 +49,6 @@ def thumbnail(request: PageRequest, pk: int) -> HttpResponse:
     if stored is not None:
         return HttpResponse(bytes(stored.data), content_type=stored.content_type)
     return render(request, "transcripts/thumbnail.svg", _art(video), content_type="image/svg+xml")
-
-
-@require_POST
-def change_thumbnail(request: PageRequest, pk: int) -> HttpResponse:
-    """Replace the thumbnail by a picture that is sent, or forget it; YouTube's is fetched again."""
-    video = _changeable(request, pk)
-    if picture := request.FILES.get("picture"):
-        thumbnails.replace(video, picture)
-    elif "reset" in request.POST:
-        thumbnails.reset(video)
-        if video.youtube_id:
-            send(acquisition.refetch(video, by=request.user))
-    else:
-        raise InvalidInput("No picture is chosen.", hint="Choose a JPEG, PNG or WebP.")
-    return done(request, _("“%(title)s” was saved.") % {"title": video}, "video", pk=pk)
 
 
 @require_POST

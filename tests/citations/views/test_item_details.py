@@ -1,14 +1,17 @@
 """Items are edited in place, and without scripts on a page of their own."""
 
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from PIL import Image
 
 from citations.views import selection as view_selection
 from tests.html import text_of
-from tests.makers import make_source, make_video
-from transcripts.models import Collection, Video
+from tests.makers import make_document, make_source, make_video
+from transcripts.models import Collection, Job, Video
 
 HTMX = {"HX-Request": "true"}
 
@@ -18,6 +21,12 @@ def talk(collection: Collection) -> Video:
     video = make_video(collection)
     make_source(video)
     return video
+
+
+def make_picture() -> SimpleUploadedFile:
+    written = BytesIO()
+    Image.new("RGB", (1000, 1000), "teal").save(written, "PNG")
+    return SimpleUploadedFile("me.png", written.getvalue())
 
 
 @pytest.mark.parametrize(("place", "tag"), [("cards", "<li"), ("table", "<tr")])
@@ -42,6 +51,42 @@ def test_without_scripts_it_is_edited_on_a_page(page: Client, talk: Video) -> No
     assert "“New” was saved." in text_of(saved)
     elsewhere = page.post(address, {"title": "New", "next": "https://example.org/"})
     assert elsewhere["Location"] == "/library/"
+
+
+def test_a_picture_is_chosen_and_taken_back_where_the_title_is(page: Client, talk: Video) -> None:
+    address, shown = f"/library/video-{talk.pk}/edit/", f"/videos/{talk.pk}/thumbnail"
+    assert 'name="reset"' not in text_of(page.get(address))
+    sent = {"title": "New", "place": "cards", "picture": make_picture()}
+    card = text_of(page.post(address, sent, headers=HTMX))
+    assert f"{shown}?v=" in card
+    assert page.get(shown)["Content-Type"] == "image/webp"
+    page.post(address, {"title": "New"})
+    assert page.get(shown)["Content-Type"] == "image/webp"
+    assert 'name="reset"' in text_of(page.get(address))
+    page.post(address, {"title": "New", "reset": "on"})
+    assert page.get(shown)["Content-Type"] == "image/svg+xml"
+    assert not Job.objects.exists()  # it came from a file
+
+
+def test_a_refused_picture_changes_nothing(page: Client, talk: Video) -> None:
+    sent = {"title": "New", "picture": SimpleUploadedFile("me.svg", b"<svg/>")}
+    refused = page.post(f"/library/video-{talk.pk}/edit/", sent)
+    assert refused.status_code == 422
+    assert "not a picture" in text_of(refused)
+    talk.refresh_from_db()
+    assert talk.title == "Lecture 1"
+
+
+def test_the_picture_of_youtube_is_fetched_again(page: Client, talk: Video) -> None:
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    page.post(f"/library/video-{talk.pk}/edit/", {"title": "New", "reset": "on"})
+    assert Job.objects.get().target == "dQw4w9WgXcQ"
+
+
+def test_only_recordings_take_a_picture(page: Client, collection: Collection) -> None:
+    document = make_document(collection, ["It is paper."])
+    shown = text_of(page.get(f"/library/document-{document.pk}/edit/"))
+    assert 'name="picture"' not in shown
 
 
 def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> None:
