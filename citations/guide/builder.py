@@ -203,13 +203,13 @@ class _Builder:
     ) -> Iterator[GuideItem]:
         """Yield the terms of several words that occur often, where each first does.
 
-        A name is one where a heading has it, such as that of a theorem.
+        The names in a talk are none; in a text with headings, they name theorems and methods.
         """
         known = [item.label for item in defined]
-        own = {name.label.casefold() for name in names}
+        is_talk = not any(self._sections())
+        people = {name.label.casefold() for name in names if is_talk}
         for term in self._terms():
-            is_name = term.text.casefold() in own and not term.is_headed
-            if is_name or " " not in term.text or term.times < terms.OFTEN:
+            if " " not in term.text or term.times < terms.OFTEN or term.text.casefold() in people:
                 continue
             place = terms.first_place(term.text, self._known.text)
             if place and not any(terms.are_alike(term.text, other) for other in known):

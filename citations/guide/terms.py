@@ -41,7 +41,7 @@ _SAYS: Final = re.compile(
 )
 _IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
 _CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
-_NEXT: Final = re.compile(r"\s+(\w+)")
+_NEXT: Final = re.compile(r"(?:\s+|(?=-))([\w-]+)")
 _NOT_SAID: Final = re.compile(r"(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s))\W*$", re.I)
 _DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
 _INDEFINITE: Final = re.compile(r"an?|eine?|une?|una")
@@ -58,11 +58,10 @@ _ASKED: Final = {
 
 
 class CandidateTerm(NamedTuple):
-    """A term as it is usually written, how often, and whether it is of a heading."""
+    """A term as it is usually written, and how often."""
 
     text: str
     times: int
-    is_headed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,22 +80,15 @@ def candidates(
     """
     lower = text.casefold()
     offered = Counter(phrase.casefold() for phrase in phrases)
-    headed = Counter(
-        _LEAD.sub("", part).strip().casefold()
-        for heading in headings
-        for part in _BORDER.split(_NUMBER.sub("", heading))
-    )
-    for term, times in headed.items():
-        offered[term] += HEADED * times
+    for heading in headings:
+        for part in _BORDER.split(_NUMBER.sub("", heading)):
+            offered[_LEAD.sub("", part).strip().casefold()] += HEADED
     rated = []
     for term, weight in offered.items():
         if _is_term(term, stops) and (count := lower.count(term)) >= REPEATED:
             rated.append((count * (SEVERAL if " " in term else 1.0) + weight, term, count))
     rated.sort(key=lambda row: (-row[0], row[1]))
-    return [
-        CandidateTerm(_written(text, term), count, is_headed=term in headed)
-        for _, term, count in rated[:CANDIDATES]
-    ]
+    return [CandidateTerm(_written(text, term), count) for _, term, count in rated[:CANDIDATES]]
 
 
 def definitions(
@@ -156,8 +148,8 @@ def _forms(text: str, term: str) -> Iterator[str]:
 def _defines(sentence: str, match: re.Match[str], *, is_word: bool, stops: frozenset[str]) -> bool:
     before, after = sentence[: match.start()].rstrip(), sentence[match.end() :]
     if _CALLED.match(match[0]):
-        longer = _NEXT.match(after)  # “called token type IDs” says nothing of tokens
-        is_whole = longer is None or longer[1].casefold() in stops
+        following = _NEXT.match(after)  # “called token type IDs” says nothing of tokens
+        is_whole = following is None or following[1].casefold() in stops
         return is_whole and len(before.split()) > 2 and not _NOT_SAID.search(before)
     if is_word and _DEFINITE.match(match[0]):  # “the output is a list” says what this one is
         return False

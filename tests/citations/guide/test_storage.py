@@ -75,7 +75,7 @@ def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
     assert [item.title for item in guide.questions].count(SAID[4]) == 1
 
 
-def test_a_name_that_no_heading_has_is_no_term(collection: Collection, fake_models: None) -> None:
+def test_a_name_in_a_talk_is_no_term(collection: Collection, fake_models: None) -> None:
     said = [f"In those years {name} baked the bread {number}." for name, number in BAKERS]
     source = talk_in(collection, said=(*SAID, *said))
     source.refresh_from_db()
