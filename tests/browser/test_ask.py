@@ -169,3 +169,15 @@ def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_bel
         page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox")
     ).to_be_checked()
     assert (ada.console, ada.foreign) == ([], [])
+
+
+def test_what_is_folded_beside_a_question_takes_no_place_before_the_script_runs(
+    visit: Callable[..., Visit], textbook: str
+) -> None:
+    ada = visit("ada", viewport={"width": 360, "height": 700})
+    ada.go("/ask/")
+    box = ada.page.get_by_label("Your question")
+    place = box.bounding_box()
+    ada.page.route("**/ask.js", lambda route: route.abort())
+    ada.page.goto(ada.page.url)
+    assert box.bounding_box() == place

@@ -22,6 +22,7 @@ const narrow = matchMedia("(max-width: 72rem)");
 
 function foldPanels() {
   for (const panel of all("[data-panel]")) panel.toggleAttribute("open", !narrow.matches);
+  need("#ask-side").dataset.folded = "";
 }
 
 foldPanels();
