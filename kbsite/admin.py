@@ -73,6 +73,7 @@ class NewTokenForm(TokenForm):
     """The purpose of a new token; its text is generated."""
 
     days = forms.IntegerField(
+        label=_("Days"),
         required=False,
         min_value=1,
         max_value=3650,

@@ -24,18 +24,24 @@ PROVIDERS = ("local", "voyage", "openai", "e5-small", "bge", "bge-base", "ollama
 
 
 class MigrateForm(forms.Form):
-    provider = forms.ChoiceField(choices=[(name, name) for name in PROVIDERS])
+    provider = forms.ChoiceField(label=_("Provider"), choices=[(name, name) for name in PROVIDERS])
     model = forms.CharField(
-        required=False, max_length=200, help_text=_("Empty: the provider's default model.")
+        label=_("Model"),
+        required=False,
+        max_length=200,
+        help_text=_("Empty: the provider's default model."),
     )
     dimensions = forms.IntegerField(
+        label=_("Dimensions"),
         required=False,
         min_value=0,
         max_value=4_000,
         help_text=_("The length of its vectors, if the model is not a known one."),
     )
     guarded = forms.BooleanField(
-        required=False, help_text=_("Do not switch if hits marked as right would rank lower.")
+        label=_("Guarded"),
+        required=False,
+        help_text=_("Do not switch if hits marked as right would rank lower."),
     )
 
     @property

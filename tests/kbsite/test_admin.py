@@ -3,12 +3,18 @@
 import re
 
 import pytest
+from django import forms
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
+from citations.admin.spaces import MigrateForm
+from kbsite.admin import NewTokenForm
 from kbsite.models import ApiToken, SignInLink
 from tests.makers import make_user
+from transcripts.admin.jobs import PasteForm
+from transcripts.admin.videos import TagsForm
 from transcripts.models import Collection
 
 ADD = "admin:kbsite_apitoken_add"
@@ -113,3 +119,15 @@ def test_sign_in_links_are_listed_without_their_secret(browser: Client) -> None:
     SignInLink.issue(make_user("ada"))
     page = browser.get(reverse("admin:kbsite_signinlink_changelist"))
     assert SignInLink.objects.get().digest not in page.content.decode()
+
+
+@pytest.mark.parametrize("form", [MigrateForm, NewTokenForm, PasteForm, TagsForm])
+def test_fields_that_no_column_names_are_labelled_in_the_language_of_the_reader(
+    form: type[forms.BaseForm],
+) -> None:
+    for name, field in form.declared_fields.items():
+        with translation.override("de"):
+            german = str(field.label)
+        with translation.override("en"):
+            assert field.label
+            assert german != str(field.label), name

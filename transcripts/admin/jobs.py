@@ -22,20 +22,25 @@ from transcripts.translation import translated
 
 class PasteForm(forms.Form):
     addresses = forms.CharField(
+        label=_("Addresses"),
         widget=forms.Textarea(attrs={"rows": 10, "cols": 90}),
         max_length=200_000,
         help_text=_("Videos, playlists or channels, one per line."),
     )
     collection = forms.ModelChoiceField(
+        label=_("Collection"),
         queryset=Collection.objects.all(),
         widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site),
     )
     language = forms.CharField(
+        label=_("Language"),
         required=False,
         max_length=35,
         help_text=_("A language code, such as en; empty: the preferred one."),
     )
-    tags = forms.CharField(required=False, max_length=1000, help_text=_("Separated by commas."))
+    tags = forms.CharField(
+        label=_("Tags"), required=False, max_length=1000, help_text=_("Separated by commas.")
+    )
 
     def clean_addresses(self) -> list[str]:
         """Return the distinct lines."""

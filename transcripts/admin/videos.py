@@ -43,7 +43,9 @@ else:
 
 
 class TagsForm(VideoForm):
-    tags = forms.CharField(required=False, max_length=3000, help_text=_("Separated by commas."))
+    tags = forms.CharField(
+        label=_("Tags"), required=False, max_length=3000, help_text=_("Separated by commas.")
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

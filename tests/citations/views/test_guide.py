@@ -8,7 +8,9 @@ from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.guide import storage as guide_storage
+from citations.guide.items import GuideItem, SourceGuide
 from citations.models import Guide, Source, State
+from citations.passages import Locator
 from tests.citations.talks import talk_in
 from transcripts.models import Collection
 
@@ -49,6 +51,15 @@ def test_the_guide_is_open_on_the_first_visit_only(browser: Client, talk: Source
     again = page(browser, address)
     assert again.css_first("#guide")
     assert not again.css_first("#guide[open]")
+
+
+def test_pages_are_named_in_the_language_of_the_reader(browser: Client, talk: Source) -> None:
+    item = GuideItem(locator=Locator(span=(0, 9), page=3, last_page=4), text=SAID[0])
+    Guide.objects.update(items=SourceGuide(about=(item,)).as_json())
+    german = browser.get(f"/videos/{talk.video_id}/", headers={"Accept-Language": "de"})
+    shown = LexborHTMLParser(german.content.decode()).css_first("#guide")
+    assert shown
+    assert "Seiten 3–4" in shown.text()
 
 
 def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:

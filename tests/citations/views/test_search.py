@@ -267,7 +267,7 @@ def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) 
     }
     shown = " ".join(render_to_string("citations/_search_results.html", context).split())
     assert ("Nothing in your library seems to answer this" in shown) == is_indexed
-    assert ("Your library is not indexed yet" in shown) != is_indexed
+    assert ("Not everything is indexed yet" in shown) != is_indexed
 
 
 def test_sources_that_are_not_indexed_yet_are_told(
