@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 from oauth2_provider.models import AccessToken, Grant, IDToken, RefreshToken
 
 from kbsite.models import ApiToken, KeyedRequest, SignInLink, Webhook, WebhookDelivery, WebhookEvent
@@ -38,6 +39,19 @@ for _kept in (
     User,
 ):
     admin.site.unregister(_kept)
+
+
+# For our catalogue: Django's has no German for them.
+_TEXTS_OF_DJANGO = (
+    gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
+    gettext_noop("Password-based authentication"),
+    gettext_noop("Enabled"),
+    gettext_noop("Disabled"),
+    gettext_noop(
+        "Whether the user will be able to authenticate using a password or not. If disabled, they "
+        "may still be able to authenticate using other backends, such as Single Sign-On or LDAP."
+    ),
+)
 
 
 @admin.register(User)

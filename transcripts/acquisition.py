@@ -121,11 +121,10 @@ def request_files(
     for name, data in accepted:
         storage.check_size(name, data)
     with transaction.atomic():
-        target = selected[0].name if len(selected) == 1 else f"{len(selected)} transcripts"
         job = Job(
             collection=collection,
             kind=Job.Kind.FILES,
-            target=target[:200],
+            target=selected[0].name[:200] if len(selected) == 1 else f"{len(selected)} transcripts",
             language=clean(language, 35),
             tags=storage.clean_tags(tags),
             priority=10,

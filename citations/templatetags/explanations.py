@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django import template
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 
 from citations.passages import Explanation
 
@@ -31,6 +31,28 @@ STAGES: Final = {
     "write": gettext_lazy("Writing"),
     "ground": gettext_lazy("Checking every quote"),
 }
+# For the catalogue: the judge, which knows no translations, names its signs.
+SIGNS: Final = (
+    gettext_noop("reciprocal ranks"),
+    gettext_noop("closeness"),
+    gettext_noop("closeness with neighbours"),
+    gettext_noop("rank by meaning"),
+    gettext_noop("rank by words"),
+    gettext_noop("words"),
+    gettext_noop("words with neighbours"),
+    gettext_noop("coverage"),
+    gettext_noop("coverage with neighbours"),
+    gettext_noop("coverage by the title"),
+    gettext_noop("coverage by the heading"),
+    gettext_noop("rarest word"),
+    gettext_noop("strength of words"),
+    gettext_noop("number of words"),
+    gettext_noop("agreement of branches"),
+    gettext_noop("length"),
+    gettext_noop("share of the source"),
+    gettext_noop("closeness of the source"),
+    gettext_noop("words of the source"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +74,19 @@ def reason(explanation: Explanation) -> str:
     """Say in a sentence why a passage is a hit."""
     best = max((term.score for term in explanation.terms), default=0.0)
     telling = [term.term for term in explanation.terms if term.score >= TELLING * best]
-    words = ", ".join(f"“{word}”" for word in telling[:MOST_WORDS])
+    named = telling[:MOST_WORDS]
+    words = ", ".join(_("“%(word)s”") % {"word": word} for word in named)
     if explanation.lexical_rank is None or not words:
         return _("It says what you look for in other words: its meaning is near.")
     if explanation.vector_rank is None:
-        return _("It has the words %(words)s.") % {"words": words}
-    return _("It has the words %(words)s, and its meaning is near.") % {"words": words}
+        sentence = ngettext("It has the word %(words)s.", "It has the words %(words)s.", len(named))
+    else:
+        sentence = ngettext(
+            "It has the word %(words)s, and its meaning is near.",
+            "It has the words %(words)s, and its meaning is near.",
+            len(named),
+        )
+    return sentence % {"words": words}
 
 
 @register.filter

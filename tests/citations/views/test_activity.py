@@ -4,12 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from citations.models import State
 from tests.html import text_of
 from tests.makers import make_document, make_video
+from transcripts import acquisition
 from transcripts.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
 from transcripts.models.youtube_gate import OUTAGE_REQUESTS
@@ -206,3 +208,13 @@ def test_the_stream_of_a_finished_job_ends(page: Client, failed: Job) -> None:
     response: Any = page.get(f"/jobs/{failed.pk}/events/")
     assert response["Content-Type"] == "text/event-stream"
     assert response["Cache-Control"] == "no-store"
+
+
+def test_an_import_of_files_is_named_in_the_language_of_the_page(
+    page: Client, owner: User, collection: Collection
+) -> None:
+    uploads = [(f"{name}.srt", b"1\n00:00:01,000 --> 00:00:02,000\nHello.\n") for name in "ab"]
+    acquisition.request_files(collection, uploads, by=owner)
+    assert "2 transcripts" in text_of(page.get("/activity/"))
+    german = text_of(page.get("/activity/", headers={"Accept-Language": "de"}))
+    assert "2 Transkripte" in german

@@ -9,6 +9,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.test import Client
+from django.utils import translation
 from django.utils.html import escape
 
 from citations.errors import ModelRefused
@@ -16,6 +17,7 @@ from citations.library.sources import Counts
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
 from citations.passages import Results, SearchMode
 from citations.providers import registry
+from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
@@ -23,6 +25,7 @@ from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection, Video
+from transcripts.translation import translated
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -317,11 +320,23 @@ def test_why_a_passage_is_a_hit_is_said_and_drawn_before_the_numbers(
     found = text_of(page.get("/search/?q=error&mode=lexical"))
     _, why = found.split("Why this?", 1)
     said, numbers = why.split("In numbers", 1)
-    assert "It has the words “error”." in said
+    assert "It has the word “error”." in said
     assert "why-bars" in said
     assert "BM25" not in said
     assert "BM25, word by word" in numbers
     assert "How this was found" in found
+
+
+def test_why_a_passage_is_a_hit_is_said_in_the_language_of_the_page(
+    page: Client, source: Source
+) -> None:
+    german = text_of(page.get("/search/?q=error", headers={"Accept-Language": "de"}))
+    assert "Darin steht das Wort „error“" in german
+
+
+def test_the_signs_of_the_judge_are_named_in_the_language_of_the_page() -> None:
+    with translation.override("de"):
+        assert not [name for name in (*ORDER, *OF_SOURCE) if translated(name) == name]
 
 
 def test_stages_are_named_in_the_language_of_the_page(page: Client, source: Source) -> None:
