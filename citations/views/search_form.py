@@ -53,6 +53,11 @@ class PageParameters:
         return replace(self, words="").address
 
     @property
+    def unquoted(self) -> str:
+        """The query string of a page with the words: who looks for them leaves the quote."""
+        return replace(self, quote=None, citation=None).address
+
+    @property
     def permanent(self) -> str:
         """The query string for the same marks."""
         return _question({**self._marked, "q": self.words})

@@ -64,6 +64,19 @@ def final(page: Page) -> None:
     expect(page.locator("[data-refining]")).to_have_count(0)
 
 
+def test_a_hit_on_a_page_is_in_view_though_its_words_stand_before_it(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit(viewport={"width": 360, "height": 800})
+    at = "/sources/{book}/pages/1/?from=55&to=63&q=error&zoom=300"
+    page = visited.go(at.format(**visited.site.seeded))
+    expect(page.locator(".sheet-quote").first).to_be_in_viewport()
+    expect(page.locator(".sheet-word").first).not_to_be_in_viewport()
+    page.get_by_text("1 place on 1 page").click()
+    page.get_by_role("link", name="Page 1").click()
+    expect(page.locator(".sheet-word").first).to_be_in_viewport()
+
+
 def test_a_question_is_answered_without_loading_the_page_anew(visit: Callable[..., Visit]) -> None:
     page = visit().go("/search/")
     page.evaluate("window.here = true")

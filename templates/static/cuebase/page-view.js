@@ -1,6 +1,8 @@
 // Pages of documents: shown in a dialog, turned by keys, scrolled to the quote.
 
-import { around, field, find, isPlainClick, isPlainKey, need, onHtmx, openDialog } from "./dom.js";
+import {
+  all, around, field, find, isPlainClick, isPlainKey, need, onHtmx, openDialog,
+} from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
 
 const dialog = /** @type {HTMLDialogElement | null} */ (find("#page-dialog"));
@@ -8,22 +10,17 @@ const body = find("#page-view-body");
 
 // Marks
 
-/** Kinds of marks, the most telling first. */
-function markKinds() {
-  const kinds = [".sheet-quote", "mark.quoted", ".sheet-word", "mark:not(.quoted)"];
-  return find("#page-found") ? kinds.reverse() : kinds;
-}
+const QUOTED = ".sheet-quote, mark.quoted", WORDS = ".sheet-word, mark:not(.quoted)";
 
 /** Scroll the frame to the quote, or to the first word of a search. */
 function scrollToMark() {
   const frame = find("#page-frame");
   if (!frame) return;
-  const found = markKinds().map((kind) => [...frame.querySelectorAll(kind)]);
-  const marks = found.find((elements) => elements.length);
-  if (!marks) return;
   // A quote may begin in the middle of a line and go on at the left: all its lines count.
-  const counted = find("#page-found") ? marks.slice(0, 1) : marks;
-  const boxes = counted.map((mark) => mark.getBoundingClientRect());
+  const quoted = all(QUOTED, frame);
+  const marks = quoted.length ? quoted : all(WORDS, frame).slice(0, 1);
+  if (!marks.length) return;
+  const boxes = marks.map((mark) => mark.getBoundingClientRect());
   const left = Math.min(...boxes.map((box) => box.left));
   const right = Math.max(...boxes.map((box) => box.right));
   const edge = frame.getBoundingClientRect();
