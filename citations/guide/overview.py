@@ -8,12 +8,13 @@ from typing import Final
 from citations.guide.statements import Statement, salience
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import Words
-from citations.text.sentences import Span
+from citations.text.sentences import Span, ends_with_stop
 from citations.text.standalone import introduces
 
 SENTENCES: Final = 3
 FEWEST: Final = 2  # a single sentence that does not introduce its source rarely says it
 STANDS: Final = 0.9  # how well each must stand alone
+OPENING_STANDS: Final = 0.7  # and one that introduces its source: “In this lecture I want to …”
 BEGINNING: Final = 0.1  # of the text, in which a sentence may introduce it
 INTRODUCING: Final = 2.0  # times that a sentence is worth more that speaks of its text there
 DEFINING: Final = 3.0  # the same of a sentence that says what the title means
@@ -57,7 +58,7 @@ def choose(
     able = [
         statement
         for statement in statements
-        if _stands(statement)
+        if _stands(statement, OPENING_STANDS if is_opening(statement) else STANDS)
         and (not statement.is_begun or is_opening(statement) or shared(statement) >= CENTRAL)
         and (statement.span in summaries or statement.first < BEGINNING * length)
         and (
@@ -73,9 +74,11 @@ def choose(
     return sorted(chosen, key=lambda each: each.first) if is_enough else []
 
 
-def _stands(statement: Statement) -> bool:
+def _stands(statement: Statement, least: float) -> bool:
+    """Tell whether a sentence says something alone; of speech without full stops, few do."""
     is_said = not (statement.asks or statement.commands)
-    return is_said and statement.standing >= STANDS and len(statement.text) >= SHORTEST
+    is_whole = len(statement.text) >= SHORTEST and ends_with_stop(statement.text)
+    return is_said and is_whole and statement.standing >= least
 
 
 def _are_alike(statement: Statement, other: Statement) -> bool:

@@ -21,6 +21,8 @@ FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 
 # Formulas, code, addresses, tokenized text (“don 't ,”) and text over several paragraphs.
 _MARKUP: Final = re.compile(r"[$\\|{}<>=_*#`@~^•→⟨∑∫√]|https?:|www\.|\w\(\w|\s[,.]|\n\s*\n")
+# What captions write of sounds and speakers: “(upbeat music) - [Instructor] In this video, …”.
+_SOUND: Final = re.compile(r"\s*(?:[(\[][^()\[\]]{2,40}[)\]]\s*[-–]?\s*)+")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LETTER: Final = re.compile(r"[^\W\d_]|\s")
 
@@ -72,7 +74,9 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
     verbs = _verbs(text, function_words)
     statements: list[Statement] = []
     for first, last in whole:
-        said = without_lead(text[first:last].strip(), function_words.leading)
+        sound = _SOUND.match(text, first, last)
+        said = text[sound.end() if sound else first : last].strip()
+        said = without_lead(said, function_words.leading)
         start = text.find(said, first, last) if said else -1
         if start >= 0 and _is_plain(said, function_words):
             statements.append(

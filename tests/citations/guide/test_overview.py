@@ -19,16 +19,16 @@ TEXT = " ".join(
 )
 
 
-def chosen(title: str) -> list[str]:
+def chosen(title: str, text: str = TEXT) -> list[str]:
     stops, words = stop_words("en"), function_words("en")
-    read = statements.read(TEXT, stops=stops, function_words=words)
+    read = statements.read(text, stops=stops, function_words=words)
     picked = overview.choose(
         read.statements,
         summaries={each.span for each in read.statements},
         title=words_of(title, stops),
         definitions=[definition_of(title)],
         counts=read.counts,
-        length=len(TEXT),
+        length=len(text),
         function_words=words,
     )
     return [each.text for each in picked]
@@ -36,6 +36,16 @@ def chosen(title: str) -> list[str]:
 
 def test_sentences_that_stand_alone_are_chosen_in_their_order() -> None:
     assert chosen("Sourdough") == [OPENING, LATER]
+
+
+def test_who_introduces_a_text_may_speak_of_themselves() -> None:
+    opening = "Today, we want to concentrate on the starter of sourdough bread."
+    assert chosen("Sourdough", TEXT.replace(OPENING, opening)) == [opening, LATER]
+
+
+def test_speech_without_full_stops_has_no_sentence_that_says_what_it_is_about() -> None:
+    said = TEXT.replace(". ", " ").replace("? ", " ").rstrip("?")
+    assert chosen("Sourdough", said) == []
 
 
 def test_too_few_sentences_on_the_subject_say_nothing() -> None:

@@ -66,3 +66,8 @@ def test_a_sentence_that_begins_with_a_verb_tells_its_reader_what_to_do() -> Non
         "The bar has a check mark."
     )
     assert [each.commands for each in read.statements] == [False, True, False]
+
+
+def test_sounds_and_who_speaks_are_no_part_of_a_sentence() -> None:
+    read = sentences_of("(upbeat music) - [Instructor] In this video, yeast makes gas.\nIt rises.")
+    assert read.statements[0].text == "In this video, yeast makes gas."
