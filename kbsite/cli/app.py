@@ -65,7 +65,7 @@ COMMANDS = {
     "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),
     "live": CommandEntry("lectures:live", "Replay a video as a lecture and show what it cites."),
     "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
-    "levels": CommandEntry("levels:levels", "Show a source's outline, or the library's topics."),
+    "outline": CommandEntry("outline:outline", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
     "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
     "jobs": CommandEntry("jobs:app", "List jobs, retry one, or reopen the YouTube gate."),

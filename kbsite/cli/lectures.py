@@ -93,11 +93,11 @@ def live(
             "[ID]", "The video to replay: its id, or its YouTube address.", autocompletion=video_ids
         ),
     ] = "",
-    session: Annotated[
+    named: Annotated[
         str,
         option(
-            "--session",
-            "-s",
+            "--lecture",
+            "-l",
             metavar="S",
             help="A lecture to continue, by its id; or the title of a new one.",
         ),
@@ -114,10 +114,10 @@ def live(
 ) -> None:
     """Replay a video as a lecture and show what it cites.
 
-    Ctrl-C interrupts the lecture; `kb live --session ID` continues it.
+    Ctrl-C interrupts the lecture; `kb live --lecture ID` continues it.
     """
     scope = open_library()
-    lecture = _find_or_none(scope, session)
+    lecture = _find_or_none(scope, named)
     if lecture is not None:
         _check_video(scope, lecture, reference)
     elif reference:
@@ -125,7 +125,7 @@ def live(
         lecture = lecture_sessions.start(
             scope,
             None,
-            title=session,
+            title=named,
             collection=collection or video.collection.slug,
             sources=tuple(source or ()),
             transcript=library.find_transcript(video, language=lang),
@@ -134,12 +134,12 @@ def live(
     else:
         raise InvalidInput(
             "There is no video to replay.",
-            hint="`kb live ID` replays a video; `kb live --session ID` continues a lecture.",
+            hint="`kb live ID` replays a video; `kb live --lecture ID` continues a lecture.",
         )
     try:
         _replay(lecture, speed=speed, quiet=as_json)
     except KeyboardInterrupt:
-        note(f"Stopped; `kb live --session {lecture.uuid}` continues it.")
+        note(f"Stopped; `kb live --lecture {lecture.uuid}` continues it.")
         raise typer.Exit(130) from None
     if as_json:
         cited = [

@@ -71,7 +71,7 @@ def add_user(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add a user as a member of a collection, by default the library."""
+    """Add a user as a member of a collection, by default the first one."""
     password = (
         sys.stdin.readline().rstrip("\r\n")
         if password_stdin

@@ -60,7 +60,7 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     transactional_db: None, kb: Kb, talk: Video, textbook: Source
 ) -> None:
     make_source(talk)
-    ran = kb("live", "dQw4w9WgXcQ", "--session", "My lecture", "--speed", 1000)
+    ran = kb("live", "dQw4w9WgXcQ", "--lecture", "My lecture", "--speed", 1000)
     assert ran.out.index(SPEECH.format(0)) < ran.out.index("[1] Textbook, page 7")
     assert ran.out.count("Textbook, page 7") == 1  # all windows cite on what the first one does
     assert "cited 100%" in ran.out
@@ -69,7 +69,7 @@ def test_a_video_is_replayed_and_what_it_cites_lands_beside_it(
     assert (session.title, session.ended_at is not None) == ("My lecture", True)
     assert set(Window.objects.values_list("outcome", flat=True)) == {WindowOutcome.CITED}
     again = kb(
-        "live", "--session", str(session.uuid)[:8], "--json"
+        "live", "--lecture", str(session.uuid)[:8], "--json"
     ).json  # it has ended: its figures are shown
     assert again["shares"]["cited"] == 1.0
     assert again["cited"][0].keys() >= {
@@ -95,7 +95,7 @@ def test_a_lecture_goes_on_with_its_own_video_alone(
     session = begin(library, transcript=talk.transcripts.get())
     make_video(library, key="other")
     assert (
-        "replays another video" in kb("live", "other", "--session", str(session.uuid), code=5).err
+        "replays another video" in kb("live", "other", "--lecture", str(session.uuid), code=5).err
     )
 
 

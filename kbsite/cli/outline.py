@@ -1,4 +1,4 @@
-"""`kb levels`: show or rebuild outlines of sources and topics of collections."""
+"""`kb outline`: show or rebuild outlines of sources and topics of collections."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ _NODE_FIELDS = (
 )  # fmt: skip
 
 
-def levels(
+def outline(
     reference: Annotated[
         str, argument("[ID]", "A source's or video's id, or its YouTube address.")
     ] = "",

@@ -1,4 +1,4 @@
-"""`kb levels`: the outline of a source, the topics of a collection, and building both anew."""
+"""`kb outline`: the outline of a source, the topics of a collection, and building both anew."""
 
 import pytest
 
@@ -22,13 +22,13 @@ def indexed(library: Collection, key: str = "lecture-1") -> Source:
 
 def test_the_outline_of_a_source_is_printed_and_built_anew(kb: Kb, library: Collection):
     indexed(library)
-    nodes = kb("levels", "lecture-1", "--json").json["nodes"]
+    nodes = kb("outline", "lecture-1", "--json").json["nodes"]
     assert [node["level"] for node in nodes][:3] == [3, 2, 1]
-    shown = " ".join(kb("levels", "lecture-1").out.split())
+    shown = " ".join(kb("outline", "lecture-1").out.split())
     assert all(" ".join(node["text"].split()) in shown for node in nodes)
     Node.objects.all().delete()
-    assert f"{len(nodes)} made" in kb("levels", "lecture-1", "--rebuild").err
-    assert kb("levels", "lecture-1", "--json").json["nodes"] == nodes
+    assert f"{len(nodes)} made" in kb("outline", "lecture-1", "--rebuild").err
+    assert kb("outline", "lecture-1", "--json").json["nodes"] == nodes
 
 
 def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
@@ -37,21 +37,21 @@ def test_a_part_that_says_what_the_one_above_it_says_is_not_printed_again(
     make_video(library, key="short", title="Short", cues=make_cues(8))
     discovery.adopt()
     ingest_pipeline.ingest(Source.objects.get().pk)
-    nodes = kb("levels", "short", "--json").json["nodes"]
+    nodes = kb("outline", "short", "--json").json["nodes"]
     assert [node["level"] for node in nodes] == [3, 2, 1]
-    printed = " ".join(kb("levels", "short").out.split())
+    printed = " ".join(kb("outline", "short").out.split())
     assert printed.count("Welcome to this lecture on neural networks.") == 1
 
 
 def test_topics_are_found_anew_and_printed(kb: Kb, library: Collection):
-    assert "No topics yet" in kb("levels").out
+    assert "No topics yet" in kb("outline").out
     for n in range(5):
         indexed(library, f"lecture-{n}")
-    kb("levels", "--rebuild")
-    topics = kb("levels", "--json").json["topics"]
+    kb("outline", "--rebuild")
+    topics = kb("outline", "--json").json["topics"]
     assert sum(topic["sections"] for topic in topics) >= 8
-    assert topics[0]["label"] in kb("levels", "--collection", library.slug).out
+    assert topics[0]["label"] in kb("outline", "--collection", library.slug).out
 
 
-def test_what_does_not_exist_has_no_levels(kb: Kb, library: Collection):
-    assert "no source" in kb("levels", "nothing", code=3).err
+def test_what_does_not_exist_has_no_outline(kb: Kb, library: Collection):
+    assert "no source" in kb("outline", "nothing", code=3).err
