@@ -66,9 +66,9 @@ def weights(chosen: Sequence[Weighed]) -> Iterator[str]:
         cells = " | ".join(shares(run[name]) for name in WINDOWS)
         yield f"| {', '.join(map(str, numbers))} | {cells} | {_aside_share(run):.4f} |"
     yield ""
-    quiet = [one for one in chosen if _aside_share(one[1]) <= MOST_ASIDES]
+    quiet = [candidate for candidate in chosen if _aside_share(candidate[1]) <= MOST_ASIDES]
     for pair in PAIRS:
-        numbers, run = max(quiet, key=lambda one: _without(one[1], pair))
+        numbers, run = max(quiet, key=lambda candidate: _without(candidate[1], pair))
         yield (
             f"- Chosen without {pair} (the most right among those with at most {MOST_ASIDES:.0%}"
             f" off-topic): {', '.join(map(str, numbers))};"

@@ -54,8 +54,10 @@ def main() -> None:
         library = Library(options.sets or list(SETS), note)
         for name, changed in REMOVED.items():
             with values(sentence_ranking, changed):
-                asked = library.ask_all(most=options.questions, kinds=(GOLD,), tell=lambda _: None)
-                measured[name] = list(asked)
+                questions = library.ask_all(
+                    most=options.questions, kinds=(GOLD,), tell=lambda _: None
+                )
+                measured[name] = list(questions)
             note(name)
     report = "\n".join(reported(measured))
     print(report)

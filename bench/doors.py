@@ -136,8 +136,8 @@ def sign_in(link: str) -> str:
 def new_token() -> str:
     """Create a read-only token."""
     command = [sys.executable, "-m", "kbsite.cli", "token", "create", "bench", "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return str(json.loads(done.stdout)["token"])
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return str(json.loads(process.stdout)["token"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,16 +200,16 @@ def mcp(keys: Keys, tool: str, arguments: dict[str, str]) -> Door:
 Times = dict[tuple[str, str], list[float]]
 
 
-def measure(served: dict[str, int], asked: dict[str, Door], rounds: int) -> Times:
+def measure(served: dict[str, int], doors: dict[str, Door], rounds: int) -> Times:
     """Ask every server through every door, once a round; return the milliseconds of each."""
     connections = {
         (door, server): http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        for door in asked
+        for door in doors
         for server, port in served.items()
     }
     times: Times = defaultdict(list)
     for number in range(-WARM_ROUNDS, rounds):
-        for name, door in asked.items():
+        for name, door in doors.items():
             servers = list(served) if number % 2 else list(reversed(served))
             for server in servers:
                 connection = connections[name, server]

@@ -104,7 +104,7 @@ def measure(options: argparse.Namespace) -> str:
     converting, _ = in_its_own_process(OURS)  # makes the model ready as well
     loads = {name: in_its_own_process(name) for name in (OURS, PLAIN)}
     plain = plain_model()
-    asked, texts = (
+    queries, texts = (
         questions((options.questions + WARM) * len(options.threads)),
         pieces(max(options.texts, options.compared)),
     )
@@ -113,7 +113,9 @@ def measure(options: argparse.Namespace) -> str:
         use(threads)
         each = options.questions + WARM
         rows.append(
-            compare(threads, plain, asked[turn * each : (turn + 1) * each], texts[: options.texts])
+            compare(
+                threads, plain, queries[turn * each : (turn + 1) * each], texts[: options.texts]
+            )
         )
     closeness = cosines(plain, texts[: options.compared])
     return section(rows, closeness, loads, converting - loads[OURS][0])
@@ -144,10 +146,10 @@ def plainly(model: Any, texts: Sequence[str]) -> np.ndarray:
 def in_its_own_process(name: str) -> tuple[float, float]:
     """Return the seconds until the first vector, and the most memory in MB."""
     command = [sys.executable, "-c", ALONE.format(load=LOADS[name])]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr)
-    seconds, megabytes = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(process.stderr)
+    seconds, megabytes = json.loads(process.stdout.splitlines()[-1])
     return seconds, megabytes
 
 
@@ -161,8 +163,8 @@ def questions(count: int) -> list[str]:
         for name in GOLD
         for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
     ]
-    found = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
-    return random.Random(0).sample(found, min(count, len(found)))
+    queries = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
+    return random.Random(0).sample(queries, min(count, len(queries)))
 
 
 def pieces(count: int) -> list[str]:
@@ -173,17 +175,17 @@ def pieces(count: int) -> list[str]:
         for path in sorted((DATA / "dev" / "transcripts" / folder).glob("*.json"))
     ]
     random.Random(1).shuffle(paths)
-    found: dict[str, None] = {}
+    segments: dict[str, None] = {}
     for path in paths:
-        found |= dict.fromkeys(
+        segments |= dict.fromkeys(
             draft.text
             for draft in chunk(
                 [*cue_blocks(captions.parse(path.read_bytes(), name=path.name).cues)]
             )
         )
-        if len(found) > 2 * count:
+        if len(segments) > 2 * count:
             break
-    texts = sorted(found)
+    texts = sorted(segments)
     random.Random(2).shuffle(texts)
     return texts[:count]
 
@@ -191,12 +193,12 @@ def pieces(count: int) -> list[str]:
 # Measuring
 
 
-def compare(threads: int, plain: Any, asked: Sequence[str], texts: Sequence[str]) -> Times:
+def compare(threads: int, plain: Any, queries: Sequence[str], texts: Sequence[str]) -> Times:
     """Let both embed the same questions and texts, in turn, now the one first and now the other."""
-    print(f"{threads} threads, {len(asked)} questions, {len(texts)} texts", file=sys.stderr)
+    print(f"{threads} threads, {len(queries)} questions, {len(texts)} texts", file=sys.stderr)
     model = registry.embedder("local")
     times = Times(threads, texts=len(texts))
-    for number, question in enumerate(asked):
+    for number, question in enumerate(queries):
         calls = {
             OURS: partial(model.embed_query, question),
             PLAIN: partial(plainly, plain, [question]),

@@ -83,8 +83,8 @@ class Door:
 def command(*arguments: str) -> Any:
     """Run a command of `kb` and return its JSON."""
     line = [sys.executable, "-m", "kbsite.cli", *arguments, "--json"]
-    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    process = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(process.stdout)
 
 
 def states() -> list[str]:
@@ -116,8 +116,8 @@ def main() -> None:
         for name, data in books:
             door.add(name, data)
         wait_for(lambda: any(" (" in state for state in states()), process)
-        found = [measure(door, number) for number in range(1, options.notes + 1)]
-    report = "\n".join(section(first, found, books))
+        notes = [measure(door, number) for number in range(1, options.notes + 1)]
+    report = "\n".join(section(first, notes, books))
     print(report)
     write(report)
 
@@ -160,9 +160,9 @@ def measure(door: Door, number: int) -> Found:
     words = seconds_until(door, f"{NAMES[number]} ferry", "lexical", title, began)
     question = f"when does the boat to {NAMES[number]} sail again"
     meaning = seconds_until(door, question, "vector", title, began)
-    found = Found(words=words, meaning=meaning, books=", ".join(states()))
-    print(found, file=sys.stderr)
-    return found
+    measured = Found(words=words, meaning=meaning, books=", ".join(states()))
+    print(measured, file=sys.stderr)
+    return measured
 
 
 def seconds_until(door: Door, query: str, mode: str, title: str, began: float) -> float:
@@ -175,7 +175,7 @@ def seconds_until(door: Door, query: str, mode: str, title: str, began: float) -
 
 
 def section(
-    first: Found, found: Sequence[Found], books: Sequence[tuple[str, bytes]]
+    first: Found, notes: Sequence[Found], books: Sequence[tuple[str, bytes]]
 ) -> Iterator[str]:
     """Yield the section of the results."""
     sizes = " and ".join(f"{name} ({len(data) / 1e6:.1f} MB)" for name, data in books)
@@ -194,10 +194,10 @@ def section(
     yield ""
     yield "| note | by words | by meaning | the books then |"
     yield "|---:|---:|---:|---|"
-    for number, note in enumerate(found, start=1):
+    for number, note in enumerate(notes, start=1):
         yield f"| {number} | {note.words:.1f} | {note.meaning:.1f} | {note.books} |"
-    words = statistics.median(note.words for note in found)
-    yield f"| median | {words:.1f} | {statistics.median(note.meaning for note in found):.1f} | |"
+    words = statistics.median(note.words for note in notes)
+    yield f"| median | {words:.1f} | {statistics.median(note.meaning for note in notes):.1f} | |"
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class Plan:
         overlap.
         """
         result: list[tuple[Line, float]] = []
-        for line in sorted(lines, key=lambda one: -one.points[-1][1]):
+        for line in sorted(lines, key=lambda line: -line.points[-1][1]):
             y = self.at(*line.points[-1])[1] + 4
             result.append((line, max(y, result[-1][1] + 17) if result else y))
         return result

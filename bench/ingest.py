@@ -76,7 +76,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
     """Ingest each, then embed the same texts alone."""
     registry.configured_embedder().embed_documents(["warm"])
     shelf = Collection.objects.default()
-    found = []
+    measured = []
     for path in files:
         storage.add_captions(
             shelf, path.read_bytes(), name=path.name, key=f"{path.parent.name}-{path.stem}"
@@ -90,8 +90,8 @@ def measure(files: Sequence[Path]) -> list[Measured]:
         model = registry.configured_embedder()
         alone = sum(timed(partial(model.embed_documents, texts)) for texts in calls)
         chunks = Chunk.objects.filter(source=source).count()
-        texts = sum(len(one) for one in calls)
-        found.append(
+        texts = sum(len(call) for call in calls)
+        measured.append(
             Measured(
                 words=words,
                 ingest=whole,
@@ -103,7 +103,7 @@ def measure(files: Sequence[Path]) -> list[Measured]:
         )
         print(f"{source.title[:50]:<50} {chunks:>4} chunks: {alone / whole:.1%}", file=sys.stderr)
     merging.merge()
-    return found
+    return measured
 
 
 @contextmanager
@@ -131,20 +131,20 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def section(found: Sequence[Measured]) -> str:
+def section(measured: Sequence[Measured]) -> str:
     """Write the table."""
     words, whole, alone = (
-        sum(getattr(one, name) for one in found) for name in ("words", "ingest", "alone")
+        sum(getattr(run, name) for run in measured) for name in ("words", "ingest", "alone")
     )
-    windows, chunks = sum(one.windows for one in found), sum(one.chunks for one in found)
-    shares = sorted(one.alone / one.ingest for one in found)
+    windows, chunks = sum(run.windows for run in measured), sum(run.chunks for run in measured)
+    shares = sorted(run.alone / run.ingest for run in measured)
     texts = windows + chunks
     model = registry.configured_embedder()
     share = alone / whole
     verdict = "at least" if share >= 0.9 else "NOT at least"
     return f"""## Ingest against the bare model
 
-`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(found)} real transcripts,
+`{shlex.join(["python", "bench/ingest.py", *sys.argv[1:]])}`: {len(measured)} real transcripts,
 one process, {model.model}. Python {platform.python_version()}, {os.cpu_count()} cores.
 An ingest reads, cuts at sentences, indexes the words, splits where the
 subject changes ({windows:,} windows of sentences embedded), indexes again and embeds the
@@ -157,7 +157,7 @@ subject changes ({windows:,} windows of sentences embedded), indexes again and e
 | of that, until its words are found | {words:.1f} | | |
 
 Median of the sources {shares[len(shares) // 2]:.1%}, lowest {shares[0]:.1%}; words of one
-source are found after {1000 * words / len(found):.0f} ms.
+source are found after {1000 * words / len(measured):.0f} ms.
 """
 
 

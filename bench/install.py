@@ -157,8 +157,8 @@ def without_tree() -> dict[str, str]:
 
 def size(folder: Path) -> float:
     """Return the megabytes that the files of a folder hold; a file with two names counts once."""
-    found = (path.lstat() for path in folder.rglob("*") if path.is_file())
-    return sum({status.st_ino: status.st_size for status in found}.values()) / 1e6
+    statuses = (path.lstat() for path in folder.rglob("*") if path.is_file())
+    return sum({status.st_ino: status.st_size for status in statuses}.values()) / 1e6
 
 
 def serve(kb: Path, folder: Path) -> tuple[float, list[dict[str, float]]]:
@@ -170,7 +170,7 @@ def serve(kb: Path, folder: Path) -> tuple[float, list[dict[str, float]]]:
     begun = time.monotonic()
     with running([str(kb), "serve", "--sample", "--port", "0"], folder, environment):
         search = [str(kb), "search", QUERY, "--mode", "vector", "--json"]
-        while not found(search, folder, environment):
+        while not is_found(search, folder, environment):
             time.sleep(0.5)
         first = time.monotonic() - begun
         memories = []
@@ -194,12 +194,12 @@ def running(
             process.wait(60)
 
 
-def found(search: Sequence[str], folder: Path, environment: dict[str, str]) -> bool:
+def is_found(search: Sequence[str], folder: Path, environment: dict[str, str]) -> bool:
     """Tell whether the search finds anything yet."""
-    done = subprocess.run(
+    process = subprocess.run(
         search, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    return done.returncode == 0 and bool(json.loads(done.stdout)["passages"])
+    return process.returncode == 0 and bool(json.loads(process.stdout)["passages"])
 
 
 def memory(home: Path) -> dict[str, float]:

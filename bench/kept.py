@@ -59,11 +59,13 @@ class KeptEmbedder:
                 ).digest()
                 for text in texts
             ]
-            found = self._read(keys)
-            missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+            vectors = self._read(keys)
+            missing = {
+                key: text for key, text in zip(keys, texts, strict=True) if key not in vectors
+            }
             for part in _parts(list(missing.items()), AT_ONCE):
                 made = self._model.embed_documents([text for _, text in part])
-                found |= dict(zip((key for key, _ in part), made, strict=True))
+                vectors |= dict(zip((key for key, _ in part), made, strict=True))
                 with self._store:
                     rows = [
                         (key, vector.astype(np.float32).tobytes())
@@ -71,20 +73,20 @@ class KeptEmbedder:
                     ]
                     self._store.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
             return (
-                np.stack([found[key] for key in keys])
+                np.stack([vectors[key] for key in keys])
                 if keys
                 else np.zeros((0, self.dimensions), np.float32)
             )
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        found: dict[bytes, Vectors] = {}
+        vectors: dict[bytes, Vectors] = {}
         for part in _parts(list(keys), 500):
             marks = ",".join("?" * len(part))
             rows = self._store.execute(
                 f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part
             )
-            found |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
-        return found
+            vectors |= {key: np.frombuffer(vector, np.float32) for key, vector in rows}
+        return vectors
 
 
 @contextmanager

@@ -63,7 +63,12 @@ def main() -> None:
 
 def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], list[float], float]:
     """Return KeyBERT's keywords, the milliseconds of each, and the processor's in the mean."""
-    keybert, found, took, began = KeyBERT(model=KeyBertBackend(model)), [], [], process_time()
+    keybert, keyword_sets, took, began = (
+        KeyBERT(model=KeyBertBackend(model)),
+        [],
+        [],
+        process_time(),
+    )
     for text in texts:
         started = perf_counter()
         chosen = keybert.extract_keywords(
@@ -75,8 +80,8 @@ def reference(model: Embedder, texts: Sequence[str]) -> tuple[list[set[str]], li
             top_n=5,
         )
         took.append((perf_counter() - started) * 1000)
-        found.append({term for term, _ in chosen})
-    return found, took, (process_time() - began) * 1000 / len(texts)
+        keyword_sets.append({term for term, _ in chosen})
+    return keyword_sets, took, (process_time() - began) * 1000 / len(texts)
 
 
 def row(
@@ -95,9 +100,9 @@ def row(
     took, shared, began = [], [], process_time()
     for text, vector, wanted in zip(texts, about, theirs, strict=True):
         started = perf_counter()
-        found = extractor.extract(text, vector=vector)
+        extracted = extractor.extract(text, vector=vector)
         took.append((perf_counter() - started) * 1000)
-        shared.append(len(wanted & set(found)) / len(wanted))
+        shared.append(len(wanted & set(extracted)) / len(wanted))
     spent = (process_time() - began) * 1000 / len(texts)
     every = sum(share == 1 for share in shared) / len(shared)
     label = (

@@ -82,7 +82,7 @@ def main() -> None:
         fill(collection)
         sets = {name: drawn(list(questions(path)), most) for name, path in WINDOWS.items()}
         sets[OFF_TOPIC] = list(asides(sets))
-        alone = {name: [one.alone() for one in windows] for name, windows in sets.items()}
+        alone = {name: [window.alone() for window in windows] for name, windows in sets.items()}
         with by_nearness():
             nearest = measure(collection, alone)
         with weighing(0.0, 0.0, 0.0):
@@ -134,7 +134,7 @@ def fill(collection: Collection) -> None:
     while waiting := lanes.waiting().first():
         ingest_pipeline.ingest(waiting.pk)
     failed = Source.objects.exclude(state=State.READY)
-    assert not failed, [(one.title, one.error) for one in failed]
+    assert not failed, [(source.title, source.error) for source in failed]
     note(f"{Source.objects.count()} documents, {Chunk.objects.count():,} chunks")
 
 
@@ -162,9 +162,9 @@ class Asked:
 def questions(path: str) -> Iterator[Asked]:
     """Yield a set's windows."""
     ranges = {
-        one["id"]: (one["doc"].removesuffix(".pdf"), one["page_start"], one["page_end"])
+        row["id"]: (row["doc"].removesuffix(".pdf"), row["page_start"], row["page_end"])
         for book in BOOKS
-        for one in rows(f"shared/documents/{book}.sections.jsonl")
+        for row in rows(f"shared/documents/{book}.sections.jsonl")
     }
     talks = DATA / "dev" / "transcripts" / TALKS[path.split("/")[0]]
     for row in rows(f"dev/pairs/{path}.jsonl"):
@@ -175,7 +175,7 @@ def questions(path: str) -> Iterator[Asked]:
         yield Asked(
             row["text"],
             said_before(cues, row["start"]),
-            _on_pages({ranges[one] for one in gold})
+            _on_pages({ranges[section] for section in gold})
             if path.startswith("calculus")
             else _titled(set(gold)),
         )
@@ -189,7 +189,7 @@ def said_before(cues: Sequence[Mapping[str, Any]], second: float) -> tuple[str, 
         if second - MEMORY < cue["start"] and (stop := cue["start"] + cue["duration"]) <= second
     ]
     buffer, full = lecture_windows.feed(lecture_windows.Buffer(), spoken)
-    return tuple(one.text for one in (*full, *lecture_windows.flush(buffer)[1]))[-BEFORE:]
+    return tuple(window.text for window in (*full, *lecture_windows.flush(buffer)[1]))[-BEFORE:]
 
 
 def asides(sets: Mapping[str, Sequence[Asked]]) -> Iterator[Asked]:
@@ -200,19 +200,22 @@ def asides(sets: Mapping[str, Sequence[Asked]]) -> Iterator[Asked]:
         if row["label"] == "off_topic"
     ]
     for pair in PAIRS:
-        stretches = [[*one.before, one.text][-BEFORE:] for one in sets[pair] if one.before]
+        stretches = [
+            [*window.before, window.text][-BEFORE:] for window in sets[pair] if window.before
+        ]
         for number, text in enumerate(texts):
             yield Asked(text, tuple(stretches[number * 7 % len(stretches)]), None)
 
 
 def _on_pages(pages: set[Place]) -> Right:
-    return lambda one: any(
-        one[0] == book and first <= one[2] and one[1] <= last for book, first, last in pages
+    return lambda passage: any(
+        passage[0] == book and first <= passage[2] and passage[1] <= last
+        for book, first, last in pages
     )
 
 
 def _titled(titles: set[str]) -> Right:
-    return lambda one: one[0] in titles
+    return lambda passage: passage[0] in titles
 
 
 def place(title: str, passage: Any) -> Place:
@@ -227,20 +230,22 @@ def measure(collection: Collection, sets: Mapping[str, Sequence[Asked]]) -> dict
     for name, windows in sets.items():
         note(f"{name}, {len(windows)} windows")
         session = sessions.start(scope, None, title=name, collection=collection)
-        cited[name] = [cite(session, number * APART, asked) for number, asked in enumerate(windows)]
+        cited[name] = [
+            cite(session, number * APART, window) for number, window in enumerate(windows)
+        ]
     return cited
 
 
-def cite(session: LectureSession, first: int, asked: Asked) -> Cards:
+def cite(session: LectureSession, first: int, window: Asked) -> Cards:
     """Cite a window and those before it together."""
     made = [
         Window.objects.create(session=session, index=first + number, text=text)
-        for number, text in enumerate((*asked.before, asked.text))
+        for number, text in enumerate((*window.before, window.text))
     ]
     last = lecture_pipeline.cite(made)[-1]
     return [
         Shown(
-            bool(asked.right and asked.right(place(citation.source.title, citation))),
+            bool(window.right and window.right(place(citation.source.title, citation))),
             citation.relevance_score or 0.0,
         )
         for citation in last.citations
@@ -256,15 +261,15 @@ Record = dict[tuple[str, int], list[NearPassage]]  # by title of the session and
 @contextmanager
 def recorded() -> Iterator[Record]:
     """Record the candidates of each window, as judged without those before it."""
-    found: Record = {}
+    record: Record = {}
     choose = lecture_pipeline._choose
 
     def kept(run: WindowRun) -> None:
-        found[run.window.session.title, run.window.index] = list(run.candidates)
+        record[run.window.session.title, run.window.index] = list(run.candidates)
         choose(run)
 
     with weighing(0.0, 0.0, 0.0), mock.patch.object(lecture_pipeline, "_choose", kept):
-        yield found
+        yield record
 
 
 @contextmanager
@@ -278,25 +283,25 @@ def weighing(*weights: float) -> Iterator[None]:
 
 def choices(sets: Mapping[str, Sequence[Asked]], records: Record) -> Iterator[Weighed]:
     """Yield what each pair of weights would have shown: an aside comes after many windows."""
-    found = {
+    record = {
         name: [
             [
                 records.get((name, number * APART + place), [])
-                for place in range(len(asked.before) + 1)
+                for place in range(len(window.before) + 1)
             ]
-            for number, asked in enumerate(windows)
+            for number, window in enumerate(windows)
         ]
         for name, windows in sets.items()
     }
     different = len(sets[OFF_TOPIC]) // len(PAIRS)
-    last = [candidates[-1] for candidates in found[OFF_TOPIC][:different]]
+    last = [candidates[-1] for candidates in record[OFF_TOPIC][:different]]
     for numbers in WEIGHTS:
         with weighing(*numbers):
-            runs = {name: [replayed(one) for one in found[name]] for name in WINDOWS}
+            runs = {name: [replayed(stretch) for stretch in record[name]] for name in WINDOWS}
             shown: dict[str, list[Cards]] = {
                 name: [
-                    cards(asked.right, own[-1])
-                    for asked, own in zip(sets[name], runs[name], strict=True)
+                    cards(window.right, own[-1])
+                    for window, own in zip(sets[name], runs[name], strict=True)
                 ]
                 for name in WINDOWS
             }
@@ -320,15 +325,15 @@ def replayed(candidates: Sequence[Sequence[NearPassage]]) -> list[WindowRun]:
 def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> WindowRun:
     """Choose among the candidates of the window after some."""
     recent = [
-        RecentCitation(age, one.source, one.ordinal, one.heading)
+        RecentCitation(age, candidate.source, candidate.ordinal, candidate.heading)
         for age, earlier in enumerate(reversed(runs[-continuity.WINDOWS :]), start=1)
-        for one in (match.candidate for match in earlier.matches)
+        for candidate in (match.candidate for match in earlier.matches)
     ]
     run = WindowRun(Window(), 0.0)
-    for one in candidates:
-        near = continuity.nearness(one.candidate, recent)
-        relevance = continuity.preferred(one.relevance, near, model=MINILM)
-        run.candidates.append(NearPassage(one.candidate, one.cosine, relevance))
+    for candidate in candidates:
+        near = continuity.nearness(candidate.candidate, recent)
+        relevance = continuity.preferred(candidate.relevance, near, model=MINILM)
+        run.candidates.append(NearPassage(candidate.candidate, candidate.cosine, relevance))
     lecture_pipeline._choose(run)
     return run
 
@@ -336,8 +341,8 @@ def follow(runs: Sequence[WindowRun], candidates: Sequence[NearPassage]) -> Wind
 def cards(right: Right | None, run: WindowRun) -> Cards:
     """Return what a window shows."""
     return [
-        Shown(bool(right and right(place(one.candidate.title, one.candidate))), one.score)
-        for one in run.matches
+        Shown(bool(right and right(place(match.candidate.title, match.candidate))), match.score)
+        for match in run.matches
     ]
 
 

@@ -84,9 +84,9 @@ def main() -> None:
     options = parser.parse_args()
     files = transcripts(options.sources)
     grown = [alone(grow, size) for size in options.sizes]
-    found = [(size // 16, alone(cluster, size // 16)) for size in options.sizes]
-    measured = [one(path) for path in files]
-    report = section(measured, grown, found)
+    topics = [(size // 16, alone(cluster, size // 16)) for size in options.sizes]
+    measured = [measure(path) for path in files]
+    report = section(measured, grown, topics)
     print(report)
     write(report)
 
@@ -191,7 +191,7 @@ def transcripts(count: int) -> list[Path]:
     return turns[:count]
 
 
-def one(path: Path) -> Measured:
+def measure(path: Path) -> Measured:
     """Measure one transcript."""
     shelf, data, key = (
         Collection.objects.default(),
@@ -226,21 +226,24 @@ def one(path: Path) -> Measured:
 
 
 def section(
-    measured: Sequence[Measured], grown: Sequence[Grown], found: Sequence[tuple[int, float]]
+    measured: Sequence[Measured],
+    grown: Sequence[Grown],
+    library_topics: Sequence[tuple[int, float]],
 ) -> str:
     """Write the tables."""
-    chunks, nodes = sum(one.chunks for one in measured), sum(one.nodes for one in measured)
+    chunks, nodes = sum(talk.chunks for talk in measured), sum(talk.nodes for talk in measured)
     embedding, tree = (
-        1000 * sum(getattr(one, name) for one in measured) / chunks
+        1000 * sum(getattr(talk, name) for talk in measured) / chunks
         for name in ("embedding", "tree")
     )
     rows = "\n".join(
-        f"| {one.chunks:,} | {one.seconds:.2f} | {1000 * one.seconds / one.chunks:.3f} |"
-        f" {one.memory:,.0f} |"
-        for one in grown
+        f"| {growth.chunks:,} | {growth.seconds:.2f} | {1000 * growth.seconds / growth.chunks:.3f}"
+        f" | {growth.memory:,.0f} |"
+        for growth in grown
     )
     topics = "\n".join(
-        f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |" for size, seconds in found
+        f"| {size:,} | {min(200, round(size**0.5))} | {seconds:.2f} |"
+        for size, seconds in library_topics
     )
     touched = statistics.median(run.touched for run in measured)
     of_nodes = statistics.median(run.nodes for run in measured)

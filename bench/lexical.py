@@ -282,10 +282,10 @@ class Corpus:
 def real_texts() -> list[str]:
     """Read the real English transcripts, or generate text."""
     paths = sorted((DATA / "dev" / "transcripts").glob("*/*.json"))
-    found = [json.loads(path.read_text()) for path in paths]
+    transcripts = [json.loads(path.read_text()) for path in paths]
     return [
         " ".join(cue["text"] for cue in data["cues"])
-        for data in found
+        for data in transcripts
         if data["lang"].startswith("en")
     ] or generated(10_000)
 
@@ -327,7 +327,7 @@ def ask(searches: dict[str, Search], queries: Sequence[str]) -> dict[str, list[f
 def child(name: str, queries: Sequence[str]) -> int:
     """Return the bytes by which a process of its own grows when it opens an index and asks."""
     command = [sys.executable, __file__, "--memory", name]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         input=json.dumps(queries),
         capture_output=True,
@@ -335,7 +335,7 @@ def child(name: str, queries: Sequence[str]) -> int:
         check=True,
         env={**os.environ, "CUEBASE_BENCH_HOME": HOME},
     )
-    return int(done.stdout.split()[-1])
+    return int(process.stdout.split()[-1])
 
 
 def memory(name: str, queries: Sequence[str]) -> int:
@@ -386,7 +386,7 @@ def tsvector(tokens: Sequence[str]) -> str:
     for place, token in enumerate(tokens, 1):
         places[token].append(place)
     return " ".join(
-        f"'{token}':{','.join(map(str, found))}" for token, found in places.items()
+        f"'{token}':{','.join(map(str, positions))}" for token, positions in places.items()
     ).replace("\\", "")
 
 
@@ -517,7 +517,7 @@ def plot(library: Library) -> None:
     lines = [
         Line(
             name,
-            [(size, statistics.median(found.times[3][name])) for size, found in results.items()],
+            [(size, statistics.median(result.times[3][name])) for size, result in results.items()],
         )
         for name in rivals
     ]
@@ -536,8 +536,8 @@ def plot(library: Library) -> None:
         Line(
             name,
             [
-                (size, sum(found.size[part] for part in parts) / 1e6)
-                for size, found in results.items()
+                (size, sum(result.size[part] for part in parts) / 1e6)
+                for size, result in results.items()
             ],
         )
         for name, parts in sizes.items()

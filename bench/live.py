@@ -100,8 +100,8 @@ def apart(space: str, windows: int, chunks: int) -> dict[str, Any]:
             "--shapes": shapes,
         }
         arguments = [sys.executable, __file__, *(part for pair in given.items() for part in pair)]
-        done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
-    return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
+        process = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
+    return json.loads(process.stdout.splitlines()[-1])  # type: ignore[no-any-return]
 
 
 # One space
@@ -161,17 +161,17 @@ def in_turn(
 
 def texts(count: int) -> list[str]:
     """Return windows of real lectures, from all pairs in turn."""
-    found = [
+    talks = [
         [
             json.loads(line)["text"]
             for line in (DATA / "dev" / "pairs" / name / "windows.jsonl").read_text().splitlines()
         ]
         for name in EACH
     ]
-    fit = [[text for text in each if 30 <= len(text.split()) <= 150] for each in found]
+    fit = [[text for text in talk if 30 <= len(text.split()) <= 150] for talk in talks]
     chance = random.Random(0)
     return [
-        text for each in fit for text in chance.sample(each, min(len(each), -(-count // len(EACH))))
+        text for talk in fit for text in chance.sample(talk, min(len(talk), -(-count // len(EACH))))
     ][:count]
 
 
@@ -251,7 +251,7 @@ class Libraries:
             resolved=resolve(self._library.scope, Filter()),
         )
         return list(
-            Chunk.objects.filter(pk__in=[one.chunk for one in near]).values_list("text", flat=True)
+            Chunk.objects.filter(pk__in=[hit.chunk for hit in near]).values_list("text", flat=True)
         )
 
 
@@ -297,12 +297,16 @@ def section(measured: dict[str, Any], chunks: int) -> Iterator[str]:
 def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
     """Write the table of one space, and whether its goals are met."""
     times = {
-        name: [one for one in each if "skipped" not in one]
+        name: [window for window in each if "skipped" not in window]
         for name, each in measured["times"].items()
     }
     stages = list(
         dict.fromkeys(
-            stage for each in times.values() for one in each for stage in one if stage != "total"
+            stage
+            for windows in times.values()
+            for window in windows
+            for stage in window
+            if stage != "total"
         )
     )
     default = "all-MiniLM-L6-v2, the default space"
@@ -310,15 +314,15 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield "| | " + " | ".join([*stages, "total"]) + " | times faster |"
     yield "|---|" + "---:|" * (len(stages) + 2)
-    ground = statistics.median(one["total"] for one in times[LIBRARIES])
+    ground = statistics.median(window["total"] for window in times[LIBRARIES])
     for name, each in times.items():
         cells = []
         for stage in [*stages, "total"]:
-            spent = [one[stage] for one in each if stage in one]
+            spent = [window[stage] for window in each if stage in window]
             cells.append(
                 f"{statistics.median(spent):.1f} / {percentile(spent):.1f}" if spent else ""
             )
-        total = statistics.median(one["total"] for one in each)
+        total = statistics.median(window["total"] for window in each)
         goal = (
             ""
             if name == LIBRARIES
@@ -333,13 +337,15 @@ def table(space: str, measured: dict[str, Any]) -> Iterator[str]:
 def verdicts(space: str, times: dict[str, list[dict[str, float]]]) -> Iterator[str]:
     """Say which targets are met by the way that is the default."""
     spent = {
-        stage: statistics.median(one.get(stage, 0.0) for one in times[FORM]) for stage in TARGETS
+        stage: statistics.median(window.get(stage, 0.0) for window in times[FORM])
+        for stage in TARGETS
     }
-    told = [
+    comparisons = [
         f"{stage} {spent[stage]:.1f} of {most} ({'met' if spent[stage] <= most else 'NOT met'})"
         for stage, most in TARGETS.items()
     ]
-    yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {', '.join(told)}."
+    listed = ", ".join(comparisons)
+    yield f"The default, *{FORM}*, by the documents' targets (medians, ms): {listed}."
     if space == LOCAL:
         yield (
             f"Median total at most {MOST_MS:g} ms:"

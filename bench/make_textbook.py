@@ -164,10 +164,10 @@ def _contents(lines: list[str]) -> Iterator[Flowable]:
 
 def _body(lines: Iterator[str]) -> Iterator[Flowable]:
     for mark, group in groupby(filter(None, lines), key=_mark):
-        found = [line if mark == "" else line[len(mark) :].strip() for line in group]
+        body = [line if mark == "" else line[len(mark) :].strip() for line in group]
         if mark in ("#", "##"):
             yield PageBreak()
-        yield from _FORMS[mark](found)
+        yield from _FORMS[mark](body)
 
 
 def _mark(line: str) -> str:

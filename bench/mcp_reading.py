@@ -137,8 +137,8 @@ async def by_meaning(reader: Reader, question: Question) -> bool:
 
 
 async def by_answer(reader: Reader, question: Question) -> bool:
-    asked = {"question": question.text, "sourceIds": [VIDEO]}
-    answer = await reader.call("ask_knowledge_base", **asked)
+    arguments = {"question": question.text, "sourceIds": [VIDEO]}
+    answer = await reader.call("ask_knowledge_base", **arguments)
     places = [_place(line) for line in answer.splitlines() if "citationId=" in line]
     reader.is_quoted = bool(places)  # quotes of answers are verified
     if any(start < question.end and end >= question.start for start, end in places):
@@ -213,15 +213,15 @@ async def measure() -> list[str]:
     rows = ["| question | found | quoted | calls | tokens | most |", "|---|---|---|---|---|---|"]
     for name, (way, questions) in WAYS.items():
         findings = [await _find(way, question) for question in questions]
-        calls, spent, found, quoted = zip(*findings, strict=True)
+        calls, spent, right, quoted = zip(*findings, strict=True)
         rows.append(
-            f"| {name} | {sum(found)} of {len(found)} | {sum(quoted)} | {fmean(calls):.1f} "
+            f"| {name} | {sum(right)} of {len(right)} | {sum(quoted)} | {fmean(calls):.1f} "
             f"| {fmean(spent):,.0f} | {max(spent):,} |"
         )
     whole, more = Reader(), ""
     while not whole.calls or more:
-        asked = {"videoId": VIDEO, "includeFullTranscript": True, "cursor": more}
-        text = await whole.call("get_transcript", **asked)
+        arguments = {"videoId": VIDEO, "includeFullTranscript": True, "cursor": more}
+        text = await whole.call("get_transcript", **arguments)
         more = "".join(re.findall(r"cursor=(\S+)$", text, re.MULTILINE))
     return [*rows, f"| All of it, from end to end | | | {whole.calls} | {whole.tokens:,} | |"]
 
@@ -241,8 +241,8 @@ async def _find(way: Way, question: Question) -> Finding:
 async def _search(reader: Reader, question: Question, *tools: str) -> bool:
     """Read around the hit that holds the answer, of the first tool that has one in five."""
     for tool in tools:
-        asked = {"query": question.text, "videoId": VIDEO, "maxResults": 5}
-        answer = await reader.call(tool, **asked)
+        arguments = {"query": question.text, "videoId": VIDEO, "maxResults": 5}
+        answer = await reader.call(tool, **arguments)
         for start, end in map(_place, re.findall(r"^\d\. .*$", answer, re.MULTILINE)):
             if start < question.end and end >= question.start:
                 middle = (max(start, question.start) + min(end, question.end)) / 2
@@ -251,11 +251,11 @@ async def _search(reader: Reader, question: Question, *tools: str) -> bool:
 
 
 def _place(line: str) -> tuple[float, float]:
-    found = _PLACE.search(line)
-    if found is None:
+    match = _PLACE.search(line)
+    if match is None:
         return -1.0, -1.0
-    start = parse_clock(found[1])
-    return start, parse_clock(found[2]) if found[2] else start
+    start = parse_clock(match[1])
+    return start, parse_clock(match[2]) if match[2] else start
 
 
 def _words(text: str) -> set[str]:

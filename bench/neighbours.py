@@ -74,11 +74,11 @@ def reported(sets: Sequence[JudgedSet]) -> Iterator[str]:
     yield "| set | questions | alone: nDCG@10 · hit@1 · right | joined: the same | joined hits |"
     yield "|---|---:|---|---|---:|"
     means = []
-    for one in sets:
-        alone, joined = (measured(one, joins=joins) for joins in (False, True))
+    for set_ in sets:
+        alone, joined = (measured(set_, joins=joins) for joins in (False, True))
         cells = [mean(lists) for lists in (alone, joined)]
         means.append([*cells[0], *cells[1]])
-        yield row(one.name, str(len(alone)), *cells)
+        yield row(set_.name, str(len(alone)), *cells)
     macro = np.mean(means, axis=0)
     yield row("mean", "", macro[:4], macro[4:])
     yield ""
@@ -91,7 +91,7 @@ def row(name: str, count: str, alone: Sequence[float], joined: Sequence[float]) 
 
 def mean(lists: Sequence[ShownList]) -> list[float]:
     return [
-        float(np.mean([getattr(one, name) for one in lists]))
+        float(np.mean([getattr(list_, name) for list_ in lists]))
         for name in ("ndcg", "hit1", "right", "joined")
     ]
 
@@ -126,17 +126,17 @@ def best_count(places: Sequence[tuple[int, int]], most: int) -> int:
 def shown_list(
     own: JudgedSet, question: Question, right: set[int], most: int, *, joins: bool
 ) -> ShownList:
-    found = search_pipeline.search(
+    result = search_pipeline.search(
         own.scope, question.query, limit=LIMIT, rerank=False, for_readers=joins
     ).passages
-    held = [chunks_of(passage) & right for passage in found]
+    held = [chunks_of(passage) & right for passage in result]
     gains = np.array([bool(own) for own in held], float)
     discounts = 1 / np.log2(np.arange(2, LIMIT + 2))
     return ShownList(
         ndcg=float((gains * discounts[: len(gains)]).sum() / discounts[:most].sum()),
         hit1=float(gains[0]) if len(gains) else 0.0,
         right=len(set().union(*held)),
-        joined=sum(bool(passage.parts) for passage in found),
+        joined=sum(bool(passage.parts) for passage in result),
     )
 
 

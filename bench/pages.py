@@ -137,10 +137,10 @@ def section(browser: Browser, link: str, addresses: dict[str, str]) -> Iterator[
     yield ""
     yield "| interaction | to the next paint, median / longest, ms | goal |"
     yield "|---|---:|---:|"
-    for each in INTERACTIONS:
-        times = [interact(browser, state, origin, addresses, each) for _ in range(ROUNDS)]
+    for interaction in INTERACTIONS:
+        times = [interact(browser, state, origin, addresses, interaction) for _ in range(ROUNDS)]
         spread = f"{statistics.median(times):.0f} / {max(times):.0f}"
-        yield f"| {each.name} | {spread} | {GOALS['paint']} |"
+        yield f"| {interaction.name} | {spread} | {GOALS['paint']} |"
     yield ""
 
 

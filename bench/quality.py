@@ -214,16 +214,16 @@ def documents(collection: Collection, name: str, *, others: int | None = None) -
     ``others`` limits the documents that answer no question; they are drawn by chance.
     """
     corpus, folder = DOCUMENTS[name]
-    found: dict[str, tuple[str, int]] = {}
+    stored: dict[str, tuple[str, int]] = {}
     for row in drawn(list(jsonl(DATA / corpus)), answering(folder), others):
         text = f"{row.get('title', '')} {row['text']}".strip()
-        found[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
+        stored[plain(row["_id"])] = str(store(collection, text, title=row["_id"]).uuid), len(text)
     space = vector_space.claim()
     done = 0
     for count in vector_store.make(
         space, vector_space.embedder_of(space), vector_store.in_batches(vector_store.missing(space))
     ):
-        tell(f"{name}, ingest", done := done + count, len(found))
+        tell(f"{name}, ingest", done := done + count, len(stored))
     relevant: dict[str, list[str]] = {}
     for line in (DATA / folder / "qrels.tsv").read_text().splitlines()[1:]:
         question, document, grade = line.split("\t")
@@ -232,7 +232,9 @@ def documents(collection: Collection, name: str, *, others: int | None = None) -
     return [
         Question(
             query=row["text"][:1000].replace('"', " "),
-            answers=tuple(whole(row["text"], *found[one]) for one in relevant[row["_id"]]),
+            answers=tuple(
+                whole(row["text"], *stored[document]) for document in relevant[row["_id"]]
+            ),
             by_characters=True,
         )
         for row in jsonl(DATA / folder / "queries.jsonl")
@@ -311,12 +313,12 @@ def with_bm25s(scope: Scope, questions: Sequence[Question]) -> Scores:
             hits = index.retrieve(
                 [tokens], k=min(LIMIT, len(chunks)), show_progress=False, sorted=True
             )
-            found = [
+            ranked = [
                 chunks[place]
                 for place, value in zip(hits.documents[0], hits.scores[0], strict=True)
                 if value > 0
             ]
-            scores.append(score([answers(judge, question, chunk) for chunk in found], relevant))
+            scores.append(score([answers(judge, question, chunk) for chunk in ranked], relevant))
         elif relevant:
             scores.append(score([], relevant))
     return mean(scores)
@@ -347,7 +349,7 @@ Check = Callable[[Sequence[Measured]], tuple[str, bool]]
 def section(measured: Sequence[Measured]) -> str:
     """Write the section of the results."""
     approaches = ["lexical", "bm25s", "vector", PLAIN, "hybrid", "hybrid+rerank"]
-    shown = [one for one in approaches if any(one in set_.rows for set_ in measured)]
+    shown = [approach for approach in approaches if any(approach in set_.rows for set_ in measured)]
     model = LOCAL[PROVIDER].model
     lines = [
         "## Quality of searches",
@@ -364,10 +366,10 @@ def section(measured: Sequence[Measured]) -> str:
         "| set | chunks | questions | " + " | ".join(shown) + " |",
         "|---|---:|---:|" + "---|" * len(shown),
         *(
-            f"| {one.name} | {one.chunks:,} | {one.questions:,} | "
-            + " | ".join(cell(one, approach) for approach in shown)
+            f"| {result.name} | {result.chunks:,} | {result.questions:,} | "
+            + " | ".join(cell(result, approach) for approach in shown)
             + " |"
-            for one in measured
+            for result in measured
         ),
         "",
         *checks(measured),
@@ -380,16 +382,16 @@ def rerank_note(measured: Sequence[Measured]) -> str:
     """Say whether a cross-encoder was there."""
     return (
         ""
-        if any("hybrid+rerank" in one.rows for one in measured)
+        if any("hybrid+rerank" in result.rows for result in measured)
         else "No cross-encoder was on the machine."
     )
 
 
-def cell(one: Measured, approach: str) -> str:
+def cell(result: Measured, approach: str) -> str:
     """Write the scores of one way to search, and its time where it has one."""
-    if approach not in one.rows:
+    if approach not in result.rows:
         return "–"
-    scores = one.rows[approach]
+    scores = result.rows[approach]
     return " · ".join(
         f"{value:.3f}".lstrip("0") if value < 1 else "1"
         for value in (scores.ndcg10, scores.hit1, scores.hit5, scores.mrr10)
@@ -398,21 +400,21 @@ def cell(one: Measured, approach: str) -> str:
 
 def checks(measured: Sequence[Measured]) -> Iterator[str]:
     """Say what holds and what does not."""
-    for one in measured:
-        apart = one.rows["lexical"].ndcg10 - one.rows["bm25s"].ndcg10
+    for result in measured:
+        apart = result.rows["lexical"].ndcg10 - result.rows["bm25s"].ndcg10
         yield (
-            f"- {one.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s"
+            f"- {result.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s"
             f" ({apart:+.3f});"
             + (
-                f" hybrid {verdict(one.rows['hybrid'].ndcg10 > one.best_branch)} above both"
-                f" branches ({one.rows['hybrid'].ndcg10 - one.best_branch:+.3f})"
-                f"; {PLAIN} {one.rows[PLAIN].ndcg10 - one.best_branch:+.3f}"
+                f" hybrid {verdict(result.rows['hybrid'].ndcg10 > result.best_branch)} above both"
+                f" branches ({result.rows['hybrid'].ndcg10 - result.best_branch:+.3f})"
+                f"; {PLAIN} {result.rows[PLAIN].ndcg10 - result.best_branch:+.3f}"
             )
         )
-        if one.name == "scifact":
-            found = one.rows["lexical"].ndcg10
+        if result.name == "scifact":
+            ndcg = result.rows["lexical"].ndcg10
             yield (
-                f"- scifact: lexical {found:.3f}; published for BM25 on its test questions"
+                f"- scifact: lexical {ndcg:.3f}; published for BM25 on its test questions"
                 f" (these are its training questions): {PUBLISHED} to 0.679."
             )
 

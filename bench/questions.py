@@ -140,8 +140,8 @@ class Library:
             drawn = questions[:: -(-len(questions) // most)]
             others = [other for other in self.questions if other != name]
             for kind in kinds:
-                asked = _near_by(name) if kind == NEAR_BY else drawn
-                for question in asked if kind != FOREIGN or others else ():
+                drawn_questions = _near_by(name) if kind == NEAR_BY else drawn
+                for question in drawn_questions if kind != FOREIGN or others else ():
                     yield self.ask(
                         name,
                         question,

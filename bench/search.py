@@ -71,12 +71,12 @@ def main() -> None:
     options = parser.parse_args()
     library = Library()
     each = options.questions + WARM
-    asked = questions(each * len(options.sizes))  # none twice: its vector would be remembered
+    queries = questions(each * len(options.sizes))  # none twice: its vector would be remembered
     results = []
     for turn, size in enumerate(sorted(options.sizes)):
         library.grow(size)
         with serving() as ask:
-            results.append(measure(library, asked[turn * each : (turn + 1) * each], ask))
+            results.append(measure(library, queries[turn * each : (turn + 1) * each], ask))
     report = section(library, results, options.questions)
     print(report)
     write(report)
@@ -157,10 +157,10 @@ class Library:
         if number < len(self.texts):
             return self.texts[number], self.vectors[number]
         chance = random.Random(number)
-        one, other = (chance.randrange(len(self.texts)) for _ in range(2))
-        first, second = self.texts[one].split(), self.texts[other].split()
+        index, other = (chance.randrange(len(self.texts)) for _ in range(2))
+        first, second = self.texts[index].split(), self.texts[other].split()
         noise = np.random.default_rng(number).standard_normal(self.vectors.shape[1])
-        vector = self.vectors[one] + self.vectors[other]
+        vector = self.vectors[index] + self.vectors[other]
         vector = vector / np.linalg.norm(vector) + JITTER * noise / np.linalg.norm(noise)
         return " ".join(first[: len(first) // 2] + second[len(second) // 2 :]), (
             vector / np.linalg.norm(vector)
@@ -172,11 +172,11 @@ def real() -> tuple[list[str], Vectors]:
     three sentences, in random order, with their vectors.
     """
     model = KeptEmbedder(registry.embedder("local"))
-    found: dict[str, Vectors] = {}
+    vectors: dict[str, Vectors] = {}
 
     def embed(texts: Sequence[str]) -> Vectors:
         made = model.embed_documents(texts)
-        found.update(zip(texts, made, strict=True))
+        vectors.update(zip(texts, made, strict=True))
         return made
 
     for path in (
@@ -193,10 +193,10 @@ def real() -> tuple[list[str], Vectors]:
                 )
             ]
         )
-    texts = sorted(found)
+    texts = sorted(vectors)
     random.Random(0).shuffle(texts)
     note(f"{len(texts):,} real pieces")
-    return texts, np.stack([found[text] for text in texts])
+    return texts, np.stack([vectors[text] for text in texts])
 
 
 def questions(count: int) -> list[str]:
@@ -206,8 +206,8 @@ def questions(count: int) -> list[str]:
         for name in GOLD
         for line in (DATA / "dev" / "gold" / f"{name}.jsonl").read_text().splitlines()
     ]
-    found = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
-    return random.Random(0).sample([query for query in found if not parse(query).is_empty], count)
+    queries = list(dict.fromkeys(" ".join(json.loads(line)["query"].split()) for line in lines))
+    return random.Random(0).sample([query for query in queries if not parse(query).is_empty], count)
 
 
 # Measuring
@@ -246,13 +246,13 @@ def serving() -> Iterator[Callable[[str], float]]:
         client.close()
 
 
-def measure(library: Library, asked: Sequence[str], ask: Callable[[str], float]) -> Results:
+def measure(library: Library, queries: Sequence[str], ask: Callable[[str], float]) -> Results:
     """Ask everything in turn, question by question."""
     note(f"asking at {library.size:,}")
     results = Results(library.size, library.built)
     model = vector_space.embedder_of(library.space)
     resolved = resolve(library.scope, Filter())
-    for number, query in enumerate(asked):
+    for number, query in enumerate(queries):
         if number == WARM:
             results = Results(library.size, library.built)
         steps = [
@@ -288,10 +288,10 @@ def alone(results: Results, library: Library, query: str, resolved: ResolvedFilt
 
 def whole(results: Results, library: Library, query: str) -> None:
     """Time a hybrid search and its stages."""
-    found = search_pipeline.search(library.scope, query, limit=LIMIT)
-    for stage in found.stages:
+    result = search_pipeline.search(library.scope, query, limit=LIMIT)
+    for stage in result.stages:
         results.add(stage.name, stage.milliseconds)
-    results.add("hybrid", found.milliseconds)
+    results.add("hybrid", result.milliseconds)
 
 
 def over_rest(results: Results, ask: Callable[[str], float], query: str) -> None:
@@ -308,18 +308,18 @@ def neighbours(
         "exact": vector_search._exact,
         "search": vector_search.search,
     }
-    found: dict[str, set[int]] = {}
+    chunks: dict[str, set[int]] = {}
     for name, way in ways.items():
         ask = partial(way, vector, space=library.space, limit=LIMIT, resolved=resolved)
         results.add(
             f"nearest: {name}",
             timed(
                 partial(
-                    lambda name, ask: found.update({name: {hit.chunk for hit in ask()}}), name, ask
+                    lambda name, ask: chunks.update({name: {hit.chunk for hit in ask()}}), name, ask
                 )
             ),
         )
-    results.recall.append(len(found["index"] & found["exact"]) / LIMIT)
+    results.recall.append(len(chunks["index"] & chunks["exact"]) / LIMIT)
 
 
 def note(text: str) -> None:
@@ -374,10 +374,12 @@ def hybrid(results: Sequence[Results]) -> Iterator[str]:
     yield ""
     yield "| chunks | " + " | ".join(names) + " | overhead |"
     yield "|---|" + "---:|" * (len(names) + 1)
-    for one in results:
-        overhead = one.median("hybrid") / one.median("alone: sum") - 1
-        cells = [f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}" for name in names]
-        yield (f"| {one.size:,} | " + " | ".join(cells) + f" | {overhead:+.0%} |")
+    for result in results:
+        overhead = result.median("hybrid") / result.median("alone: sum") - 1
+        cells = [
+            f"{result.median(name):.2f} / {percentile(result.times[name]):.2f}" for name in names
+        ]
+        yield (f"| {result.size:,} | " + " | ".join(cells) + f" | {overhead:+.0%} |")
 
 
 def nearest(results: Sequence[Results]) -> Iterator[str]:
@@ -392,15 +394,15 @@ def nearest(results: Sequence[Results]) -> Iterator[str]:
         f" index built in s |"
     )
     yield "|---|---:|---:|---:|---:|---:|"
-    for one in results:
+    for result in results:
         cells = [
-            f"{one.median(name):.2f} / {percentile(one.times[name]):.2f}"
+            f"{result.median(name):.2f} / {percentile(result.times[name]):.2f}"
             for name in ("nearest: index", "nearest: exact", "nearest: search")
         ]
         yield (
-            f"| {one.size:,} | "
+            f"| {result.size:,} | "
             + " | ".join(cells)
-            + f" | {statistics.fmean(one.recall):.4f} | {one.built:.0f} |"
+            + f" | {statistics.fmean(result.recall):.4f} | {result.built:.0f} |"
         )
 
 

@@ -87,7 +87,7 @@ def stored(kept: search.Library) -> list[Transcript]:
     ]
     return list(
         Transcript.objects.filter(
-            pk__in=[one.pk for one in made], language__startswith="en"
+            pk__in=[source.pk for source in made], language__startswith="en"
         ).select_related("video")
     )
 
@@ -101,9 +101,9 @@ def token(kept: search.Library) -> str:
 @contextmanager
 def served() -> Iterator[tuple[str, int]]:
     """Run the server; give its address and process."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
     command = [
         sys.executable,
         "-m",
@@ -239,7 +239,7 @@ def wrong(pk: int) -> str:
     rows = list(Window.objects.filter(session=session).order_by("index"))
     if [row.index for row in rows] != [*range(len(rows))]:
         return "an index is missing"
-    if merged(row.text for row in rows) != " ".join(one.text for one in said).split():
+    if merged(row.text for row in rows) != " ".join(segment.text for segment in said).split():
         return "words are lost or doubled"
     if open_ := sum(row.outcome in (WindowOutcome.WAITING, WindowOutcome.FAILED) for row in rows):
         return f"{open_} windows wait or failed"
@@ -253,7 +253,8 @@ def wrong(pk: int) -> str:
     cited = {row.index for row in rows if row.outcome == WindowOutcome.CITED}
     return (
         ""
-        if set(ranks) == cited and all(one == [*range(1, len(one) + 1)] for one in ranks.values())
+        if set(ranks) == cited
+        and all(rank == [*range(1, len(rank) + 1)] for rank in ranks.values())
         else "citations and windows do not agree"
     )
 
@@ -280,13 +281,15 @@ def merged(texts: Iterable[str]) -> list[str]:
 
 def section(soak: Soak, chunks: int) -> Iterator[str]:
     """Write the section of the results."""
-    faults = [told for pk in soak.sessions if (told := wrong(pk))]
+    faults = [fault for pk in soak.sessions if (fault := wrong(pk))]
     rows = Window.objects.filter(session__in=soak.sessions)
     done = [
-        (one.finished_at - one.created_at).total_seconds() * 1000 for one in rows if one.finished_at
+        (row.finished_at - row.created_at).total_seconds() * 1000 for row in rows if row.finished_at
     ]
-    own = [one for one in rows.values_list("milliseconds", flat=True) if one]
-    again = [one for one in rows.values_list("attempts", flat=True) if one > 1]
+    own = [
+        milliseconds for milliseconds in rows.values_list("milliseconds", flat=True) if milliseconds
+    ]
+    again = [attempts for attempts in rows.values_list("attempts", flat=True) if attempts > 1]
     yield "## Live lectures: soak"
     yield ""
     yield (
@@ -327,7 +330,7 @@ def section(soak: Soak, chunks: int) -> Iterator[str]:
     ]
     yield (
         f"- Memory of the server in MB, mean of each tenth of the time:"
-        f" {', '.join(f'{one:.0f}' for one in means)}."
+        f" {', '.join(f'{mean:.0f}' for mean in means)}."
     )
     described = rows.exclude(keywords=[]).count()
     yield f"- Keywords, which come when nothing waits: of {described:,} windows."

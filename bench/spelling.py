@@ -108,19 +108,19 @@ def reported(corpus: Corpus, scopes: dict[str, Scope], size: int, count: int) ->
         outcomes = corrected(scope, misspelt(corpus, count))
         times = (median(outcomes.milliseconds), percentile(outcomes.milliseconds))
         shares = [
-            f"{found / len(outcomes.milliseconds):.0%}"
-            for found in (outcomes.right, outcomes.other, outcomes.none)
+            f"{number / len(outcomes.milliseconds):.0%}"
+            for number in (outcomes.right, outcomes.other, outcomes.none)
         ]
         yield (
             f"| {name} | {len(outcomes.milliseconds)} | {' | '.join(shares)} |"
             f" {times[0]:.1f} / {times[1]:.1f} |"
         )
-    asked = questions(count)
-    offers = [found for query in asked if (found := suggestion(scopes["half of it"], query))]
+    queries = questions(count)
+    offers = [offer for query in queries if (offer := suggestion(scopes["half of it"], query))]
     yield ""
     yield (
-        f"Of {len(asked)} questions that people asked about these recordings, half of which may be"
-        f" read, {len(offers)} are offered another spelling."
+        f"Of {len(queries)} questions that people asked about these recordings, half of which may"
+        f" be read, {len(offers)} are offered another spelling."
     )
     yield ""
 
@@ -156,22 +156,22 @@ def corrected(scope: Scope, pairs: Sequence[tuple[str, str]]) -> Outcomes:
         unknown = lexical_index.find(parse(typo), limit=10, resolved=resolved).unknown
         if unknown:
             started = perf_counter()
-            found = spelling.correct(typo, unknown, resolved=resolved)
+            correction = spelling.correct(typo, unknown, resolved=resolved)
             outcomes.milliseconds.append((perf_counter() - started) * 1_000)
-            is_right = bool(found) and stem(found, "en") == stem(word, "en")
+            is_right = bool(correction) and stem(correction, "en") == stem(word, "en")
             outcomes.right += is_right
-            outcomes.none += not found
-            outcomes.other += bool(found) and not is_right
+            outcomes.none += not correction
+            outcomes.other += bool(correction) and not is_right
     return outcomes
 
 
 def suggestion(scope: Scope, query: str) -> str:
     resolved = resolve(scope, Filter())
     unknown = lexical_index.find(parse(query), limit=10, resolved=resolved).unknown
-    found = spelling.correct(query, unknown, resolved=resolved)
-    if found:
-        print(f"{query} → {found}", file=sys.stderr)
-    return found
+    correction = spelling.correct(query, unknown, resolved=resolved)
+    if correction:
+        print(f"{query} → {correction}", file=sys.stderr)
+    return correction
 
 
 if __name__ == "__main__":

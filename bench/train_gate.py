@@ -89,7 +89,7 @@ def main() -> None:
         shipped = {
             "model": encoder().model,
             "bias": round(head.bias, 4),
-            "weights": [round(float(one), 4) for one in head.weights],
+            "weights": [round(float(weight), 4) for weight in head.weights],
         }
         TRAINED.write_text(json.dumps(shipped) + "\n", encoding="utf-8")
     report = "\n".join(reported(lots, head))

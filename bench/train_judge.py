@@ -114,8 +114,10 @@ def main() -> None:
         options.kept.write_bytes(pickle.dumps(judged))
     folds = {name: train(others, others) for name in judged for others in [left_out(judged, name)]}
     if options.save:
-        everything = [one for queries in judged.values() for one in queries]
-        shipped = train([one for one in everything if one.set in SHIPPED], everything)
+        everything = [query for queries in judged.values() for query in queries]
+        shipped = train(
+            [question for question in everything if question.set in SHIPPED], everything
+        )
         path = judge.path_of(model_name())
         path.write_text(json.dumps(shipped.to_json()) + "\n", encoding="utf-8")
     report = "\n".join(reported(judged, folds))
@@ -133,17 +135,17 @@ def gathered(names: Sequence[str], most: int) -> dict[str, list[JudgedQuery]]:
     with kept_vectors():
         sets = [fill(name, most=most) for name in names]
         merging.merge()
-        return {one.name: list(judged_queries(one, sets)) for one in sets}
+        return {set_.name: list(judged_queries(set_, sets)) for set_ in sets}
 
 
 def left_out(judged: dict[str, list[JudgedQuery]], name: str) -> list[JudgedQuery]:
     """Return the queries of all sets but those of a set's family."""
     family = FAMILIES.get(name, name)
     return [
-        one
+        query
         for other, queries in judged.items()
         if FAMILIES.get(other, other) != family
-        for one in queries
+        for query in queries
     ]
 
 
@@ -173,7 +175,7 @@ def judged_queries(own: JudgedSet, sets: Sequence[JudgedSet]) -> Iterator[Judged
     """Yield a set's own questions, those of other families, and gibberish, with candidates."""
     chance = random.Random(own.name)
     family = FAMILIES.get(own.name, own.name)
-    others = [one for one in sets if FAMILIES.get(one.name, one.name) != family]
+    others = [set_ for set_ in sets if FAMILIES.get(set_.name, set_.name) != family]
     relevance = RelevanceJudge(own.scope)
     quality.note(f"{own.name}: {len(own.questions)} questions")
     for question in own.questions:
@@ -194,7 +196,7 @@ def judged_speech(
     for question in own.questions:
         yield from with_nearest(own, question.query, WINDOW, question, relevance)
     foreign = Chunk.objects.filter(
-        source__collection__in=[pk for one in others for pk in one.scope.readable or ()],
+        source__collection__in=[pk for other in others for pk in other.scope.readable or ()],
         source__kind=SourceKind.VIDEO,
     ).order_by("pk")
     texts = list(foreign.values_list("text", flat=True))
@@ -305,8 +307,8 @@ class TrainedJudge:
 def train(queries: Sequence[JudgedQuery], choosing: Sequence[JudgedQuery]) -> TrainedJudge:
     """Train with queries, and choose the floors with others."""
     questions, speech = (OWN, FOREIGN, GIBBERISH), (WINDOW, OWN, TALK, ASIDE, FOREIGN)
-    own = [one for one in choosing if one.kind == OWN]
-    foreign = [one for one in choosing if one.kind in (TALK, ASIDE)]
+    own = [question for question in choosing if question.kind == OWN]
+    foreign = [question for question in choosing if question.kind in (TALK, ASIDE)]
     search, live = train_likelihood(queries, questions), train_likelihood(queries, speech)
     return TrainedJudge(
         search={
@@ -318,8 +320,10 @@ def train(queries: Sequence[JudgedQuery], choosing: Sequence[JudgedQuery]) -> Tr
             "order": train_ranker(queries, ORDER),
             "likelihood": live,
             "floor": max(
-                quantile(live, [one for one in foreign if one.set == name], 1 - FALSE)
-                for name in {one.set for one in foreign}
+                quantile(
+                    live, [question for question in foreign if question.set == name], 1 - FALSE
+                )
+                for name in {question.set for question in foreign}
             ),
         },
     )
@@ -327,13 +331,13 @@ def train(queries: Sequence[JudgedQuery], choosing: Sequence[JudgedQuery]) -> Tr
 
 def train_ranker(queries: Sequence[JudgedQuery], names: Sequence[str]) -> dict[str, Any]:
     """Train LambdaMART on questions and windows with a relevant candidate."""
-    own = [one for one in queries if one.relevant.any()]
+    own = [query for query in queries if query.relevant.any()]
     columns = [SIGNS.index(name) for name in names]
     data = lightgbm.Dataset(
-        np.concatenate([one.rows[:, columns] for one in own]),
-        np.concatenate([one.relevant for one in own]).astype(int),
-        group=[len(one.relevant) for one in own],
-        weight=np.repeat(balanced(own), [len(one.relevant) for one in own]),
+        np.concatenate([question.rows[:, columns] for question in own]),
+        np.concatenate([question.relevant for question in own]).astype(int),
+        group=[len(question.relevant) for question in own],
+        weight=np.repeat(balanced(own), [len(question.relevant) for question in own]),
     )
     return {"signs": list(names), **flattened(lightgbm.train(RANKER, data, TREES))}
 
@@ -341,18 +345,18 @@ def train_ranker(queries: Sequence[JudgedQuery], names: Sequence[str]) -> dict[s
 def balanced(queries: Sequence[JudgedQuery]) -> list[float]:
     """Weight queries so that each set counts the same, 1 on average."""
     sizes: dict[tuple[str, str], int] = {}
-    for one in queries:
-        sizes[one.set, one.kind] = sizes.get((one.set, one.kind), 0) + 1
+    for question in queries:
+        sizes[question.set, question.kind] = sizes.get((question.set, question.kind), 0) + 1
     mean = len(queries) / len(sizes)
-    return [mean / sizes[one.set, one.kind] for one in queries]
+    return [mean / sizes[query.set, query.kind] for query in queries]
 
 
 def train_likelihood(queries: Sequence[JudgedQuery], kinds: Sequence[str]) -> dict[str, Any]:
     """Train to tell the first passage of queries on the subject from that of others."""
-    queries = [one for one in queries if one.kind in kinds]
+    queries = [query for query in queries if query.kind in kinds]
     columns = [SIGNS.index(name) for name in LIKELIHOOD_SIGNS]
-    rows = np.stack([one.rows[0, columns] for one in queries])
-    labels = [one.kind in (OWN, WINDOW) for one in queries]
+    rows = np.stack([query.rows[0, columns] for query in queries])
+    labels = [query.kind in (OWN, WINDOW) for query in queries]
     spread = rows.std(axis=0) + 1e-9
     model = LogisticRegression(C=STRENGTH, max_iter=3_000)
     model.fit(rows / spread, labels, sample_weight=balanced(queries))
@@ -366,7 +370,7 @@ def train_likelihood(queries: Sequence[JudgedQuery], kinds: Sequence[str]) -> di
 def quantile(likelihood: dict[str, Any], queries: Sequence[JudgedQuery], share: float) -> float:
     """Return the likelihood that the best passage of a share of queries, balanced, is below."""
     model = judge.LikelihoodModel.from_json(likelihood)
-    best = np.array([float(model.predict(one.rows).max()) for one in queries])
+    best = np.array([float(model.predict(query.rows).max()) for query in queries])
     order, counted = np.argsort(best), np.array(balanced(queries))
     reached = np.cumsum(counted[order]) / counted.sum()
     return round(float(best[order][np.searchsorted(reached, share)]), 4)
@@ -418,7 +422,7 @@ def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge
     yield "| nDCG@10 · hit@1 | questions | RRF | live judge | judge | judge − RRF | perfect |"
     yield "|---|---:|---|---|---|---|---|"
     for name, queries in judged.items():
-        yield order_row(name, [one for one in queries if one.kind == OWN], folds[name])
+        yield order_row(name, [query for query in queries if query.kind == OWN], folds[name])
     yield ""
     yield (
         f"The floor, set so that {LOST:.0%} of the other sets' questions are below: the share of"
@@ -451,13 +455,14 @@ def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge
 def order_row(name: str, own: Sequence[JudgedQuery], fold: TrainedJudge) -> str:
     made = fold.judge()
     orders: dict[str, Score] = {
-        "RRF": lambda one: -np.arange(len(one.relevant), dtype=float),
-        "live": lambda one: made.live.order.predict(one.rows),
-        "judge": lambda one: made.search.order.predict(one.rows),
-        "perfect": lambda one: one.relevant.astype(float),
+        "RRF": lambda question: -np.arange(len(question.relevant), dtype=float),
+        "live": lambda question: made.live.order.predict(question.rows),
+        "judge": lambda question: made.search.order.predict(question.rows),
+        "perfect": lambda question: question.relevant.astype(float),
     }
     scores = {
-        label: np.array([scored(one, order(one)) for one in own]) for label, order in orders.items()
+        label: np.array([scored(question, order(question)) for question in own])
+        for label, order in orders.items()
     }
     shown = {label: cell(values.mean(axis=0)) for label, values in scores.items()}
     apart = scores["judge"] - scores["RRF"]
@@ -475,11 +480,11 @@ def cell(values: Numbers) -> str:
     return " · ".join(f"{value:.3f}" for value in values)
 
 
-def scored(one: JudgedQuery, order: Numbers) -> tuple[float, float]:
+def scored(question: JudgedQuery, order: Numbers) -> tuple[float, float]:
     """Return nDCG@10 and hit@1 of the candidates by descending score."""
-    gains = one.relevant[np.argsort(-order, kind="stable")][:LIMIT].astype(float)
+    gains = question.relevant[np.argsort(-order, kind="stable")][:LIMIT].astype(float)
     discounts = 1 / np.log2(np.arange(2, LIMIT + 2))
-    best = discounts[: min(one.total, LIMIT)].sum()
+    best = discounts[: min(question.total, LIMIT)].sum()
     return float((gains * discounts[: len(gains)]).sum() / best), float(gains[0])
 
 
@@ -488,7 +493,7 @@ def floor_row(
 ) -> str:
     best = {
         kind: np.array(
-            [head.likelihood.predict(one.rows).max() for one in queries if one.kind == kind]
+            [head.likelihood.predict(query.rows).max() for query in queries if query.kind == kind]
         )
         for kind in kinds
     }
@@ -501,10 +506,14 @@ def floor_row(
 def window_row(name: str, queries: Sequence[JudgedQuery], fold: TrainedJudge) -> str:
     """Compare what windows show first: the nearest, and what the judge puts first."""
     head = fold.judge().live
-    windows = [one for one in queries if one.kind == WINDOW]
-    nearest = np.array([one.relevant[0] for one in windows])
-    first = np.array([one.relevant[np.argmax(head.order.predict(one.rows))] for one in windows])
-    shown = np.array([head.likelihood.predict(one.rows).max() >= head.floor for one in windows])
+    windows = [query for query in queries if query.kind == WINDOW]
+    nearest = np.array([window.relevant[0] for window in windows])
+    first = np.array(
+        [window.relevant[np.argmax(head.order.predict(window.rows))] for window in windows]
+    )
+    shown = np.array(
+        [head.likelihood.predict(window.rows).max() >= head.floor for window in windows]
+    )
     return (
         f"| {name} | {len(windows)} | {nearest.mean():.3f} | {first.mean():.3f} |"
         f" {shown.mean():.3f} | {first[shown].mean():.3f} |"

@@ -87,7 +87,7 @@ def without_marks(cues: Sequence[Mapping[str, Any]]) -> Speech:
     lengths = (len(match[0]) + 1 for match in words)
     offsets = list(accumulate(lengths, initial=0))  # without marks
     ends = [last for first, last in sentences.split(text) if ends_with_stop(text[first:last])]
-    cue_offsets = accumulate((len(each) + 1 for each in said), initial=0)
+    cue_offsets = accumulate((len(cue) + 1 for cue in said), initial=0)
     pauses = {
         offsets[bisect_left(begins, offset)]: round(1_000 * (cue["start"] - previous_end(before)))
         for offset, (before, cue) in zip(islice(cue_offsets, 1, None), pairwise(cues), strict=False)

@@ -219,20 +219,20 @@ def opened_at(ms: int | None, locator: Locator) -> Locator:
 def covering(locators: Sequence[Locator]) -> Locator:
     """Return the smallest extent over locators of one source."""
 
-    def known(name: str) -> list[int]:
+    def values_of(name: str) -> list[int]:
         values = (getattr(locator, name) for locator in locators)
         return [value for value in values if value is not None]
 
-    ends = [*known("end"), *known("start")]
-    pages = [*known("last_page"), *known("page")]
+    ends = [*values_of("end"), *values_of("start")]
+    pages = [*values_of("last_page"), *values_of("page")]
     return Locator(
         span=(
             min(locator.span[0] for locator in locators),
             max(locator.span[1] for locator in locators),
         ),
-        start=min(known("start"), default=None),
+        start=min(values_of("start"), default=None),
         end=max(ends, default=None),
-        page=min(known("page"), default=None),
+        page=min(values_of("page"), default=None),
         last_page=max(pages, default=None),
     )
 

@@ -189,7 +189,7 @@ class ApiTokenAdmin(Table):
     @admin.action(description=_("Revoke"), permissions=["work"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         valid = queryset.filter(revoked_at=None).select_related("user")
-        self.work_on(request, valid, ApiToken.revoke, done=_("revoked"), most=REVOKED_AT_ONCE)
+        self.work_on(request, valid, ApiToken.revoke, outcome=_("revoked"), most=REVOKED_AT_ONCE)
 
 
 @admin.register(SignInLink)

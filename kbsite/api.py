@@ -78,11 +78,11 @@ def known_parameters(run: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     """Refuse a parameter that an operation does not have: a misspelt one would be ignored."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
     queries = [model for model in operation.models if model.__ninja_param_source__ == "query"]
-    known = {name for model in queries for name in model.__ninja_flatten_map__}
+    names = {name for model in queries for name in model.__ninja_flatten_map__}
 
     @wraps(run)
     def checked(request: Any, **values: Any) -> HttpResponse:
-        unknown = sorted(request.GET.keys() - known)
+        unknown = sorted(request.GET.keys() - names)
         if unknown and request.caller:
             complaints = {name[:100]: UNKNOWN for name in unknown[:10]}
             return errors.problem_response(errors.invalid_fields(complaints))

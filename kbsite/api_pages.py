@@ -37,7 +37,7 @@ def overview(request: HttpRequest) -> HttpResponse:
 @api.for_members
 def group(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the operations of a group: parameters, examples, and a form to try each."""
-    groups = {each.slug: each for each in _groups(request.build_absolute_uri("/").rstrip("/"))}
+    groups = {group.slug: group for group in _groups(request.build_absolute_uri("/").rstrip("/"))}
     if slug not in groups:
         return api.not_found(request)
     context = {"group": groups[slug], "title": TITLES[slug], "titles": TITLES}

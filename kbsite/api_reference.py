@@ -125,7 +125,9 @@ def group_of(path: str) -> str:
 def _operation(
     method: str, path: str, described: Mapping[str, Any], schemas: Schema, origin: str
 ) -> Operation:
-    parameters = tuple(_parameter(given, schemas) for given in described.get("parameters", ()))
+    parameters = tuple(
+        _parameter(declared, schemas) for declared in described.get("parameters", ())
+    )
     body = _content(described.get("requestBody", {}), schemas, all_fields=False)
     answers = [
         DescribedAnswer(
@@ -155,14 +157,14 @@ def _operation(
     )
 
 
-def _parameter(given: Mapping[str, Any], schemas: Schema) -> Field:
-    field = _field(given["name"], given.get("schema", {}), schemas)
+def _parameter(declared: Mapping[str, Any], schemas: Schema) -> Field:
+    field = _field(declared["name"], declared.get("schema", {}), schemas)
     return Field(
         name=field.name,
         type=field.type,
-        about=given.get("description", "") or field.about,
-        is_required=given.get("required", False),
-        place=given["in"],
+        about=declared.get("description", "") or field.about,
+        is_required=declared.get("required", False),
+        place=declared["in"],
         default=field.default,
         choices=field.choices,
         is_many=field.is_many,
@@ -192,7 +194,10 @@ def _plain(schema: Schema, schemas: Schema) -> Schema:
         elif schema.get("allOf"):
             schema = schema["allOf"][0]
         elif alternatives := schema.get("anyOf") or schema.get("oneOf"):
-            schema = next((each for each in alternatives if each.get("type") != "null"), {})
+            schema = next(
+                (alternative for alternative in alternatives if alternative.get("type") != "null"),
+                {},
+            )
         else:
             break
     return schema
@@ -208,17 +213,17 @@ def _type(schema: Schema, items: Schema) -> str:
 def _name_of_type(schema: Schema) -> str:
     kind = schema.get("type", "string" if "enum" in schema else "")
     if isinstance(kind, list):
-        kind = next((each for each in kind if each != "null"), "")
+        kind = next((name for name in kind if name != "null"), "")
     if kind == "object":
         return str(schema.get("title", "object"))
     return str(schema.get("format") or kind or "anything")
 
 
-def _content(given: Mapping[str, Any], schemas: Schema, *, all_fields: bool) -> Content | None:
-    content = given.get("content") or {}
+def _content(declared: Mapping[str, Any], schemas: Schema, *, all_fields: bool) -> Content | None:
+    content = declared.get("content") or {}
     if not content:
         return None
-    schema: Schema = next((each.get("schema", {}) for each in content.values()), {})
+    schema: Schema = next((media.get("schema", {}) for media in content.values()), {})
     plain = _plain(schema, schemas)
     if plain.get("type") == "array":
         plain = _plain(plain.get("items", {}), schemas)
@@ -238,16 +243,16 @@ def _content(given: Mapping[str, Any], schemas: Schema, *, all_fields: bool) -> 
 def _example(schema: Schema, schemas: Schema, *, all_fields: bool, level: int = 0) -> Any:
     """Make a value of the schema; of a request's body only with the fields that it must have."""
     plain = _plain(schema, schemas)
-    for each in (schema, plain):
-        if given := _given(each):
-            return given[0]
+    for place in (schema, plain):
+        if examples := _given(place):
+            return examples[0]
     kind = plain.get("type")
     if kind == "object" and level < _DEEPEST:
         properties = plain.get("properties", {})
         required = plain.get("required") or tuple(properties)[:1]
         return {
-            name: _example(each, schemas, all_fields=all_fields, level=level + 1)
-            for name, each in properties.items()
+            name: _example(schema_of, schemas, all_fields=all_fields, level=level + 1)
+            for name, schema_of in properties.items()
             if all_fields or name in required
         }
     if kind == "array":
@@ -274,9 +279,9 @@ def _simple_example(schema: Schema, plain: Schema) -> Any:
 
 
 def _curl(method: str, address: str, parameters: Iterable[Field], body: Content | None) -> str:
-    required = [given for given in parameters if given.place == "query" and given.is_required]
+    required = [field for field in parameters if field.place == "query" and field.is_required]
     if required:
-        address += "?" + "&".join(f"{given.name}=…" for given in required)
+        address += "?" + "&".join(f"{field.name}=…" for field in required)
     parts = ["curl", '-H "Authorization: Bearer $CUEBASE_TOKEN"']
     if method != "get":
         parts.insert(1, f"-X {method.upper()}")

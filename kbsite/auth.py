@@ -141,7 +141,7 @@ class CallerMiddleware(MiddlewareMixin):
     """
 
     def process_request(self, request: Any) -> None:
-        actors.found_by(lambda: actor_of(request))
+        actors.resolve_with(lambda: actor_of(request))
         session = getattr(request, "session", None)
         # A quoted cookie can carry NUL, which PostgreSQL refuses in a query.
         if session is not None and "\0" in (session.session_key or ""):
@@ -155,7 +155,7 @@ class CallerMiddleware(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if request.path_info.startswith("/api/") and response.status_code in (401, 403):
             _challenge(request, response)
-        actors.found_by(Actor)  # the thread goes on to others
+        actors.resolve_with(Actor)  # the thread goes on to others
         return response
 
 

@@ -60,7 +60,9 @@ class CallLimitMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         """Refuse a request over a limit."""
         line = f"{request.method} {request.path_info}"
-        policies = [each for each in POLICIES if each.most and each.requests.fullmatch(line)]
+        policies = [
+            policy for policy in POLICIES if policy.most and policy.requests.fullmatch(line)
+        ]
         who = _name(request) if policies else ""
         request.standings = {}
         for policy in policies if who else ():
@@ -74,8 +76,8 @@ class CallLimitMiddleware(MiddlewareMixin):
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Say what is left."""
         standings: dict[Policy, Standing | None] = getattr(request, "standings", {})
-        known = {policy.name: (policy.most, now) for policy, now in standings.items() if now}
-        for name, value in rate_limits.headers(known).items():
+        by_name = {policy.name: (policy.most, now) for policy, now in standings.items() if now}
+        for name, value in rate_limits.headers(by_name).items():
             response[name] = value
         return response
 

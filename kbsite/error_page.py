@@ -22,10 +22,10 @@ def describe(
     error: KnowledgeBaseError, headers: Iterable[tuple[bytes, bytes]]
 ) -> tuple[str, bytes]:
     """Return the content type and the body of the answer to a request with these headers."""
-    sent = {name: value.decode("latin-1") for name, value in headers}
-    is_part = b"hx-request" in sent
-    if is_part or "text/html" in sent.get(b"accept", ""):
-        language = _language(sent.get(b"accept-language", ""))
+    decoded = {name: value.decode("latin-1") for name, value in headers}
+    is_part = b"hx-request" in decoded
+    if is_part or "text/html" in decoded.get(b"accept", ""):
+        language = _language(decoded.get(b"accept-language", ""))
         return HTML, _page(error.message, error.hint, language, is_part)
     return TEXT, f"{error.message} {error.hint}".encode()
 

@@ -261,10 +261,10 @@ class ErrorMiddleware(MiddlewareMixin):
 
 def drf_exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Return problem details for the content API; browsable pages embed them."""
-    known = _known(exception)
-    if known is None:
+    expected = _known(exception)
+    if expected is None:
         return None
-    data = problem(known) if isinstance(known, KnowledgeBaseError) else known
+    data = problem(expected) if isinstance(expected, KnowledgeBaseError) else expected
     renderer = getattr(context["request"], "accepted_renderer", None)
     as_page = renderer is not None and renderer.media_type == "text/html"
     headers = {"WWW-Authenticate": CHALLENGE} if data["status"] == 401 else {}

@@ -56,8 +56,8 @@ class Option:
         try:
             value = read()
         except ValueError as error:
-            given = env.str(self.name) if text is None else text
-            raise self.refusal(repr(given), _EXPECTED[kind]) from error
+            entry = env.str(self.name) if text is None else text
+            raise self.refusal(repr(entry), _EXPECTED[kind]) from error
         if kind in (int, float) and not least <= value <= most:
             raise self.refusal(
                 value, f"{least} " + ("or more" if most == math.inf else f"to {most}")

@@ -65,10 +65,10 @@ def after_link(request: HttpRequest, user: User) -> str:
 
     Whoever runs the server is led on: each of its starts prints a link.
     """
-    wanted = next_page(request)
+    page = next_page(request)
     if user.last_login or user.has_usable_password() or user.is_superuser:
-        return wanted
-    return f"{reverse('choose-password')}?{urlencode({'next': wanted})}"
+        return page
+    return f"{reverse('choose-password')}?{urlencode({'next': page})}"
 
 
 def next_page(request: HttpRequest, *, default: str = "library") -> str:

@@ -43,19 +43,19 @@ def headers(standings: Mapping[str, tuple[int, Standing]]) -> dict[str, str]:
     if not standings:
         return {}
     limits = (f'"{name}";q={most};w=60' for name, (most, _) in standings.items())
-    left = (f'"{name}";r={now.left};t={now.seconds}' for name, (_, now) in standings.items())
-    return {"RateLimit-Policy": ", ".join(limits), "RateLimit": ", ".join(left)}
+    remaining = (f'"{name}";r={now.left};t={now.seconds}' for name, (_, now) in standings.items())
+    return {"RateLimit-Policy": ", ".join(limits), "RateLimit": ", ".join(remaining)}
 
 
-def count(what: str, who: str, *, allowed: RateLimitItem, message: str) -> Standing | None:
+def count(kind: str, who: str, *, allowed: RateLimitItem, message: str) -> Standing | None:
     """Count one action of a caller. Raises Throttled, with the time to wait.
 
     If the counter cannot be reached, everything passes.
     """
     limiter = _limiter(settings.CELERY_BROKER_URL)
     try:
-        is_allowed = limiter.hit(allowed, what, who)
-        window = limiter.get_window_stats(allowed, what, who)
+        is_allowed = limiter.hit(allowed, kind, who)
+        window = limiter.get_window_stats(allowed, kind, who)
     except limiter.storage.base_exceptions:
         logger.exception("the rate limit's counter cannot be reached")
         return None

@@ -73,9 +73,9 @@ def show_media(request: HttpRequest, link_id: UUID, source_id: UUID) -> HttpResp
     return response
 
 
-def _count(request: HttpRequest, what: str = "shared links", most: RateLimitItem = LOOKS) -> None:
+def _count(request: HttpRequest, kind: str = "shared links", most: RateLimitItem = LOOKS) -> None:
     rate_limits.count(
-        what,
+        kind,
         rate_limits.address_of(request),
         allowed=most,
         message="Too many shared links were opened from this address.",

@@ -84,9 +84,9 @@ def remember_browser(response: HttpResponse, name: str) -> None:
     )
 
 
-def _count(what: str, who: str, allowed: int) -> None:
+def _count(kind: str, who: str, allowed: int) -> None:
     rate_limits.count(
-        f"sign-in by {what}",
+        f"sign-in by {kind}",
         who,
         allowed=RateLimitItemPerMinute(allowed, MINUTES),
         message="There were too many attempts to sign in.",

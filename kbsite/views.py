@@ -114,12 +114,12 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
 @login_not_required
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Lead to the sign-in page. Raises PermissionDenied for users without access to the admin."""
-    wanted = passwords.next_page(request, default="admin:index")
+    page = passwords.next_page(request, default="admin:index")
     if not request.user.is_authenticated:
-        return redirect_to_login(wanted)
+        return redirect_to_login(page)
     if not admin.site.has_permission(request):
         raise PermissionDenied
-    return redirect(wanted)
+    return redirect(page)
 
 
 @require_safe
@@ -290,10 +290,10 @@ def _error_template(request: HttpRequest) -> str:
 
 
 def _shown(result: health.HealthCheck, *, is_told: bool) -> dict[str, str]:
-    shown = {"name": result.name, "state": result.state}
+    record = {"name": result.name, "state": result.state}
     if result.state != "ok":
-        shown["code"] = result.code
-    return {**shown, "detail": result.detail, "hint": result.hint} if is_told else shown
+        record["code"] = result.code
+    return {**record, "detail": result.detail, "hint": result.hint} if is_told else record
 
 
 def _download(name: str, content: bytes) -> HttpResponse:

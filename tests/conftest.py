@@ -70,14 +70,14 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Repeat what tests recorded as ``told``: scores that are more than passed or failed."""
+    """Repeat what tests recorded as ``score``: figures that are more than passed or failed."""
     for report in terminalreporter.getreports("passed"):
-        for told in (
+        for score in (
             value
             for name, value in report.user_properties
-            if name == "told" and report.when == "call"
+            if name == "score" and report.when == "call"
         ):
-            terminalreporter.write_line(str(told))
+            terminalreporter.write_line(str(score))
 
 
 @pytest.fixture(scope="session")
@@ -118,7 +118,7 @@ def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[No
 @pytest.fixture(autouse=True)
 def nobody_acts() -> None:
     """Forget who acted last: a request that a test made by itself has no response that does."""
-    actors.found_by(Actor)
+    actors.resolve_with(Actor)
 
 
 @pytest.fixture
@@ -198,15 +198,15 @@ def fake_models(settings: Any, fresh_registry: None) -> None:
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that a model was asked to embed."""
-    asked: list[str] = []
+    received: list[str] = []
     real = HashEmbedder.embed_documents
 
     def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
-        asked.extend(texts)
+        received.extend(texts)
         return real(self, texts)
 
     monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
-    return asked
+    return received
 
 
 @pytest.fixture

@@ -58,9 +58,9 @@ WRONG = {
 
 def unfinished(rows: Rows) -> dict[str, list[tuple[Any, ...]]]:
     """Return the work that has not ended."""
-    return {what: found for what, sql in UNFINISHED.items() if (found := rows(sql))}
+    return {what: faulty for what, sql in UNFINISHED.items() if (faulty := rows(sql))}
 
 
 def contradictions(rows: Rows) -> dict[str, list[tuple[Any, ...]]]:
     """Return what is wrong in a library in which all work has ended; nothing if all is well."""
-    return {what: found for what, sql in WRONG.items() if (found := rows(sql))}
+    return {what: faulty for what, sql in WRONG.items() if (faulty := rows(sql))}

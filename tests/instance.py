@@ -69,7 +69,7 @@ class Instance:
     def python(self, code: str) -> str:
         """Run code in a process that is set up; returns what it prints."""
         script = f"from kbsite import boot\nboot.boot()\n{code}"
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", script],
             cwd=ROOT,
             env=self.environment,
@@ -78,8 +78,8 @@ class Instance:
             timeout=240,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     def json(self, code: str) -> Any:
         """Run code that prints JSON, and return it read."""
@@ -159,14 +159,14 @@ def redis_server(folder: Path, *, port: int = 0) -> Iterator[tuple["subprocess.P
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def _listens(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PATIENCE) -> Any:

@@ -77,7 +77,7 @@ class Serving:
         return self.log.read_text() if self.log.exists() else ""
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run(
+        process = subprocess.run(
             [*self._program, *arguments],
             cwd=self._folder,
             env=self.environment,
@@ -86,8 +86,8 @@ class Serving:
             timeout=120,
             check=False,
         )
-        assert done.returncode == code, done.stderr
-        return done
+        assert process.returncode == code, process.stderr
+        return process
 
     def json(self, *arguments: str) -> Any:
         done = self.kb(*arguments, "--json")

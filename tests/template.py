@@ -52,10 +52,10 @@ def copy_to(home: Path) -> None:
 @cache
 def _digest() -> str:
     files = sorted(path for pattern in MADE_BY for path in ROOT.glob(pattern))
-    told = hashlib.sha256(f"{sys.version}\n{os.getuid()}\n".encode())
+    digest = hashlib.sha256(f"{sys.version}\n{os.getuid()}\n".encode())
     for file in files:
-        told.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
-    return told.hexdigest()[:16]
+        digest.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _forget_others() -> None:

@@ -519,12 +519,12 @@ def _stamp(ms: int) -> str:
 
 
 def _playlist_page(standin: YouTubeStandIn, playlist_id: str) -> Answer:
-    found = standin.playlists.get(playlist_id) or (
+    videos = standin.playlists.get(playlist_id) or (
         standin.uploads(f"UC{playlist_id[2:]}") if playlist_id.startswith("UU") else None
     )
-    if found is None:
+    if videos is None:
         return _page({"ytInitialData": _alert("The playlist does not exist.")})
-    title, video_ids = found
+    title, video_ids = videos
     items = {
         "playlistVideoListRenderer": {
             "playlistId": playlist_id,
@@ -576,10 +576,10 @@ def _items(
 
 def _continuation(standin: YouTubeStandIn, token: str) -> dict[str, Any]:
     playlist_id, _, first = token.partition(":")
-    found = standin.playlists.get(playlist_id) or standin.uploads(f"UC{playlist_id[2:]}")
-    if not found or not first.isdigit():
+    videos = standin.playlists.get(playlist_id) or standin.uploads(f"UC{playlist_id[2:]}")
+    if not videos or not first.isdigit():
         return _alert("Unknown continuation.")
-    items = _items(standin, playlist_id, found[1], int(first))
+    items = _items(standin, playlist_id, videos[1], int(first))
     return {
         "onResponseReceivedActions": [
             {"appendContinuationItemsAction": {"continuationItems": items}}
@@ -600,10 +600,12 @@ def _channel_page(standin: YouTubeStandIn, segments: list[str]) -> Answer:
     items = [
         {
             "richItemRenderer": {
-                "content": {"videoRenderer": {"videoId": each, "title": {"runs": [{"text": each}]}}}
+                "content": {
+                    "videoRenderer": {"videoId": video_id, "title": {"runs": [{"text": video_id}]}}
+                }
             }
         }
-        for each in video_ids[:_PAGE]
+        for video_id in video_ids[:_PAGE]
     ]
     command = {"commandMetadata": {"webCommandMetadata": {"url": f"/{name}/videos"}}}
     tab = {

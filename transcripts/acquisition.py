@@ -198,8 +198,8 @@ def perform(pk: int) -> Job | None:
     job = Job.objects.filter(pk=pk, state=Job.State.QUEUED).first()
     if job is None:
         return None
-    with job.hold() as held:
-        if held and (current := Job.objects.ready().filter(pk=pk).first()):
+    with job.hold() as is_held:
+        if is_held and (current := Job.objects.ready().filter(pk=pk).first()):
             _work(current)
             return current
     return job
@@ -228,9 +228,9 @@ def _work(job: Job) -> None:
 
 
 def _recover(job: Job) -> bool:
-    with job.hold() as held:
+    with job.hold() as is_held:
         # Read again under the lock: the job may have ended since it was selected.
-        if not held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
+        if not is_held or not Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).exists():
             return False
         if job.attempts >= Job.MAX_CRASHES:
             job.fail(

@@ -23,7 +23,7 @@ def current() -> Actor:
     return _find.get()()
 
 
-def found_by(find: Callable[[], Actor]) -> None:
+def resolve_with(find: Callable[[], Actor]) -> None:
     """Let a function say who acts, when somebody asks: from now on, in this context."""
     _find.set(find)
 

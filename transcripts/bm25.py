@@ -251,8 +251,8 @@ class Index:
 
     def _term(self, word: str) -> _Term | None:
         """Return a term. Cache frequent ones: packing them takes longest, and they recur."""
-        if kept := self._kept.get(word):
-            return kept
+        if cached := self._kept.get(word):
+            return cached
         positions, frequencies = (
             self._character_postings(word) if is_lone(word) else self._postings(word)
         )

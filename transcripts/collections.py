@@ -200,11 +200,11 @@ def _clean(name: str) -> str:
 
 def _free_slug(name: str) -> str:
     stem = slugify(name)[:50] or "collection"
-    taken = set(Collection.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+    slugs = set(Collection.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     return next(
         slug
-        for number in range(1, len(taken) + 2)
-        if (slug := stem if number == 1 else f"{stem}-{number}") not in taken
+        for number in range(1, len(slugs) + 2)
+        if (slug := stem if number == 1 else f"{stem}-{number}") not in slugs
     )
 
 

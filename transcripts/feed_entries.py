@@ -68,8 +68,11 @@ def unseen(feed: Feed, video_ids: Sequence[str]) -> list[str]:
     """
     videos = Video.objects.filter(collection=feed.collection, youtube_id__in=video_ids)
     jobs = Job.objects.filter(feed=feed, kind=Job.Kind.VIDEO, target__in=video_ids)
-    seen = {*videos.values_list("youtube_id", flat=True), *jobs.values_list("target", flat=True)}
-    return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in seen]
+    existing = {
+        *videos.values_list("youtube_id", flat=True),
+        *jobs.values_list("target", flat=True),
+    }
+    return [video_id for video_id in dict.fromkeys(video_ids) if video_id not in existing]
 
 
 def store(feed: Feed, listing: Listing) -> None:

@@ -51,14 +51,14 @@ def candidates(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     A second file of the same name gets a folder of its own: browsers drop the folders.
     """
     count: Counter[str] = Counter()
-    kept = []
+    files = []
     for written, data in uploads:
         printable = "".join(filter(str.isprintable, written.replace("\\", "/")))
         name = printable.strip("/")[:LONGEST_NAME]
         if is_candidate(name):
             count[name] += 1
-            kept.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
-    return kept
+            files.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))
+    return files
 
 
 def select(names: Iterable[str]) -> list[SelectedFile]:

@@ -115,10 +115,10 @@ class SharedForm(forms.Form):
         return address[:2048], values.get("title") or ""
 
 
-def is_text(what: str) -> bool:
+def is_text(text: str) -> bool:
     """Return whether something pasted is a text rather than addresses."""
-    words = what.split()
-    is_short = len(words) < FEW_WORDS and "\n" not in what.strip()
+    words = text.split()
+    is_short = len(words) < FEW_WORDS and "\n" not in text.strip()
     return not is_short and not all(_is_address(word) for word in words)
 
 

@@ -267,9 +267,11 @@ def _choose(transcripts: Sequence[Transcript], track: str) -> Transcript | None:
 
 
 def _names(transcripts: Sequence[Transcript]) -> list[str]:
-    known = [row for row in transcripts if row.language]
-    names = [row.language if _choose(known, row.language) == row else row.track for row in known]
-    return sorted(names) + ["unknown"] * (len(known) < len(transcripts))
+    labelled = [row for row in transcripts if row.language]
+    names = [
+        row.language if _choose(labelled, row.language) == row else row.track for row in labelled
+    ]
+    return sorted(names) + ["unknown"] * (len(labelled) < len(transcripts))
 
 
 # The digest is part of each key, so that a transcript that changed is read anew.

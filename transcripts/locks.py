@@ -71,10 +71,10 @@ def release_connection() -> None:
 
 def is_held(lock: Lock, key: int) -> bool:
     """Return whether any session holds the lock."""
-    return key in held(lock)
+    return key in held_keys(lock)
 
 
-def held(lock: Lock) -> list[int]:
+def held_keys(lock: Lock) -> list[int]:
     """Return the second keys with which sessions hold the lock, this session included."""
     with connection.cursor() as cursor:
         cursor.execute(

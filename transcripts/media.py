@@ -80,9 +80,9 @@ def keep_for(job: Job, file: IO[bytes], *, name: str) -> None:
 
 def hand_over(job: Job, captions_name: str, video: Video) -> None:
     """Give a recording the file that was sent beside its captions, if there was one."""
-    wanted = recording_name(captions_name)
+    expected = recording_name(captions_name)
     for media in MediaFile.objects.filter(job=job):
-        if recording_name(media.name) == wanted:
+        if recording_name(media.name) == expected:
             MediaFile.objects.filter(video=video).delete()
             media.video, media.job = video, None
             media.save(update_fields=["video", "job"])
@@ -90,14 +90,14 @@ def hand_over(job: Job, captions_name: str, video: Video) -> None:
 
 def drop(job: Job) -> None:
     """Delete the files whose captions could not be read, and say so with the job."""
-    left = MediaFile.objects.filter(job=job)
+    remaining = MediaFile.objects.filter(job=job)
     problems = {
         media.name: MediaWithoutCaptions(f"The captions of “{media.name}” could not be read.")
-        for media in left
+        for media in remaining
     }
     if problems:
         job.add_problems(problems)
-        left.delete()
+        remaining.delete()
 
 
 def find(video: Video) -> MediaFile:

@@ -103,9 +103,9 @@ def read(
         )
         return _reading(cues, ReadingMode.FULL, cues, text=text, size=size, warning=warning)
     preview = cut_at_word(text, limits.preview_length)
-    shown = _cues_within(cues, len(preview))
+    visible = _cues_within(cues, len(preview))
     cut = f"{preview}…" if len(preview) < len(text) else text
-    return _reading(cues, ReadingMode.PREVIEW, shown, text=cut, size=size, hints=HINTS)
+    return _reading(cues, ReadingMode.PREVIEW, visible, text=cut, size=size, hints=HINTS)
 
 
 def chunks(cues: Sequence[Cue], *, seconds: int) -> list[TimeChunk]:
@@ -150,12 +150,12 @@ def _range(cues: Sequence[Cue], *, start: float | None, end: float | None, size:
             f"The start is beyond the end of the transcript, which is {clock(duration)} long.",
             hint=limit if duration else "The transcript is empty.",
         )
-    shown = tuple(
+    visible = tuple(
         cue
         for cue in cues
         if cue.start < last * 1000 and (cue.end > first * 1000 or cue.start >= first * 1000)
     )
-    return _reading(cues, ReadingMode.RANGE, shown, text=full_text(shown), size=size)
+    return _reading(cues, ReadingMode.RANGE, visible, text=full_text(visible), size=size)
 
 
 def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
@@ -171,13 +171,13 @@ def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
 
 
 def _reading(
-    cues: Sequence[Cue], mode: ReadingMode, shown: Sequence[Cue], *, size: int, **values: Any
+    cues: Sequence[Cue], mode: ReadingMode, visible: Sequence[Cue], *, size: int, **values: Any
 ) -> Reading:
     return Reading(
         mode=mode,
-        start=shown[0].start / 1000 if shown else 0.0,
-        end=shown[-1].end / 1000 if shown else 0.0,
-        cues=tuple(shown),
+        start=visible[0].start / 1000 if visible else 0.0,
+        end=visible[-1].end / 1000 if visible else 0.0,
+        cues=tuple(visible),
         total_characters=sum(len(cue.text) + 1 for cue in cues) - 1 if cues else 0,
         total_chunks=len(group_by_time(cues, size)),
         chunk_size=size,
@@ -207,13 +207,13 @@ def cut_at_word(text: str, length: int) -> str:
 
 
 def _cues_within(cues: Sequence[Cue], characters: int) -> tuple[Cue, ...]:
-    shown: list[Cue] = []
+    visible: list[Cue] = []
     for cue in cues:
         if characters <= 0:
             break
-        shown.append(cue)
+        visible.append(cue)
         characters -= len(cue.text) + 1
-    return tuple(shown)
+    return tuple(visible)
 
 
 def _checked(seconds: float) -> float:

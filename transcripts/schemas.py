@@ -24,9 +24,9 @@ class Shape(BaseModel):
     )
 
     @classmethod
-    def parse(cls, shown: Any) -> Self:
+    def parse(cls, data: Any) -> Self:
         """Read what a door showed, by the names and in the units of the shape itself."""
-        return cls.model_validate(shown, by_name=True, by_alias=False, context=SHOWN)
+        return cls.model_validate(data, by_name=True, by_alias=False, context=SHOWN)
 
 
 SHOWN: Final = "shown"  # the context in which times are seconds already

@@ -265,10 +265,10 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
 
 def _without_edited(video: Video, values: dict[str, Any]) -> dict[str, Any]:
     """Keep what a person wrote; tags that something is added with join those."""
-    kept = {name: value for name, value in values.items() if name not in video.edited}
+    remaining = {name: value for name, value in values.items() if name not in video.edited}
     if "tags" in values and "tags" in video.edited:
-        kept["tags"] = clean_tags([*video.tags, *values["tags"]])
-    return kept
+        remaining["tags"] = clean_tags([*video.tags, *values["tags"]])
+    return remaining
 
 
 def _video_values(metadata: Metadata) -> dict[str, Any]:

@@ -54,16 +54,16 @@ def matched_spans(text: str, query: str, language: str = "") -> list[tuple[int, 
     In order, without overlap. Spans count characters of the given text, also where folding
     changes lengths ("ß", "İ", "ﬁ"), and never separate a letter from its marks.
     """
-    wanted = frozenset(stems(query_counts(query), language))
+    query_stems = frozenset(stems(query_counts(query), language))
     spans: list[tuple[int, int]] = []
     if text.isascii():
         for match in _LONG.finditer(_fold(text)):
-            if stem(match.group(), language) in wanted:
+            if stem(match.group(), language) in query_stems:
                 _join_span(spans, *match.span())
         return spans
     folded, owners = _fold_aligned(text)
     for token, start, stop in _scan(folded):
-        if stem(token, language) in wanted:
+        if stem(token, language) in query_stems:
             _join_span(spans, owners[start][0], owners[stop - 1][1])
     return spans
 

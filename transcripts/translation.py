@@ -41,8 +41,8 @@ def _value(value: str) -> str:
 @cache
 def _sentences(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Return patterns of English sentences and their translations, the longest first."""
-    known = sorted(_with_values(language), key=lambda pair: len(pair[0]), reverse=True)
-    return [(_pattern(english), sentence) for english, sentence in known]
+    pairs = sorted(_with_values(language), key=lambda pair: len(pair[0]), reverse=True)
+    return [(_pattern(english), sentence) for english, sentence in pairs]
 
 
 def _with_values(language: str) -> Iterator[tuple[str, str]]:
@@ -54,14 +54,14 @@ def _with_values(language: str) -> Iterator[tuple[str, str]]:
 
 def _pattern(english: str) -> re.Pattern[str]:
     parts = _PLACE.split(english)  # text and numbers in turns
-    seen: set[str] = set()
+    parts_seen: set[str] = set()
     pattern = ""
     for index, part in enumerate(parts):
         if not index % 2:
             pattern += re.escape(part)
-        elif part in seen:
+        elif part in parts_seen:
             pattern += f"(?P=value{part})"
         else:
-            seen.add(part)
+            parts_seen.add(part)
             pattern += f"(?P<value{part}>.+?)"
     return re.compile(pattern, re.DOTALL)

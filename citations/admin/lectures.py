@@ -95,8 +95,8 @@ class LectureSessionAdmin(RecordAdmin):
     @admin.display(description=_("outcomes of its windows"))
     def outcomes(self, session: Any) -> str:
         counts = lecture_report.statistics(session).outcomes
-        known = ((label, counts.get(value)) for value, label in WindowOutcome.choices)
-        return ", ".join(f"{label}: {count:,}" for label, count in known if count) or "–"
+        counted = ((label, counts.get(value)) for value, label in WindowOutcome.choices)
+        return ", ".join(f"{label}: {count:,}" for label, count in counted if count) or "–"
 
     @admin.display(description=_("stages (ms)"))
     def stage_times(self, session: Any) -> str:

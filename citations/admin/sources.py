@@ -63,7 +63,9 @@ class SourceAdmin(RecordAdmin):
     @admin.action(description=_("Index again, from the text on"), permissions=["work"])
     def index_again(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         anew = Source.start_anew
-        self.work_on(request, queryset, anew, done=_("will be indexed again"), most=QUEUED_AT_ONCE)
+        self.work_on(
+            request, queryset, anew, outcome=_("will be indexed again"), most=QUEUED_AT_ONCE
+        )
         dispatch()
 
     @admin.action(description=_("Try again now"), permissions=["work"])

@@ -82,12 +82,12 @@ class EmbeddingSpaceAdmin(RecordAdmin):
 
     @admin.action(description=_("Move the library to this model"), permissions=["work"])
     def move(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, _begin, done=_("migration is under way"), most=1)
+        self.work_on(request, queryset, _begin, outcome=_("migration is under way"), most=1)
         dispatch()
 
     @admin.action(description=_("Give up the migration to this model"), permissions=["work"])
     def give_up(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, migration.cancel, done=_("given up"), most=1)
+        self.work_on(request, queryset, migration.cancel, outcome=_("given up"), most=1)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: Any = None

@@ -55,7 +55,7 @@ class Proof:
         self.milliseconds = 0.0
         self._evidence = {passage.number: passage for passage in evidence}
         self._scope, self._filter = scope, filter
-        self._sources: dict[int, _KnownSource | None] = {}
+        self._sources: dict[int, _SourceText | None] = {}
         self._numbers: dict[tuple[int, Span], int] = {}
         self._searches_left = MAX_SEARCHES
 
@@ -71,9 +71,9 @@ class Proof:
         """Return the number of a match as a citation; 0 if its source is gone."""
         with self._timed():
             key = match.source.pk, match.span
-            known = self._known(match.source.pk)
-            if key not in self._numbers and known:
-                self.quotes.append(_quote(known, match.span, number=len(self.quotes) + 1))
+            source = self._source(match.source.pk)
+            if key not in self._numbers and source:
+                self.quotes.append(_quote(source, match.span, number=len(self.quotes) + 1))
                 self._numbers[key] = len(self.quotes)
             number = self._numbers.get(key, 0)
             self.checks[match.check] = replace(self.checks[match.check], number=number)
@@ -81,20 +81,20 @@ class Proof:
 
     def text(self, match: QuoteMatch) -> str:
         """Return the text of a match's source; empty if the source is gone."""
-        known = self._known(match.source.pk)
-        return known.reading.text if known else ""
+        source = self._source(match.source.pk)
+        return source.reading.text if source else ""
 
     def around(self, passage: Evidence) -> tuple[int, str]:
         """Return the text around a passage, and at which character of the source it begins.
 
         It is the passage's own text if the source has changed since.
         """
-        known = self._current(passage)
+        source = self._current(passage)
         first, last = passage.spans[0][0], passage.spans[-1][1]
-        if known is None:
+        if source is None:
             return first, passage.text[: passage.spans[0][1] - first]
         start = max(0, first - AROUND)
-        return start, known.text((start, last + AROUND))
+        return start, source.text((start, last + AROUND))
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -127,10 +127,10 @@ class Proof:
 
     def _in_passage(self, quote: str, passage: Evidence, *, around: int = 0) -> QuoteMatch | None:
         """Look only into a passage and so many characters around it: its source takes longer."""
-        known = self._current(passage)
-        if known is None:
+        source = self._current(passage)
+        if source is None:
             return None
-        text, first, last = known.reading.text, passage.spans[0][0], passage.spans[-1][1]
+        text, first, last = source.reading.text, passage.spans[0][0], passage.spans[-1][1]
         start, stop = first, last
         if around:
             start = border(text, first - around)
@@ -139,20 +139,20 @@ class Proof:
         span = matching.find(quote, matching.prepare(text[start:stop]), near=near)
         if span is None:
             return None
-        return QuoteMatch(known.source, (span[0] + start, span[1] + start), _citable(passage))
+        return QuoteMatch(source.row, (span[0] + start, span[1] + start), _citable(passage))
 
     def _in_source(self, quote: str, passage: Evidence) -> tuple[Verdict, QuoteMatch | None]:
-        known = self._known(passage.source)
-        if known is None:
+        source = self._source(passage.source)
+        if source is None:
             return Verdict.NOT_FOUND, None
         near = (passage.spans[0][0], passage.spans[-1][1])
-        check = matching.check(quote, source_texts.prepared(known.source), near=near)
+        check = matching.check(quote, source_texts.prepared(source.row), near=near)
         if check.verdict != Verdict.VERBATIM or check.span is None:
             return check.verdict, None
-        is_itself = matching.find(quote, matching.prepare(known.text(check.span)))
+        is_itself = matching.find(quote, matching.prepare(source.text(check.span)))
         if check.negation or not is_itself:
             return Verdict.ALTERED, None
-        return check.verdict, QuoteMatch(known.source, check.span, f"{_citable(passage)} {quote}")
+        return check.verdict, QuoteMatch(source.row, check.span, f"{_citable(passage)} {quote}")
 
     def _anywhere(self, quote: str) -> QuoteMatch | None:
         if not self._searches_left:
@@ -162,38 +162,38 @@ class Proof:
         is_citable = match.verdict == Verdict.VERBATIM and not match.negation
         if not is_citable or match.source is None or match.locator is None:
             return None
-        known = self._known(match.source)
-        if known is None or known.reading.digest != match.digest:
+        source = self._source(match.source)
+        if source is None or source.reading.digest != match.digest:
             return None
-        around = f"{match.text} {match.heading} {known.source.title}"
-        return QuoteMatch(known.source, match.locator.span, around)
+        around = f"{match.text} {match.heading} {source.row.title}"
+        return QuoteMatch(source.row, match.locator.span, around)
 
-    def _current(self, passage: Evidence) -> "_KnownSource | None":
+    def _current(self, passage: Evidence) -> "_SourceText | None":
         """Return a passage's source if its text has not changed since."""
-        known = self._known(passage.source)
-        return known if known and known.reading.digest == passage.digest else None
+        source = self._source(passage.source)
+        return source if source and source.reading.digest == passage.digest else None
 
-    def _known(self, key: int) -> "_KnownSource | None":
+    def _source(self, key: int) -> "_SourceText | None":
         """Return a source with its current text, read once for an answer; None if it is gone."""
         if key not in self._sources:
-            wanted = {key, *(passage.source for passage in self._evidence.values())}
-            missing = wanted - self._sources.keys()
+            keys = {key, *(passage.source for passage in self._evidence.values())}
+            missing = keys - self._sources.keys()
             visible = Source.objects.visible(self._scope)
             related = visible.select_related("collection", "video__media", "transcript")
             rows = related.in_bulk(missing)
-            self._sources |= {pk: _KnownSource(rows[pk]) if pk in rows else None for pk in missing}
+            self._sources |= {pk: _SourceText(rows[pk]) if pk in rows else None for pk in missing}
         return self._sources[key]
 
 
 @dataclass(frozen=True)
-class _KnownSource:
+class _SourceText:
     """A source and its text, which is read when it is first needed."""
 
-    source: Source
+    row: Source
 
     @cached_property
     def reading(self) -> SourceText:
-        return source_texts.of(self.source)
+        return source_texts.of(self.row)
 
     def text(self, span: Span) -> str:
         return self.reading.text[span[0] : span[1]]
@@ -204,21 +204,21 @@ def _citable(passage: Evidence) -> str:
     return f"{passage.text} {passage.heading} {passage.origin.title}"
 
 
-def _quote(known: _KnownSource, span: Span, *, number: int) -> Quote:
-    reading = known.reading
+def _quote(source: _SourceText, span: Span, *, number: int) -> Quote:
+    reading = source.reading
     locator = reading.locate(span)
     prefix, suffix = reading.around(span)
     return Quote(
         number=number,
-        source=known.source.pk,
-        origin=known.source.origin,
+        source=source.row.pk,
+        origin=source.row.origin,
         locator=locator,
-        text=known.text(span),
+        text=source.text(span),
         prefix=prefix,
         suffix=suffix,
         digest=reading.digest,
         heading=reading.heading_at(span[0]),
-        link=known.source.path_to(locator),
+        link=source.row.path_to(locator),
     )
 
 

@@ -95,8 +95,8 @@ def model() -> str:
 
 
 def _group(signs: Mapping[str, float]) -> str:
-    known = [group for names, group in _GROUPS.items() if all(name in signs for name in names)]
-    return "+".join(["always", *known])
+    present = [group for names, group in _GROUPS.items() if all(name in signs for name in names)]
+    return "+".join(["always", *present])
 
 
 @lru_cache(maxsize=2)

@@ -137,11 +137,11 @@ def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
     """Return passages as evidence, without those of a source that was chunked anew meanwhile."""
     rows = Chunk.objects.filter(pk__in=[passage.chunk for passage in passages]).order_by()
     columns = ("pk", "ordinal", "source_id", "source__digest")
-    known = {pk: row for pk, *row in rows.values_list(*columns)}
+    by_id = {pk: row for pk, *row in rows.values_list(*columns)}
     chunks: list[ChunkEvidence] = []
     for passage in passages:
-        if passage.chunk in known:
-            ordinal, source, digest = known[passage.chunk]
+        if passage.chunk in by_id:
+            ordinal, source, digest = by_id[passage.chunk]
             evidence = Evidence(
                 number=0,
                 source=source,
@@ -170,14 +170,14 @@ def _defining(
     """
     answer = answer_types.expected(question)
     best = max((passage.score for passage in others), default=1.0)
-    known = {(passage.source, passage.spans) for passage in others}
+    places = {(passage.source, passage.spans) for passage in others}
     chunks = chunk_evidence(
         [passage for passage in passages if _has_definition(answer, passage.text)]
     )
     new = [
         replace(chunk.evidence, score=min(best, chunk.evidence.score))
         for chunk in chunks
-        if (chunk.evidence.source, chunk.evidence.spans) not in known
+        if (chunk.evidence.source, chunk.evidence.spans) not in places
     ]
     return new[:_DEFINING]
 

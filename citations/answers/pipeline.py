@@ -229,10 +229,10 @@ def _is_covered(
     a question about itself as a whole.
     """
     texts = [passage.text for passage in evidence]
-    known = {word for text in texts for word in stems(text)}
+    vocabulary = {word for text in texts for word in stems(text)}
     for part in parts:
-        wanted = set(stems(part.text))
-        if part.is_of_the_whole or 2 * len(wanted & known) >= len(wanted):
+        subject = set(stems(part.text))
+        if part.is_of_the_whole or 2 * len(subject & vocabulary) >= len(subject):
             return True
         nearness = rate(part.text, texts) if rate and texts else None
         if nearness is not None and max(nearness) >= NEAR:
@@ -321,9 +321,9 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
     is_whole = len(draft.missing) < len(attempt.route.parts)
     missing = draft.missing if attempt.is_supported or not is_whole else [full_question]
     headings = {part.heading for part in _parts(attempt)}
-    what = "more information" if draft.repeats else "information"
+    noun = "more information" if draft.repeats else "information"
     refusals = (
-        f"I cannot find {what} about {named(text)} in the sources."
+        f"I cannot find {noun} about {named(text)} in the sources."
         for text in dict.fromkeys(missing)
         if sections.heading(text) not in headings
     )

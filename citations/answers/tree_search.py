@@ -285,14 +285,14 @@ def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
     """Leave out summaries that repeat the sentences of better passages."""
     distinct: list[Evidence] = []
     for passage in evidence:
-        known = [
+        spans = [
             span
             for other in distinct
             if other.source == passage.source and (other.level or passage.level)
             for span in other.spans
         ]
         length = sum(last - first for first, last in passage.spans)
-        if _overlap(passage.spans, known) < MAX_OVERLAP * length:
+        if _overlap(passage.spans, spans) < MAX_OVERLAP * length:
             distinct.append(passage)
     return distinct
 

@@ -180,8 +180,10 @@ def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str
 def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool:
     """Tell whether a rewriting keeps the question's words, and takes its others from the turns."""
     new, old = set(stems(text)), set(stems(question))
-    known = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
-    return bool(new) and len(new & known) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
+    vocabulary = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
+    return (
+        bool(new) and len(new & vocabulary) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
+    )
 
 
 def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
@@ -223,8 +225,10 @@ def _titles(scope: Scope, filter: Filter, question: str) -> list[tuple[int, str]
     is_possible = Q(asked__icontains=F("title"))
     for word in named_sources.title_words(question):
         is_possible |= Q(title__icontains=word)
-    asked = Value(question, output_field=TextField())
-    rows = matching(scope, filter).alias(asked=asked).filter(is_possible, chunk_count__gt=0)
+    question_value = Value(question, output_field=TextField())
+    rows = (
+        matching(scope, filter).alias(asked=question_value).filter(is_possible, chunk_count__gt=0)
+    )
     titles = list(rows.order_by("pk").values_list("pk", "title")[: MAX_TITLES + 1])
     return titles if len(titles) <= MAX_TITLES else []
 

@@ -170,7 +170,7 @@ def _heading(task: WritingTask, part: QuestionPart) -> str:
 def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, heading: str) -> Writing:
     is_overview, before = extract.part.breadth == Breadth.BROAD, len(draft.claims)
     for pick in extract.picks:
-        known = len(proof.quotes)
+        count = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if match and (number := proof.number(match)):
             text = " ".join(pick.text.split())
@@ -183,7 +183,7 @@ def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, headi
                 heading=heading,
             )
             draft = replace(draft, claims=(*draft.claims, claim))
-            yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[known:]))
+            yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[count:]))
     return draft
 
 
@@ -258,14 +258,14 @@ class _ModelWriter:
         waiting: list[Claim] = []  # unsupported claims wait for a supported one
         for draft in output_parser.parse_drafts(pieces):
             written.append(draft.text)
-            known = len(self._proof.quotes)
+            count = len(self._proof.quotes)
             if isinstance(draft, UnansweredPart):
                 self._missing.append(self._unanswered(draft))
             else:
                 waiting += self._verified(draft)
             if any(claim.is_supported for claim in (*self._claims, *waiting)):
                 self._claims += waiting
-                quotes = tuple(self._proof.quotes[known:])
+                quotes = tuple(self._proof.quotes[count:])
                 yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
                 waiting = []
         return "\n".join(written)
@@ -366,8 +366,10 @@ class _ModelWriter:
     def _remarks(self, basis: Draft, error: ModelError | None) -> tuple[str, ...]:
         name = self._llm.name
         if error:
-            begun = "The answer breaks off" if self._claims else "These are the sources' sentences"
-            return (f"{begun}: {name} failed. {error.message} {error.hint}".rstrip(),)
+            outcome = (
+                "The answer breaks off" if self._claims else "These are the sources' sentences"
+            )
+            return (f"{outcome}: {name} failed. {error.message} {error.hint}".rstrip(),)
         if self._has_answered:
             return ()
         proves = "is new and can be verified" if basis.repeats else "can be verified"

@@ -62,18 +62,18 @@ router = Router(tags=["conversations"])
     response=responses({202: ArchiveOut}, 404, 409),
     summary="Put everything into one ZIP",
 )
-def add_archive(request: Request, sent: ArchiveIn) -> Status[Archive]:
+def add_archive(request: Request, body: ArchiveIn) -> Status[Archive]:
     """Begin a ZIP of all that you may read, or of some sources; while the same is being made, that
     is returned.
     """
     request.caller.require_write()
-    chosen = [find_source(request.access, reference) for reference in sent.source_id]
+    chosen = [find_source(request.access, reference) for reference in body.source_id]
     archive = archives.request(
         request.access,
         request.caller.user,
-        collection=sent.collection,
+        collection=body.collection,
         sources=chosen,
-        with_media=sent.with_media,
+        with_media=body.with_media,
     )
     if archive.sent_at is None:
         send_archive(archive)

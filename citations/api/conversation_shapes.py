@@ -44,7 +44,7 @@ class AskIn(Schema):
     keep: bool = Field(True, description="Keep the answer among your conversations.")
 
     @model_validator(mode="after")
-    def one_of_two(self) -> Self:
+    def check_alternatives(self) -> Self:
         if self.conversation_id and (self.collection or not self.keep):
             raise ValueError("a conversation has its own collection and keeps its questions")
         return self

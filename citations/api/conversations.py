@@ -46,31 +46,31 @@ logger = logging.getLogger(__name__)
     openapi_extra={"responses": _EVENTS},
     summary="Ask the library",
 )
-def ask(request: Request, sent: shapes.AskIn, wanted: Query[shapes.StreamIn]) -> Any:
+def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> Any:
     """Answer a question from the sources, or say that they hold no answer.
 
     Each claim has quotes that were found word for word. A token that may only read is enough, even
     to keep the answer, which only you can see.
     """
-    if sent.keep:
+    if body.keep:
         scope, user = request.access, request.caller.user
-        if sent.conversation_id is None:
+        if body.conversation_id is None:
             answer = questions.ask_first(
-                scope, user, sent.question, collection=sent.collection, sources=sent.sources
+                scope, user, body.question, collection=body.collection, sources=body.sources
             )
         else:
-            conversation = _find(request, sent.conversation_id)
+            conversation = _find(request, body.conversation_id)
             answer = questions.ask(
-                scope, user, conversation, sent.question, sources=sent.sources or None
+                scope, user, conversation, body.question, sources=body.sources or None
             )
-        return _answer(request, answer, stream=wanted.stream)
+        return _answer(request, answer, stream=query.stream)
     filter = Filter(
-        collections=(sent.collection,) if sent.collection else (), sources=tuple(sent.sources)
+        collections=(body.collection,) if body.collection else (), sources=tuple(body.sources)
     )
     steps = answer_pipeline.ask(
-        request.access, sent.question, filter=filter, user=request.caller.user
+        request.access, body.question, filter=filter, user=request.caller.user
     )
-    return _respond(request, steps, None, stream=wanted.stream)
+    return _respond(request, steps, None, stream=query.stream)
 
 
 @router.get(
@@ -92,11 +92,11 @@ def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
     openapi_extra={"responses": _EVENTS},
     summary="Answer a question again",
 )
-def ask_again(request: Request, answer_id: shapes.AnswerId, wanted: Query[shapes.StreamIn]) -> Any:
+def ask_again(request: Request, answer_id: shapes.AnswerId, query: Query[shapes.StreamIn]) -> Any:
     """Answer a question again and replace its answer, which stays if answering fails."""
     answer = _find_writable(request, answer_id)
     again = questions.ask_again(request.access, request.caller.user, answer)
-    return _answer(request, again, stream=wanted.stream)
+    return _answer(request, again, stream=query.stream)
 
 
 @router.put(
@@ -105,11 +105,11 @@ def ask_again(request: Request, answer_id: shapes.AnswerId, wanted: Query[shapes
     summary="Rate an answer",
 )
 def put_feedback(
-    request: Request, answer_id: shapes.AnswerId, sent: shapes.FeedbackIn
+    request: Request, answer_id: shapes.AnswerId, body: shapes.FeedbackIn
 ) -> shapes.FeedbackIn:
     """Rate an answer as helpful or not, or take the rating back."""
-    questions.rate(_find_writable(request, answer_id), sent.feedback)
-    return sent
+    questions.rate(_find_writable(request, answer_id), body.feedback)
+    return body
 
 
 @router.get(
@@ -131,11 +131,11 @@ def get_quotation(request: Request, quotation_id: shapes.QuotationId) -> Quote:
     summary="List conversations",
 )
 def list_conversations(
-    request: Request, wanted: Query[shapes.ConversationsIn]
+    request: Request, query: Query[shapes.ConversationsIn]
 ) -> conversations.ConversationPage:
     """List your conversations, pinned and then latest first, with those shared with you."""
     return conversations.list_conversations(
-        request.access, request.caller.user, **wanted.model_dump()
+        request.access, request.caller.user, **query.model_dump()
     )
 
 
@@ -157,12 +157,12 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
     summary="Rename, pin or share a conversation",
 )
 def change_conversation(
-    request: Request, conversation_id: shapes.ConversationId, sent: shapes.ConversationChangeIn
+    request: Request, conversation_id: shapes.ConversationId, body: shapes.ConversationChangeIn
 ) -> Conversation:
     """Change what is sent. A shared conversation is read by all who may read its collection."""
     request.caller.require_write()
     conversation = _find(request, conversation_id)
-    conversations.change(conversation, **sent.model_dump())
+    conversations.change(conversation, **body.model_dump())
     return conversation
 
 
@@ -196,11 +196,11 @@ _FILES: Final = {
     summary="Download a conversation",
 )
 def export_conversation(
-    request: Request, conversation_id: shapes.ConversationId, wanted: Query[shapes.ExportIn]
+    request: Request, conversation_id: shapes.ConversationId, query: Query[shapes.ExportIn]
 ) -> HttpResponse:
     """Return a conversation with its citations, or the bibliography of its sources, as a file."""
     conversation = _find_readable(request, conversation_id)
-    file = notebook_export.export(request.access, conversation, wanted.format)
+    file = notebook_export.export(request.access, conversation, query.format)
     headers = {"Content-Disposition": content_disposition_header(True, file.name) or ""}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 

@@ -137,14 +137,10 @@ router = Router(tags=["conversations"])
 
 
 @router.get("highlights", response=responses({200: HighlightsOut}, 404), summary="List highlights")
-def list_highlights(request: Request, wanted: Query[HighlightsIn]) -> HighlightsOut:
+def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsOut:
     """List your highlights and those that are shared with you, latest first."""
     page = highlights.list_highlights(
-        request.access,
-        request.caller.user,
-        wanted.filter(),
-        offset=wanted.offset,
-        limit=wanted.limit,
+        request.access, request.caller.user, query.filter(), offset=query.offset, limit=query.limit
     )
     return HighlightsOut.model_validate(page)
 
@@ -154,20 +150,20 @@ def list_highlights(request: Request, wanted: Query[HighlightsIn]) -> Highlights
     response=responses({200: HighlightOut, 201: HighlightOut}, 404),
     summary="Highlight a passage",
 )
-def add_highlight(request: Request, sent: HighlightIn) -> Status[HighlightOut]:
+def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
     """Highlight the words of a source. The same passage again changes what is added to it (200)."""
     request.caller.require_write()
-    selected = SelectedText(exact=sent.quote, prefix=sent.prefix, suffix=sent.suffix)
-    kept = highlights.keep(
+    selected = SelectedText(exact=body.quote, prefix=body.prefix, suffix=body.suffix)
+    highlight = highlights.keep(
         request.access,
         request.caller.user,
-        str(sent.source_id),
+        str(body.source_id),
         selected,
-        sent.notes(),
-        start=None if sent.start is None else round(sent.start * 1000),
-        page=sent.page,
+        body.notes(),
+        start=None if body.start is None else round(body.start * 1000),
+        page=body.page,
     )
-    return _located(request, kept.placed, 201 if kept.is_new else 200)
+    return _located(request, highlight.placed, 201 if highlight.is_new else 200)
 
 
 _TEXTS: Final = ("text/csv", "text/markdown", "application/zip", "application/vnd.anki")
@@ -186,12 +182,12 @@ _FILES: Final = {
     openapi_extra={"responses": _FILES},
     summary="Download highlights",
 )
-def export_highlights(request: Request, wanted: Query[HighlightExportIn]) -> HttpResponse:
+def export_highlights(request: Request, query: Query[HighlightExportIn]) -> HttpResponse:
     """Return highlights for Obsidian (ZIP of Markdown; of one source the file), Readwise (CSV),
     Anki (apkg) or as Web Annotations (JSON-LD).
     """
     exported = highlight_export.export(
-        request.access, request.caller.user, wanted.filter(), wanted.format
+        request.access, request.caller.user, query.filter(), query.format
     )
     headers = {"Content-Disposition": content_disposition_header(True, exported.name) or ""}
     with exported.file as file:
@@ -201,13 +197,13 @@ def export_highlights(request: Request, wanted: Query[HighlightExportIn]) -> Htt
 @router.post(
     "highlights/import", response=responses({200: ImportOut}, 413), summary="Import Web Annotations"
 )
-def import_highlights(request: Request, sent: AnnotationsIn) -> ImportReport:
+def import_highlights(request: Request, body: AnnotationsIn) -> ImportReport:
     """Highlight what the annotations of a page quote, in sources that you may read.
 
     What finds no place is told, and the rest is kept.
     """
     request.caller.require_write()
-    annotations, ignored = web_annotations.read_json({"items": sent.items})
+    annotations, ignored = web_annotations.read_json({"items": body.items})
     return annotation_import.import_annotations(
         request.access, request.caller.user, annotations, ignored=ignored
     )
@@ -230,11 +226,11 @@ def get_highlight(request: Request, highlight_id: HighlightId) -> HighlightOut:
     summary="Change a highlight",
 )
 def put_highlight(
-    request: Request, highlight_id: HighlightId, sent: HighlightNotesIn
+    request: Request, highlight_id: HighlightId, body: HighlightNotesIn
 ) -> HighlightOut:
     """Replace colour, note, tags and whether it is shared or a card, of a highlight of yours."""
     placed = _find_own(request, highlight_id)
-    highlights.change(request.access, placed.row, sent.notes())
+    highlights.change(request.access, placed.row, body.notes())
     return HighlightOut.model_validate(placed)
 
 

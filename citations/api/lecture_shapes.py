@@ -99,7 +99,7 @@ class SegmentsIn(Schema):
     )
 
     @model_validator(mode="after")
-    def one_of_two(self) -> Self:
+    def check_alternatives(self) -> Self:
         if bool(self.segments) == bool(self.text.strip()):
             raise ValueError("give either segments or text")
         return self

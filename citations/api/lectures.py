@@ -34,14 +34,14 @@ router = Router(tags=["lectures"])
 @router.post(
     "sessions", response=responses({201: shapes.SessionOut}, 404), summary="Start a lecture"
 )
-def begin_session(request: Request, sent: shapes.SessionIn) -> Status[LectureSession]:
+def begin_session(request: Request, body: shapes.SessionIn) -> Status[LectureSession]:
     """Start a lecture that cites sources of a collection: of speech that you send, or a video."""
     request.caller.require_write()
     transcript = None
-    if sent.video_id:
-        video = library.find_video(request.access, sent.video_id)
-        transcript = library.find_transcript(video, language=sent.track)
-    about = sent.model_dump(include={"title", "collection", "sources", "language"})
+    if body.video_id:
+        video = library.find_video(request.access, body.video_id)
+        transcript = library.find_transcript(video, language=body.track)
+    about = body.model_dump(include={"title", "collection", "sources", "language"})
     session = lecture_sessions.start(
         request.access, request.caller.user, transcript=transcript, **about
     )
@@ -53,10 +53,10 @@ def begin_session(request: Request, sent: shapes.SessionIn) -> Status[LectureSes
 
 @router.get("sessions", response=responses({200: shapes.SessionsOut}, 404), summary="List lectures")
 def list_sessions(
-    request: Request, wanted: Query[shapes.SessionsIn]
+    request: Request, query: Query[shapes.SessionsIn]
 ) -> lecture_sessions.SessionPage:
     """List the lectures of your collections, newest first."""
-    page = lecture_sessions.list_sessions(request.access, **wanted.model_dump())
+    page = lecture_sessions.list_sessions(request.access, **query.model_dump())
     _prefetch(page.sessions)
     return page
 
@@ -91,7 +91,7 @@ def delete_session(request: Request, session_id: shapes.SessionId) -> Status[Any
     summary="Send speech",
 )
 def add_segments(
-    request: Request, session_id: shapes.SessionId, sent: shapes.SegmentsIn
+    request: Request, session_id: shapes.SessionId, body: shapes.SegmentsIn
 ) -> Status[Any]:
     """Take segments of speech, in any order and any number of times.
 
@@ -99,7 +99,7 @@ def add_segments(
     """
     session = _find_writable(request, session_id)
     return _submit(
-        speech.say(session, sent.text) if sent.text else speech.push(session, sent.utterances)
+        speech.say(session, body.text) if body.text else speech.push(session, body.utterances)
     )
 
 
@@ -109,14 +109,14 @@ def add_segments(
     summary="Replay a recording up to a time",
 )
 def replay_session(
-    request: Request, session_id: shapes.SessionId, sent: shapes.PositionIn
+    request: Request, session_id: shapes.SessionId, body: shapes.PositionIn
 ) -> Status[Any]:
     """Take the recording's speech up to a position; at its end the lecture ends.
 
     An earlier position changes nothing.
     """
     session = _find_writable(request, session_id)
-    return _submit(speech.advance(session, milliseconds(sent.position)))
+    return _submit(speech.advance(session, milliseconds(body.position)))
 
 
 @router.post(
@@ -137,7 +137,7 @@ def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     response=responses({200: shapes.WindowCitationsOut}, 404, 409, 413),
     summary="Cite for one window",
 )
-def query_window(request: Request, response: HttpResponse, sent: shapes.WindowIn) -> dict[str, Any]:
+def query_window(request: Request, response: HttpResponse, body: shapes.WindowIn) -> dict[str, Any]:
     """Return the citations for one window of speech. The same text and index return the same.
 
     An index of another text, or of a window of the lecture's own speech, is refused (409). The
@@ -146,9 +146,9 @@ def query_window(request: Request, response: HttpResponse, sent: shapes.WindowIn
     request.caller.require_write()
     result = lecture_worker.query(
         request.access,
-        lecture_sessions.find_session(request.access, sent.session_id, write=True),
-        sent.transcript_text,
-        sent.window_index,
+        lecture_sessions.find_session(request.access, body.session_id, write=True),
+        body.transcript_text,
+        body.window_index,
     )
     if result.note:
         response["Cuebase-Note"] = quote(result.note, safe=_PLAIN)
@@ -175,13 +175,13 @@ def get_citation(request: Request, citation_id: shapes.CitationId) -> Citation:
     summary="List a lecture's citations",
 )
 def list_citations(
-    request: Request, session_id: shapes.SessionId, wanted: Query[shapes.CitationsIn]
+    request: Request, session_id: shapes.SessionId, query: Query[shapes.CitationsIn]
 ) -> dict[str, Any]:
     """List a lecture's citations by window and rank."""
     session = lecture_sessions.find_session(request.access, session_id)
-    citations = lecture_sessions.citations_of(session).filter(window_index__gte=wanted.from_window)
-    total, end = citations.count(), wanted.offset + wanted.limit
-    page = list(citations[wanted.offset : end])
+    citations = lecture_sessions.citations_of(session).filter(window_index__gte=query.from_window)
+    total, end = citations.count(), query.offset + query.limit
+    page = list(citations[query.offset : end])
     return {"citations": page, "total": total, "next": end if end < total else None}
 
 
@@ -235,7 +235,7 @@ _EVENTS = {
 def watch_session(
     request: Request,
     session_id: shapes.SessionId,
-    wanted: Query[shapes.EventsIn],
+    query: Query[shapes.EventsIn],
     last_event_id: shapes.LastEventId = None,
 ) -> HttpResponse | StreamingHttpResponse:
     """Stream the events after a number as server-sent events, then new ones as they happen.
@@ -243,7 +243,7 @@ def watch_session(
     The stream ends from time to time: continue with Last-Event-ID.
     """
     session = lecture_sessions.find_session(request.access, session_id)
-    after = wanted.after if last_event_id is None else last_event_id
+    after = query.after if last_event_id is None else last_event_id
     if event_stream.is_over(session, after):
         return HttpResponse(status=204)
     events.require_free(request.caller)

@@ -56,7 +56,7 @@ class NoteIn(NoteText):
     answer_id: UUID | None = Field(None, description="Keep this answer of yours instead of a text.")
 
     @model_validator(mode="after")
-    def one_of_two(self) -> Self:
+    def check_alternatives(self) -> Self:
         if self.answer_id and self.text.strip():
             raise ValueError("give either a text or an answer")
         return self
@@ -85,10 +85,10 @@ class NoteOut(Shape):
     @classmethod
     def read(cls, note: Note, user: Any) -> "NoteOut":
         """Return a note as a user sees it: only the owner of its answer sees which it is."""
-        shown = cls.model_validate(note)
+        result = cls.model_validate(note)
         if note.answer is None or note.answer.conversation.owner_id != user.pk:
-            shown.answer_id = None
-        return shown
+            result.answer_id = None
+        return result
 
 
 class NotesOut(Shape):
@@ -103,17 +103,17 @@ router = Router(tags=["conversations"])
 
 
 @router.get("notes", response=responses({200: NotesOut}, 404), summary="List notes")
-def list_notes(request: Request, wanted: Query[NotesIn]) -> NotesOut:
+def list_notes(request: Request, query: Query[NotesIn]) -> NotesOut:
     """List the notes of your collections, latest first."""
-    page = notes.list_notes(request.access, **wanted.model_dump())
-    shown = [NoteOut.read(note, request.caller.user) for note in page.notes]
-    return NotesOut(notes=shown, total=page.total, next=page.next)
+    page = notes.list_notes(request.access, **query.model_dump())
+    listed = [NoteOut.read(note, request.caller.user) for note in page.notes]
+    return NotesOut(notes=listed, total=page.total, next=page.next)
 
 
 @router.post(
     "notes", response=responses({200: NoteOut, 201: NoteOut}, 404, 409), summary="Keep a note"
 )
-def add_note(request: Request, sent: NoteIn) -> Status[NoteOut]:
+def add_note(request: Request, body: NoteIn) -> Status[NoteOut]:
     """Keep a text, or an answer of yours with its citations, in a collection.
 
     Everybody who may read the collection sees it. An answer is kept once: sent again, it returns
@@ -121,14 +121,14 @@ def add_note(request: Request, sent: NoteIn) -> Status[NoteOut]:
     """
     request.caller.require_write()
     user = request.caller.user
-    if sent.answer_id is None:
+    if body.answer_id is None:
         note = notes.pin(
-            request.access, user, collection=sent.collection, title=sent.title, text=sent.text
+            request.access, user, collection=body.collection, title=body.title, text=body.text
         )
         return _created(request, note, 201)
-    answer = notebook_answers.find_answer(request.access, user, sent.answer_id)
-    kept = notes.keep(request.access, user, answer, collection=sent.collection, title=sent.title)
-    return _created(request, kept.note, 201 if kept.is_new else 200)
+    answer = notebook_answers.find_answer(request.access, user, body.answer_id)
+    result = notes.keep(request.access, user, answer, collection=body.collection, title=body.title)
+    return _created(request, result.note, 201 if result.is_new else 200)
 
 
 @router.get("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Read a note")
@@ -138,10 +138,10 @@ def get_note(request: Request, note_id: NoteId) -> NoteOut:
 
 
 @router.put("notes/{note_id}", response=responses({200: NoteOut}, 404), summary="Change a note")
-def put_note(request: Request, note_id: NoteId, sent: NoteText) -> NoteOut:
+def put_note(request: Request, note_id: NoteId, body: NoteText) -> NoteOut:
     """Replace a note's title and text. Needs the right to change its collection."""
     note = _find_writable(request, note_id)
-    notes.change(note, title=sent.title, text=sent.text)
+    notes.change(note, title=body.title, text=body.text)
     return NoteOut.read(note, request.caller.user)
 
 

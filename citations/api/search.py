@@ -138,16 +138,16 @@ router = Router()
 @router.get(
     "search", response=responses({200: SearchOut}, 404, 409, 503), summary="Search the library"
 )
-def search(request: Request, wanted: Query[LibrarySearchIn]) -> Results:
+def search(request: Request, query: Query[LibrarySearchIn]) -> Results:
     """Find the passages that answer a query best: by words, by meaning, or by both.
 
     To read around a passage, open its link or read its transcript.
     """
-    options = wanted.model_dump(include={"mode", "limit", "explain", "rerank"})
+    options = query.model_dump(include={"mode", "limit", "explain", "rerank"})
     return search_pipeline.search(
         request.access,
-        wanted.q,
-        filter=wanted.filter,
+        query.q,
+        filter=query.filter,
         user=request.caller.user,
         for_readers=True,
         **options,
@@ -174,29 +174,29 @@ def index_source(request: Request, source_id: SourceId) -> Status[Source]:
 
 
 @router.get("marks", response=responses({200: MarksOut}), summary="List marks")
-def list_marks(request: Request, wanted: Query[MarksIn]) -> judgments.MarkPage:
+def list_marks(request: Request, query: Query[MarksIn]) -> judgments.MarkPage:
     """List your marks of passages that you may read, latest first."""
-    return judgments.list_marks(request.access, request.caller.user, **wanted.model_dump())
+    return judgments.list_marks(request.access, request.caller.user, **query.model_dump())
 
 
 @router.put("marks", response=responses({200: MarkOut}, 404), summary="Mark a hit")
-def put_mark(request: Request, sent: MarkIn) -> dict[str, Any]:
+def put_mark(request: Request, body: MarkIn) -> dict[str, Any]:
     """Mark whether a hit answers the query. `kb eval` measures with your marks."""
     request.caller.require_write()
-    judgments.mark(request.access, request.caller.user, sent.query, sent.chunk, right=sent.right)
-    return {"query": judgments.normal(sent.query), "chunk": sent.chunk, "right": sent.right}
+    judgments.mark(request.access, request.caller.user, body.query, body.chunk, right=body.right)
+    return {"query": judgments.normal(body.query), "chunk": body.chunk, "right": body.right}
 
 
 @router.delete("marks", response=responses({204: None}, 404), summary="Take a mark back")
-def delete_mark(request: Request, sent: Query[MarkedIn]) -> Status[Any]:
+def delete_mark(request: Request, query: Query[MarkedIn]) -> Status[Any]:
     """Delete your mark of a hit; without one, nothing changes."""
     request.caller.require_write()
-    judgments.mark(request.access, request.caller.user, sent.query, sent.chunk, right=None)
+    judgments.mark(request.access, request.caller.user, query.query, query.chunk, right=None)
     return Status(204, None)
 
 
 @router.post("verify", response=responses({200: QuoteCheckOut}, 404), summary="Check a quote")
-def verify_quote(request: Request, sent: VerifyIn) -> VerifiedQuote:
+def verify_quote(request: Request, body: VerifyIn) -> VerifiedQuote:
     """Say whether a quote is in a source word for word, and at which second or page."""
-    filter = Filter(collections=tuple(sent.collection))
-    return verification.verify(request.access, sent.quote, source=sent.source_id, filter=filter)
+    filter = Filter(collections=tuple(body.collection))
+    return verification.verify(request.access, body.quote, source=body.source_id, filter=filter)

@@ -72,18 +72,18 @@ def list_shared_links(request: Request) -> dict[str, Any]:
 @router.post(
     "shared-links", response=responses({201: SharedLinkOut}, 404, 409), summary="Share by a link"
 )
-def add_shared_link(request: Request, sent: SharedLinkIn) -> Status[SharedLink]:
+def add_shared_link(request: Request, body: SharedLinkIn) -> Status[SharedLink]:
     """Make a link to a highlight, an answer, a page or a clip, where owners allow links."""
     request.caller.require_write()
     target = ShareTarget(
-        highlight=sent.highlight_id or "",
-        answer=sent.answer_id or "",
-        source=sent.source_id or "",
-        page=sent.page,
-        start=milliseconds(sent.start),
-        end=milliseconds(sent.end),
+        highlight=body.highlight_id or "",
+        answer=body.answer_id or "",
+        source=body.source_id or "",
+        page=body.page,
+        start=milliseconds(body.start),
+        end=milliseconds(body.end),
     )
-    terms: dict[str, Any] = {"days": sent.days, "plays_file": sent.plays_file}
+    terms: dict[str, Any] = {"days": body.days, "plays_file": body.plays_file}
     link = shared_links.share(request.access, request.caller.user, target, **terms)
     request.answer["Location"] = "/api/v1/shared-links"
     return Status(201, link)

@@ -21,7 +21,7 @@ from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, activity, library, media
-from transcripts.api.endpoints import Request, add_one, contents
+from transcripts.api.endpoints import Request, add_video_or_text, contents
 from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
@@ -57,10 +57,10 @@ class SourcesIn(Schema):
 
 
 @router.get("sources", response=responses({200: SourcesOut}, 404), summary="List sources")
-def list_sources(request: Request, wanted: Query[SourcesIn]) -> SourcePage:
+def list_sources(request: Request, query: Query[SourcesIn]) -> SourcePage:
     """List what can be searched, newest first, and how far it is indexed."""
-    filter = Filter(sources=tuple(wanted.source_id), collections=tuple(wanted.collection))
-    options = wanted.model_dump(include={"words", "state", "offset", "limit"})
+    filter = Filter(sources=tuple(query.source_id), collections=tuple(query.collection))
+    options = query.model_dump(include={"words", "state", "offset", "limit"})
     return sources.list_sources(request.access, filter, **options)
 
 
@@ -69,12 +69,12 @@ def list_sources(request: Request, wanted: Query[SourcesIn]) -> SourcePage:
     response=responses({201: StoredOut, 202: JobOut}, 404, 409, 413),
     summary="Add a video, playlist, channel or text",
 )
-def add_source(request: Request, sent: SourceIn) -> Status[Any]:
+def add_source(request: Request, body: SourceIn) -> Status[Any]:
     """Queue a YouTube address (202), or store a text (201).
 
     An address returns its job; if one for the same address is unfinished, that one.
     """
-    return add_one(request, sent)
+    return add_video_or_text(request, body)
 
 
 @router.post(

@@ -238,9 +238,9 @@ def _terms(words: str, language: str) -> list[str]:
     """Split a search into words and quoted phrases, without stop words where there are others."""
     parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
     terms = (" ".join((quoted or word.strip("?!.,;:")).split()) for quoted, word in parts)
-    known = list(dict.fromkeys(filter(None, terms)))
+    distinct = list(dict.fromkeys(filter(None, terms)))
     stops = stop_words(language)
-    return ([term for term in known if term.casefold() not in stops] or known)[:MAX_TERMS]
+    return ([term for term in distinct if term.casefold() not in stops] or distinct)[:MAX_TERMS]
 
 
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')

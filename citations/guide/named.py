@@ -58,11 +58,11 @@ def names(statements: Sequence[Statement], text: str) -> list[Name]:
         and 2 * text.count(name) > lower.count(name.lower())
         and any(words[word.lower()] <= RARELY * words[word] for word in _WORD.findall(name))
     ]
-    kept: list[Name] = []
+    people: list[Name] = []
     for name in sorted(chosen, key=lambda name: (-name.count, name.statement.first)):
-        if not any(name.text in other.text or other.text in name.text for other in kept):
-            kept.append(name)
-    return kept[:NAMES]
+        if not any(name.text in other.text or other.text in name.text for other in people):
+            people.append(name)
+    return people[:NAMES]
 
 
 def numbers(
@@ -77,12 +77,12 @@ def numbers(
         and not statement.commands
         and _counts_something(statement, stops)
     ]
-    best = sorted(able, key=lambda each: -salience(each, counts))[:NUMBERS]
-    return sorted(best, key=lambda each: each.first)
+    best = sorted(able, key=lambda number: -salience(number, counts))[:NUMBERS]
+    return sorted(best, key=lambda number: number.first)
 
 
 def _best(where: Sequence[Statement]) -> Statement:
-    return next((each for each in where if each.standing >= NAME_STANDS), where[0])
+    return next((place for place in where if place.standing >= NAME_STANDS), where[0])
 
 
 def _counts_something(statement: Statement, stops: frozenset[str]) -> bool:
@@ -95,6 +95,6 @@ def _counts_something(statement: Statement, stops: frozenset[str]) -> bool:
 
 
 def _capitals_tell(statements: Sequence[Statement]) -> bool:
-    initials = [letter for each in statements for letter in _WITHIN.findall(each.flat)]
+    initials = [letter for statement in statements for letter in _WITHIN.findall(statement.flat)]
     capitals: int = sum(letter.isupper() for letter in initials)
     return 0 < capitals <= CAPITALS * len(initials)

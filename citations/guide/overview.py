@@ -67,11 +67,11 @@ def choose(
         )
     ]
     chosen: list[Statement] = []
-    for statement in sorted(able, key=lambda each: -worth(each)):
+    for statement in sorted(able, key=lambda statement: -worth(statement)):
         if len(chosen) < SENTENCES and not any(_are_alike(statement, other) for other in chosen):
             chosen.append(statement)
     is_enough = len(chosen) >= FEWEST or any(map(is_opening, chosen))
-    return sorted(chosen, key=lambda each: each.first) if is_enough else []
+    return sorted(chosen, key=lambda statement: statement.first) if is_enough else []
 
 
 def _stands(statement: Statement, least: float) -> bool:

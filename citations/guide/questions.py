@@ -83,11 +83,13 @@ def is_answered(candidate: QuestionCandidate, quote: Span, text: str) -> bool:
     if first >= candidate.within[1] or last <= candidate.within[0]:
         return False
     begin = max(first, candidate.own[1]) if candidate.own else first
-    said = text[begin:last]
-    pieces = [said[start:stop].strip() for start, stop in sentences.split(said)]
+    answer = text[begin:last]
+    pieces = [answer[start:stop].strip() for start, stop in sentences.split(answer)]
     return any(len(piece) >= SAYING and not asks(piece) for piece in pieces)
 
 
 def in_turns(*kinds: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:
     """Take the best of each kind before the second one of any."""
-    return [each for each in chain.from_iterable(zip_longest(*kinds)) if each is not None]
+    return [
+        candidate for candidate in chain.from_iterable(zip_longest(*kinds)) if candidate is not None
+    ]

@@ -109,10 +109,10 @@ def suggested(
 def missing() -> SourceQuerySet:
     """Return the indexed sources without a guide to their text, those added last first."""
     current = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"))
-    done = current.filter(version=VERSION).exclude(made_at=None)
+    guides = current.filter(version=VERSION).exclude(made_at=None)
     given_up = current.filter(version=VERSION, tries__gte=TRIES)
     indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
-    return indexed.filter(~Exists(done), ~Exists(given_up)).order_by("-pk")
+    return indexed.filter(~Exists(guides), ~Exists(given_up)).order_by("-pk")
 
 
 def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:

@@ -117,7 +117,7 @@ def first_place(term: str, text: str) -> Span | None:
 
 def are_alike(term: str, other: str) -> bool:
     """Tell whether two terms differ only in endings, or one contains the other."""
-    mine, its = (set(map(stem, tokenize(each))) for each in (term, other))
+    mine, its = (set(map(stem, tokenize(text))) for text in (term, other))
     return mine <= its or its <= mine
 
 

@@ -186,8 +186,8 @@ _Group: TypeAlias = tuple[str, list[ContextRequest]]  # an excerpt and its piece
 
 def _ask(llm: Llm, title: str, excerpt: str, piece: ContextRequest) -> tuple[str, Usage]:
     text = piece.text[:_MOST_PIECE]
-    done = llm.ask(context_prompt(title=title[:_MOST_TITLE], text=excerpt, piece=text))
-    return clean_context(done.text, piece=text), done.usage
+    reply = llm.ask(context_prompt(title=title[:_MOST_TITLE], text=excerpt, piece=text))
+    return clean_context(reply.text, piece=text), reply.usage
 
 
 def _take(
@@ -250,11 +250,11 @@ def _overhead(pieces: Sequence[ContextRequest]) -> int:
 
 def _middles(text: str, pieces: Sequence[ContextRequest]) -> Iterator[int]:
     """Yield the middle byte of each piece (in order), encoding the text only once."""
-    seen = position = 0
+    end = position = 0
     for piece in pieces:
-        middle = min(len(text), max(seen, (piece.start + piece.end) // 2))
-        position += len(text[seen:middle].encode(errors="replace"))
-        seen = middle
+        middle = min(len(text), max(end, (piece.start + piece.end) // 2))
+        position += len(text[end:middle].encode(errors="replace"))
+        end = middle
         yield position
 
 

@@ -36,7 +36,7 @@ def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
     return lanes.in_turn(
         sources.annotate(**classes),
         classes=list(classes),
-        begun=Source.objects.all(),
+        started=Source.objects.all(),
         names=("added_by", "begun_at"),
         within=(_boolean(~Q(state=State.PENDING)), "pk"),
     )
@@ -67,7 +67,7 @@ def next_beside(source: Source) -> Source | None:
 
 def _next(sources: SourceQuerySet) -> Source | None:
     """Return the first source that no thread or process works on."""
-    return sources.exclude(pk__in=locks.held(Source.LOCK)).first()
+    return sources.exclude(pk__in=locks.held_keys(Source.LOCK)).first()
 
 
 def _boolean(condition: Q) -> "ExpressionWrapper[Q]":

@@ -146,8 +146,8 @@ def remove(source: Source) -> None:
 
 def _take(source: Source, work: Callable[[], None], *, only: tuple[State, ...]) -> bool:
     """Hold a source and work on it, recording errors; return whether that was possible."""
-    with source.hold() as held:
-        if not held:
+    with source.hold() as is_held:
+        if not is_held:
             return False
         try:
             source.refresh_from_db()
@@ -324,7 +324,7 @@ class _Ingest:
     def _replace_chunks(
         self, blocks: list[Block], boundary_model: Embedder | None, chunking: Chunking
     ) -> None:
-        known = source_texts.from_blocks(blocks)
+        source_text = source_texts.from_blocks(blocks)
         sizes = conf.chunk_sizes()
         drafts = chunk(
             blocks,
@@ -333,13 +333,16 @@ class _Ingest:
         )
         chunk_storage.replace_chunks(
             self.source,
-            [replace(draft, sentence_starts=known.sentence_starts(draft.span)) for draft in drafts],
-            digest=known.digest,
+            [
+                replace(draft, sentence_starts=source_text.sentence_starts(draft.span))
+                for draft in drafts
+            ],
+            digest=source_text.digest,
             chunking=chunking,
             split_by=str(sizes),
             contexts_digest="",  # new chunks have none
-            characters=len(known.text),
-            size=len(known.text),
+            characters=len(source_text.text),
+            size=len(source_text.text),
         )
 
     def _between_batches(self, boundary_model: Embedder) -> Embed:

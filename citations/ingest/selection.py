@@ -92,8 +92,8 @@ def tag(selection: ChosenItems, *, add: Sequence[str] = (), remove: Sequence[str
         raise InvalidInput("No tag is named.", hint="Write one, or several with commas.")
     with transaction.atomic():
         for row in _recordings_and_documents(selection):
-            kept = [tag for tag in row.tags if tag not in removed]
-            row.tags = clean_tags([*kept, *added])
+            tags = [tag for tag in row.tags if tag not in removed]
+            row.tags = clean_tags([*tags, *added])
             row.edited = sorted({*row.edited, "tags"})
             row.save(update_fields=["tags", "edited", "updated_at"])
             record(row, "tags")
@@ -178,8 +178,8 @@ def take_back(reference: UUID, *, by: Any) -> int:
 
 def carry_out(deletion: Deletion) -> None:
     """Delete what is still there; whoever began it is the actor."""
-    with deletion.hold() as held:
-        if not held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
+    with deletion.hold() as is_held:
+        if not is_held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
             return
         with actors.acting(_actor(deletion)):
             for video in Video.objects.filter(deletion=deletion.uuid):
@@ -228,5 +228,5 @@ def _is_there(collection: Collection, row: object) -> Conflict:
 
 def record(row: Any, *fields: str) -> None:
     """Tell the audit trail which fields of a recording or document a person changed."""
-    kind, thing = ("video", row.key) if isinstance(row, Video) else ("document", row.uuid)
-    audit.record(Action.CHANGE, kind, thing, collection=row.collection, fields=fields)
+    kind, name = ("video", row.key) if isinstance(row, Video) else ("document", row.uuid)
+    audit.record(Action.CHANGE, kind, name, collection=row.collection, fields=fields)

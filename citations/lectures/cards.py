@@ -42,9 +42,9 @@ class Card:
     @property
     def numbered(self) -> list[Citation]:
         """The shown citations of the first window, which its words carry the numbers of."""
-        shown = {self.best.pk, *(citation.pk for citation in self.others)}
+        pks = {self.best.pk, *(citation.pk for citation in self.others)}
         cited: Sequence[Citation] = getattr(self.first, "cited", ())
-        return [citation for citation in cited if citation.pk in shown]
+        return [citation for citation in cited if citation.pk in pks]
 
     @property
     def time(self) -> str:
@@ -100,20 +100,20 @@ def _groups(session: LectureSession) -> list[list[int]]:
     best = citations_of(session).select_related(None).order_by("window_index", "rank")
     columns = ("window_index", "source_id", "digest", "section_heading", "span_start", "span_end")
     groups: list[list[int]] = []
-    shown: tuple[Any, ...] = ()
+    previous: tuple[Any, ...] = ()
     for index, *passage in best.distinct("window_index").values_list(*columns):
-        if shown and _is_beside(passage, shown):
+        if previous and _is_beside(passage, previous):
             groups[-1].append(index)
         else:
             groups.append([index])
-            shown = tuple(passage)
+            previous = tuple(passage)
     return groups
 
 
-def _is_beside(passage: Sequence[Any], shown: Sequence[Any]) -> bool:
+def _is_beside(passage: Sequence[Any], previous: Sequence[Any]) -> bool:
     """Tell whether a passage is the one shown, or follows or precedes it in the same section."""
     *section, start, end = passage
-    *shown_section, shown_start, shown_end = shown
+    *shown_section, shown_start, shown_end = previous
     gap = max(start, shown_start) - min(end, shown_end)
     return section == shown_section and gap <= BESIDE
 
@@ -144,10 +144,10 @@ def _card(windows: Sequence[Any]) -> Card | None:
 
 def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:
     """Yield the first citation of each other page, or of a recording's passage."""
-    seen = {_passage(best)}
+    passages = {_passage(best)}
     for citation in rest:
-        if _passage(citation) not in seen:
-            seen.add(_passage(citation))
+        if _passage(citation) not in passages:
+            passages.add(_passage(citation))
             yield citation
 
 

@@ -125,8 +125,8 @@ def _fail(run: WindowRun) -> None:
 
 
 def _explain(error: Exception) -> str:
-    known = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
-    return f"{known.message} {known.hint}".strip()
+    problem = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
+    return f"{problem.message} {problem.hint}".strip()
 
 
 def _resolve(runs: Sequence[WindowRun]) -> None:

@@ -76,8 +76,8 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
             Utterance(following + n, cue.text, cue.start, cue.end)
             for n, cue in enumerate(cues[first:until])
         ]
-        made = _add(locked, spoken)
-        return made + _finish(locked) if until == len(cues) else made
+        new_windows = _add(locked, spoken)
+        return new_windows + _finish(locked) if until == len(cues) else new_windows
 
 
 def flush(session: LectureSession) -> list[Window]:
@@ -120,39 +120,41 @@ def _buffer(locked: LectureSession) -> windows.Buffer:
 def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window]:
     """Drop known numbers, keep the first of repeated ones, and store the windows they complete."""
     numbers = [utterance.number for utterance in utterances]
-    known = set(locked.segments.filter(number__in=numbers).values_list("number", flat=True))
+    stored = set(locked.segments.filter(number__in=numbers).values_list("number", flat=True))
     new: dict[int, Utterance] = {}
     for utterance in utterances:
-        if utterance.number not in known:
+        if utterance.number not in stored:
             new.setdefault(utterance.number, utterance)
     segments = [utterance for utterance in new.values() if utterance.text]
     rows = [Segment(session=locked, **asdict(utterance)) for utterance in segments]
     Segment.objects.bulk_create(rows)
-    buffer, made = windows.feed(_buffer(locked), new.values())
-    return _store(locked, buffer, made, [(SEGMENT, asdict(utterance)) for utterance in segments])
+    buffer, new_windows = windows.feed(_buffer(locked), new.values())
+    return _store(
+        locked, buffer, new_windows, [(SEGMENT, asdict(utterance)) for utterance in segments]
+    )
 
 
 def _flush(locked: LectureSession) -> list[Window]:
-    buffer, made = windows.flush(_buffer(locked))
-    return _store(locked, buffer, made, [])
+    buffer, new_windows = windows.flush(_buffer(locked))
+    return _store(locked, buffer, new_windows, [])
 
 
 def _finish(locked: LectureSession) -> list[Window]:
-    made = _flush(locked)
+    new_windows = _flush(locked)
     LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
     publish(locked, [(ENDED, {})])
-    return made
+    return new_windows
 
 
 def _store(
     locked: LectureSession,
     buffer: windows.Buffer,
-    made: Sequence[windows.SpeechWindow],
+    new_windows: Sequence[windows.SpeechWindow],
     events: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> list[Window]:
     """Store windows, numbered by the session, and the buffer; publish segments, then windows."""
     first = locked.window_count
-    columns = [{**asdict(window), "index": first + n} for n, window in enumerate(made)]
+    columns = [{**asdict(window), "index": first + n} for n, window in enumerate(new_windows)]
     rows = [Window(session=locked, **values) for values in columns]
     Window.objects.bulk_create(rows)
     locked.buffer, locked.window_count = buffer.to_json(), first + len(rows)

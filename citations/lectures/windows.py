@@ -117,9 +117,9 @@ def _insert(buffer: Buffer, utterances: Iterable[Utterance]) -> Buffer:
     )
 
 
-def _merge(seen: Sequence[_Range]) -> tuple[_Range, ...]:
+def _merge(stretches: Sequence[_Range]) -> tuple[_Range, ...]:
     ranges: list[_Range] = []
-    for first, last in sorted(seen):
+    for first, last in sorted(stretches):
         if ranges and first <= ranges[-1][1] + 1:
             ranges[-1] = (ranges[-1][0], max(last, ranges[-1][1]))
         else:
@@ -138,9 +138,9 @@ def _count_ready(buffer: Buffer) -> int:
     return len(buffer.fresh)
 
 
-def _is_gap(seen: Sequence[_Range], before: int, after: int) -> bool:
+def _is_gap(ranges: Sequence[_Range], before: int, after: int) -> bool:
     """Say whether a number between two known ones is missing. None is missing before the first."""
-    first_of = next((first for first, last in seen if first <= after <= last), after)
+    first_of = next((first for first, last in ranges if first <= after <= last), after)
     return 0 <= before < first_of
 
 
@@ -164,14 +164,14 @@ def _make_windows(
         for index, (first, stop) in enumerate(groups)
     ]
     start, stop = spans[groups[-1][1] - 1]
-    left = replace(
+    rest = replace(
         buffer,
         index=buffer.index + len(windows),
         overlap=line.between(start, stop),
         fresh=(*line.between(stop, len(line.text)), *buffer.fresh[ready:]),
         reached=max(buffer.reached, *(window.last for window in windows)),
     )
-    return left, windows
+    return rest, windows
 
 
 def _groups(words: Sequence[int], shared: int, *, is_last: bool) -> list[_Group]:

@@ -167,8 +167,8 @@ def rebuild(*, all_sources: bool = False) -> int:
 
 
 def _rebuild(source: Source) -> bool:
-    with source.hold() as held, transaction.atomic():
-        chunks = list(source.chunks.order_by("ordinal")) if held else []
+    with source.hold() as is_held, transaction.atomic():
+        chunks = list(source.chunks.order_by("ordinal")) if is_held else []
         if not chunks:
             return False
         first = index(source.pk, [chunk.indexed_text for chunk in chunks])

@@ -180,14 +180,14 @@ class Words:
     @classmethod
     def build(cls, texts: Iterable[str], language: str = "") -> Self:
         """Tokenize chunks in a language; the slot of a chunk is its index in ``texts``."""
-        lengths, known = array("I"), _Terms(stemmed_as(language))
+        lengths, vocabulary = array("I"), _Terms(stemmed_as(language))
         postings: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         for slot, text in enumerate(texts):
             tokens = tokenize(text)
             lengths.append(len(tokens))
             frequencies: defaultdict[str, int] = defaultdict(int)
             for word, frequency in _counted(tokens, plain=text.isascii()).items():
-                frequencies[known[word]] += frequency
+                frequencies[vocabulary[word]] += frequency
             for term, frequency in frequencies.items():
                 postings[term].extend((slot, frequency))
         terms = sorted(postings)

@@ -108,8 +108,8 @@ def rank(
     for segment, own in sorted(bounded, key=lambda pair: -sum(term.bound for term in pair[1])):
         if own and sum(term.bound for term in own) >= best.least * (1 - _ROUNDING):
             _search(segment, own, corpus, best, allowed(snapshot, segment, terms))
-    known = {term.word for term in corpus.terms}
-    return Ranking(best.hits, tuple(word for word in counts if word not in known))
+    words = {term.word for term in corpus.terms}
+    return Ranking(best.hits, tuple(word for word in counts if word not in words))
 
 
 def explain(
@@ -134,10 +134,10 @@ def table(
     searched, requested = segments(snapshot), np.array(positions, np.int64)
     corpus = statistics(snapshot, searched, counts, by)
     columns = {word: column for column, word in enumerate(counts)}
-    known = {term.word: term.weight for term in corpus.terms}
+    by_word = {term.word: term.weight for term in corpus.terms}
     absent = idf(snapshot.chunks, 0)
     described = WordTable(
-        weights=np.array([times * known.get(word, absent) for word, times in counts.items()]),
+        weights=np.array([times * by_word.get(word, absent) for word, times in counts.items()]),
         frequencies=np.zeros((len(positions), len(counts))),
         scores=np.zeros(len(positions)),
         lengths=np.ones(len(positions)),

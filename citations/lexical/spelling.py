@@ -98,12 +98,12 @@ def _written(terms: Sequence[str], word: str, parts: Sequence[LexicalSegment]) -
     positions = {position for term in terms for position in _sample(term, parts)}
     chunks = Chunk.objects.filter(position__in=positions).order_by("position")
     beginning = re.compile(rf"(?<!\w){re.escape(word[0])}\S*", re.I)
-    wanted = {*terms}
+    words = {*terms}
     return {
         token: term
         for context, text, language in chunks.values_list("context", "text", "source__language")
         for token in tokenize(" ".join(beginning.findall(f"{context} {text}")))
-        if (term := term_of(token, stemmed_as(language))) in wanted
+        if (term := term_of(token, stemmed_as(language))) in words
     }
 
 

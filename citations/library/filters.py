@@ -247,8 +247,8 @@ def _common(scope: Scope, field: str) -> tuple[str, ...]:
 
 
 def _tags(scope: Scope) -> tuple[str, ...]:
-    each = Func(
+    tag = Func(
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
     )
-    tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=each)
+    tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=tag)
     return tuple(tagged.values_list("tag", flat=True).distinct().order_by("tag")[:MOST_FACETS])

@@ -109,7 +109,7 @@ def list_items(
     rows: list[ChosenRow] = list(
         _chosen(branches, listing, reader)[offset - before : offset + limit + 1]
     )
-    shown = rows[before:]
+    page = rows[before:]
     return ItemPage(
         items=tuple(
             load_items(
@@ -118,19 +118,19 @@ def list_items(
         ),
         total=sum(branch.order_by().count() for branch in branches.values()),
         groups=_group_sizes(branches, listing),
-        next=offset + limit if len(shown) > limit else None,
+        next=offset + limit if len(page) > limit else None,
     )
 
 
 def _check(listing: LibraryQuery) -> None:
-    known = {
+    choices = {
         "state": ("", *State.values),
         "kind": ("", *dict(KINDS)),
         "reading": ("", *dict(READING)),
         "sort": (*SORTS, *(f"-{sort}" for sort in SORTS)),
         "group": ("", *GROUPS),
     }
-    for name, values in known.items():
+    for name, values in choices.items():
         if (value := getattr(listing, name)) not in values:
             raise InvalidFilter(
                 f"There is no {name} “{clean(value, 40)}”.",

@@ -102,10 +102,10 @@ def of_videos(scope: Scope, videos: Iterable[int]) -> dict[int, tuple[Source, ..
 def find_document(scope: Scope, reference: str) -> Source | None:
     """Return the document with that id, or None."""
     try:
-        wanted = UUID(reference)
+        key = UUID(reference)
     except ValueError:
         return None
-    return _shown(Source.objects.visible(scope)).filter(uuid=wanted, video=None).first()
+    return _shown(Source.objects.visible(scope)).filter(uuid=key, video=None).first()
 
 
 def count(sources: SourceQuerySet) -> Counts:

@@ -123,8 +123,8 @@ def advance(
     ``ModelError``, and ``MigrationConflict`` if it is guarded and ranks marked hits worse. Stored
     vectors stay, and the error is recorded with the space.
     """
-    with space.hold() as held:
-        if not held:
+    with space.hold() as is_held:
+        if not is_held:
             return False
         space.count_attempt()
         try:

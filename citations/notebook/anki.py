@@ -116,10 +116,10 @@ def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, floa
 
 def _field(text: str) -> str:
     """Escape a text, and the signs that Anki takes for gaps, formulas and sounds; keep lines."""
-    shown = escape(text).replace("\n", "<br>")
+    html = escape(text).replace("\n", "<br>")
     for sign in "{}:[]\\":
-        shown = shown.replace(sign, f"&#{ord(sign)};")
-    return shown
+        html = html.replace(sign, f"&#{ord(sign)};")
+    return html
 
 
 def _stable(name: str) -> int:

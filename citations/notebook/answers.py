@@ -116,9 +116,9 @@ def read(scope: Scope, answers: Iterable[Answer]) -> tuple[AnswerRecord, ...]:
     rows = list(answers)
     quotes = _quotes(scope, rows)
     stored = _numbers(rows)
-    seen = _visible(scope, rows)
+    visible = _visible(scope, rows)
     return tuple(
-        _record(row, _Evident(scope, tuple(quotes[row.pk]), frozenset(stored[row.pk]), seen))
+        _record(row, _Evident(scope, tuple(quotes[row.pk]), frozenset(stored[row.pk]), visible))
         for row in rows
     )
 
@@ -223,7 +223,7 @@ class _Evident:
 def _record(row: Answer, evident: _Evident) -> AnswerRecord:
     trace, is_whole = _trace(row.trace, evident.numbers, evident.seen)
     claims = [claim_ for claim_ in row.claims if evident.shows(row, claim_, is_whole=is_whole)]
-    shown = tuple(
+    visible_claims = tuple(
         Claim(
             text=claim_["text"],
             label=claim_.get("label", ""),
@@ -234,7 +234,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         )
         for claim_ in claims
     )
-    cited = {number for claim in shown for number in claim.citations}
+    cited = {number for claim in visible_claims for number in claim.citations}
     state = state_of(row)
     is_lost = state == AnswerState.FAILED and row.state == AnswerState.RUNNING
     same = (
@@ -245,7 +245,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         id=row.uuid,
         conversation=row.conversation.uuid,
         state=state,
-        claims=shown,
+        claims=visible_claims,
         quotes=evident.quotes,
         gone=tuple(sorted(cited - evident.stored)),
         parts=tuple(AnswerPart(**part) for part in row.parts),
@@ -254,7 +254,7 @@ def _record(row: Answer, evident: _Evident) -> AnswerRecord:
         error=LOST if is_lost else row.error,
         hint=ASK_AGAIN if is_lost else row.hint,
         trace=trace,
-        withheld=len(row.claims) - len(shown),
+        withheld=len(row.claims) - len(visible_claims),
         **{name: getattr(row, name) for name in same},
     )
 
@@ -268,16 +268,16 @@ def _unready(stored: Mapping[str, Any]) -> UnreadySource:
 
 
 def _trace(
-    trace: Mapping[str, Any], numbers: frozenset[int], seen: frozenset[str]
+    trace: Mapping[str, Any], numbers: frozenset[int], visible: frozenset[str]
 ) -> tuple[dict[str, Any], bool]:
     """Return the visible part of a trace, and whether that is all."""
     evidence = trace.get("evidence", [])
-    shown = [passage for passage in evidence if passage["source"] in seen]
-    is_whole = len(shown) == len(evidence)
-    numbers_ = {passage["number"] for passage in shown} | ({0} if is_whole else set())
+    passages = [passage for passage in evidence if passage["source"] in visible]
+    is_whole = len(passages) == len(evidence)
+    numbers_ = {passage["number"] for passage in passages} | ({0} if is_whole else set())
     checks = [
         check
         for check in trace.get("checks", [])
         if check["evidence"] in numbers_ and check["number"] in numbers | {0}
     ]
-    return {**trace, "evidence": shown, "checks": checks} if trace else {}, is_whole
+    return {**trace, "evidence": passages, "checks": checks} if trace else {}, is_whole

@@ -155,7 +155,7 @@ class _Contents:
     def write_highlights(self) -> None:
         rows = self.highlights.order_by("source_id", "span_start", "pk")
         placed = highlights.place(rows.iterator(chunk_size=BATCH))
-        for source, members in groupby(placed, key=lambda each: each.row.source):
+        for source, members in groupby(placed, key=lambda highlight: highlight.row.source):
             text = obsidian.of_source(source, [*members])
             self.write_file("Highlights", source.title, [text])
         with self.open("highlights.jsonld") as file:

@@ -40,8 +40,8 @@ def bibtex(works: Iterable[Work]) -> str:
 
 def keys(works: Sequence[Work]) -> list[str]:
     """Return distinct citation keys: author, year and first long title word, in ASCII."""
-    made: dict[str, int] = {}
-    return [_distinct(_stem(work), made) for work in works]
+    counts: dict[str, int] = {}
+    return [_distinct(_stem(work), counts) for work in works]
 
 
 def _item(work: Work, key: str) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def list_conversations(
     """Return the user's and shared conversations with all ``words`` in the title: the user's
     pinned ones first. ``own``: the user's alone, in order of time. Raises ``CollectionNotFound``.
     """
-    known = Conversation.objects
-    conversations = known.of(scope, user) if own else known.readable(scope, user)
+    manager = Conversation.objects
+    conversations = manager.of(scope, user) if own else manager.readable(scope, user)
     if collection:
         conversations = conversations.filter(collection=library.find_collection(scope, collection))
     for word in clean(words, MAX_WORDS).split()[:10]:
@@ -155,8 +155,8 @@ def _find_sources(scope: Scope, target: Collection | None, references: Sequence[
 def _ids(scope: Scope, references: tuple[str, ...]) -> Iterator[UUID]:
     """Yield the ids of sources; references that are ids, as pages send them, need one query."""
     ids = {uuid_of(reference) for reference in references}
-    known = set(Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True))
-    yield from known
-    others = tuple(reference for reference in references if uuid_of(reference) not in known)
+    visible = set(Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True))
+    yield from visible
+    others = tuple(reference for reference in references if uuid_of(reference) not in visible)
     if others:
         yield from matching(scope, Filter(sources=others)).values_list("uuid", flat=True)

@@ -48,7 +48,9 @@ def list_entries(
     highlight_rows = Highlight.objects.select_related(*highlights.DETAILS).in_bulk(
         [pk for _, pk, is_note in page if not is_note]
     )
-    placed = {each.row.pk: each for each in highlights.place(highlight_rows.values())}
+    placed = {
+        highlight.row.pk: highlight for highlight in highlights.place(highlight_rows.values())
+    }
     entries = [note_rows.get(pk) if is_note else placed.get(pk) for _, pk, is_note in page[:limit]]
     return EntryPage(
         entries=tuple(entry for entry in entries if entry is not None),

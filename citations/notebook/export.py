@@ -205,8 +205,8 @@ def _section_html(section: Section[Claim], anchors: Mapping[int, SafeString]) ->
     heading = format_html('<h3 dir="auto">{}</h3>', section.heading) if section.heading else ""
     paragraphs = [_paragraph(claims, anchors) for claims in _paragraphs(section.claims)]
     unanswered = format_html("<em>{}</em>", UNANSWERED)
-    shown = ((paragraph,) for paragraph in paragraphs or [unanswered])
-    return format_html("{}{}", heading, format_html_join("", '<p dir="auto">{}</p>', shown))
+    rows = ((paragraph,) for paragraph in paragraphs or [unanswered])
+    return format_html("{}{}", heading, format_html_join("", '<p dir="auto">{}</p>', rows))
 
 
 def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> SafeString:
@@ -224,8 +224,8 @@ def _paragraph(claims: Iterable[Claim], anchors: Mapping[int, SafeString]) -> Sa
 
 
 def _anchors(claim: Claim, anchors: Mapping[int, SafeString]) -> SafeString:
-    known = ((anchors[number],) for number in claim.citations if number in anchors)
-    return format_html_join("", "{}", known)
+    links = ((anchors[number],) for number in claim.citations if number in anchors)
+    return format_html_join("", "{}", links)
 
 
 def _json(visible: _VisibleConversation) -> str:

@@ -136,8 +136,10 @@ def keep(
         if other.locator is not None and other.locator.span == span:
             _write(other.row, {**anchor, **columns})
             return KeptHighlight(placed=_place(other.row), is_new=False)
-    made = Highlight.objects.create(source=row, author=user, **anchor, **columns)
-    return KeptHighlight(placed=PlacedHighlight(row=made, locator=made.locator), is_new=True)
+    highlight = Highlight.objects.create(source=row, author=user, **anchor, **columns)
+    return KeptHighlight(
+        placed=PlacedHighlight(row=highlight, locator=highlight.locator), is_new=True
+    )
 
 
 def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
@@ -189,14 +191,14 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
     for word in clean(filter.words, 1_000).split()[:10]:
         has_word = Q(quote__icontains=word) | Q(note__icontains=word)
         rows = rows.filter(has_word | Q(source__title__icontains=word))
-    wanted: dict[str, Any] = {"author": user} if filter.own else {}
-    wanted |= {"color": filter.color} if filter.color else {}
-    wanted |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}
-    wanted |= {"is_card": True} if filter.cards else {}
-    wanted |= {"created_at__gte": _midnight(filter.since)} if filter.since else {}
+    conditions: dict[str, Any] = {"author": user} if filter.own else {}
+    conditions |= {"color": filter.color} if filter.color else {}
+    conditions |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}
+    conditions |= {"is_card": True} if filter.cards else {}
+    conditions |= {"created_at__gte": _midnight(filter.since)} if filter.since else {}
     if filter.until and filter.until < date.max:
-        wanted["created_at__lt"] = _midnight(filter.until + timedelta(days=1))
-    return rows.filter(**wanted).order_by("-created_at", "-pk")
+        conditions["created_at__lt"] = _midnight(filter.until + timedelta(days=1))
+    return rows.filter(**conditions).order_by("-created_at", "-pk")
 
 
 def list_highlights(
@@ -209,12 +211,12 @@ def list_highlights(
 ) -> HighlightPage:
     """Return a page of highlights. Raises what ``matching`` raises."""
     rows = matching(scope, user, filter)
-    shown = list(rows[offset : offset + limit + 1])
+    page = list(rows[offset : offset + limit + 1])
     return HighlightPage(
-        highlights=tuple(_place(row) for row in shown[:limit]),
+        highlights=tuple(_place(row) for row in page[:limit]),
         total=rows.count(),
         cards=rows.filter(is_card=True).count(),
-        next=offset + limit if len(shown) > limit else None,
+        next=offset + limit if len(page) > limit else None,
     )
 
 
@@ -231,9 +233,12 @@ def in_source(
         there = Q(span_start__lt=within[1], span_end__gt=within[0])
         rows = rows.filter(there | ~Q(digest=source.digest))
     rows = rows.select_related("author").order_by("span_start", "pk")[:MOST_IN_SOURCE]
-    placed = [each for each in _in_text(source, rows) if _is_within(each, within)]
+    placed = [highlight for highlight in _in_text(source, rows) if _is_within(highlight, within)]
     return tuple(
-        sorted(placed, key=lambda each: each.locator.span if each.locator else _AT_THE_END)
+        sorted(
+            placed,
+            key=lambda highlight: highlight.locator.span if highlight.locator else _AT_THE_END,
+        )
     )
 
 
@@ -241,16 +246,20 @@ def count_in_source(scope: Scope, user: User | None, source: Source) -> int:
     return Highlight.objects.readable(scope, user).filter(source=source).count()
 
 
-def _is_within(placed: PlacedHighlight, shown: Span | None) -> bool:
-    if shown is None or placed.locator is None:
+def _is_within(placed: PlacedHighlight, span: Span | None) -> bool:
+    if span is None or placed.locator is None:
         return True
     first, last = placed.locator.span
-    return first < shown[1] and last > shown[0]
+    return first < span[1] and last > span[0]
 
 
 def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
     """Return where a text is marked, and in which colour."""
-    return tuple(ColoredSpan(*each.locator.span, each.row.color) for each in placed if each.locator)
+    return tuple(
+        ColoredSpan(*highlight.locator.span, highlight.row.color)
+        for highlight in placed
+        if highlight.locator
+    )
 
 
 def choices(scope: Scope, user: User | None) -> HighlightChoices:

@@ -47,8 +47,8 @@ def ask_first(
 ) -> Answer:
     """Start a conversation with a question; none if it is refused. See ``begin`` and ``ask``."""
     with transaction.atomic():
-        begun = conversations.begin(scope, user, collection=collection, sources=sources)
-        return ask(scope, user, begun, question)
+        conversation = conversations.begin(scope, user, collection=collection, sources=sources)
+        return ask(scope, user, conversation, question)
 
 
 def ask(

@@ -212,9 +212,9 @@ def allow_links(collection: Collection, *, is_allowed: bool) -> None:
     collection.allows_links = is_allowed
 
 
-def _make(user: User | None, *, days: int, **shown: Any) -> SharedLink:
+def _make(user: User | None, *, days: int, **target: Any) -> SharedLink:
     expires_at = timezone.now() + timedelta(days=days)
-    return SharedLink.objects.create(author=user, expires_at=expires_at, **shown)
+    return SharedLink.objects.create(author=user, expires_at=expires_at, **target)
 
 
 def _require_links(scope: Scope, source: Source) -> None:
@@ -266,11 +266,11 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
             hint=f"It lasts at most {LONGEST_CLIP // 60_000} minutes.",
         )
     cues = source.transcript.cues if source.transcript else ()
-    said = [text for first, last, text in cues if first < end and last > start]
-    if not said:
+    texts = [text for first, last, text in cues if first < end and last > start]
+    if not texts:
         raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
     locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
-    return SharedPassage(source=source, locator=locator, text=" ".join(said))
+    return SharedPassage(source=source, locator=locator, text=" ".join(texts))
 
 
 def _quoted(link: SharedLink, source: Source) -> SharedPassage:
@@ -310,9 +310,9 @@ def _shareable(author: User | None) -> Scope:
     return Scope(readable=frozenset(allowed.values_list("pk", flat=True)))
 
 
-def _not_allowed(what: str) -> LinksNotAllowed:
+def _not_allowed(place: str) -> LinksNotAllowed:
     return LinksNotAllowed(
-        f"Links for people without an account are not allowed in {what}.",
+        f"Links for people without an account are not allowed in {place}.",
         hint="An owner of a collection can allow them on the page Shared links.",
     )
 

@@ -125,8 +125,8 @@ def read_json(whole: object) -> tuple[list[Annotation], int]:
             hint="Import it in parts.",
         )
     annotations = [_annotation(number, item) for number, item in enumerate(items, start=1)]
-    known = [each for each in annotations if each is not None]
-    return known, len(items) - len(known)
+    readable = [annotation for annotation in annotations if annotation is not None]
+    return readable, len(items) - len(readable)
 
 
 def _items(whole: object) -> list[Any]:
@@ -150,9 +150,11 @@ def _annotation(number: int, item: object) -> Annotation | None:
     target = next(iter(_parts(item, "target")), None)
     if not isinstance(item, Mapping) or not isinstance(target, Mapping):
         return None
-    selectors = [each for each in _parts(target, "selector") if isinstance(each, Mapping)]
-    selectors += [each["refinedBy"] for each in selectors if _refines(each)]
-    quote = next((each for each in selectors if each.get("type") == "TextQuoteSelector"), None)
+    selectors = [part for part in _parts(target, "selector") if isinstance(part, Mapping)]
+    selectors += [selector["refinedBy"] for selector in selectors if _refines(selector)]
+    quote = next(
+        (selector for selector in selectors if selector.get("type") == "TextQuoteSelector"), None
+    )
     if quote is None:
         return None
     selected = SelectedText(
@@ -160,7 +162,7 @@ def _annotation(number: int, item: object) -> Annotation | None:
         prefix=_text(quote.get("prefix"), 10 * AROUND)[-AROUND:],
         suffix=_text(quote.get("suffix"), AROUND),
     )
-    fragments = [_text(each.get("value"), 100) for each in selectors]
+    fragments = [_text(selector.get("value"), 100) for selector in selectors]
     seconds = next(filter(None, map(_SECONDS.match, fragments)), None)
     page = next(filter(None, map(_PAGE.match, fragments)), None)
     return Annotation(
@@ -186,12 +188,12 @@ def _sources(target: Mapping[str, Any]) -> Iterator[str]:
 def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes:
     bodies = [body for body in _parts(item, "body") if isinstance(body, Mapping)]
     tags = [_text(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
-    said = [_text(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
+    texts = [_text(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
     classes = [_text(name, 40) for name in _parts(target, "styleClass")]
     colors = [name for name in classes if name in HighlightColor.values]
     return HighlightNotes(
         color=colors[0] if colors else HighlightColor.YELLOW,
-        note="\n\n".join(filter(None, said))[:MAX_NOTE],
+        note="\n\n".join(filter(None, texts))[:MAX_NOTE],
         tags=tuple(dict.fromkeys(filter(None, tags)))[:MAX_TAGS],
         is_card="card" in classes,
     )

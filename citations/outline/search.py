@@ -118,8 +118,8 @@ def overview(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: in
     documents = in_its_language(largest(of_documents, limit=limit), question)
     if len(documents) <= FEW:
         sections = in_its_language(largest(of_sections, limit=MOST_SECTIONS), question)
-        left = max(1, (limit - len(documents)) // max(1, len(documents)))
-        return Whole(_scored([*documents, *_spread(sections, most=left)]))
+        room = max(1, (limit - len(documents)) // max(1, len(documents)))
+        return Whole(_scored([*documents, *_spread(sections, most=room)]))
     sections = in_its_language(typical(of_sections, limit=limit), question)
     if len(sections) > 1:
         note = "There are many sources: these are sections of their largest topics."

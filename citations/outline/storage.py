@@ -210,9 +210,9 @@ def _beginning(pieces: Sequence[OutlineChunk]) -> str:
     return text
 
 
-def half_vector(sent: Any) -> NDArray[Any]:
+def half_vector(data: Any) -> NDArray[Any]:
     """Read a binary vector of pgvector: four bytes of header, then big-endian halves."""
-    return np.frombuffer(sent, dtype=">f2", offset=4)
+    return np.frombuffer(data, dtype=">f2", offset=4)
 
 
 def _replace_nodes(
@@ -245,8 +245,8 @@ def _replace_nodes(
         above = {row.ordinal: node or row for node, row in pairs}
         kept, made, moved = kept + len(own) - len(new), made + len(new), moved + len(changed)
     with connection.cursor() as cursor:  # the database deletes their memberships
-        left = [node.pk for nodes in stored.values() for node in nodes]
-        cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [left])
+        unused = [node.pk for nodes in stored.values() for node in nodes]
+        cursor.execute("DELETE FROM citations_node WHERE id = ANY(%s)", [unused])
         deleted = cursor.rowcount
     return NodeChanges(kept=kept, made=made, deleted=deleted, moved=moved)
 

@@ -164,8 +164,8 @@ def _sections(
     with connection.cursor() as cursor:
         cursor.execute(_SECTIONS, {"space": space.pk, "source": source, "collection": collection})
         return [
-            _Section(node=pk, vector=half_vector(sent).astype(np.float32))
-            for pk, sent in cursor.fetchall()
+            _Section(node=pk, vector=half_vector(data).astype(np.float32))
+            for pk, data in cursor.fetchall()
         ]
 
 
@@ -189,10 +189,12 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
     nearest = np.argsort(-cosines, kind="stable")[:PARTS]
     weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
     weights /= weights.sum()
-    kept = weights >= LEAST_SHARE
+    is_large = weights >= LEAST_SHARE
     return [
         (int(index), min(1.0, float(weight)))
-        for index, weight in zip(nearest[kept], weights[kept] / weights[kept].sum(), strict=True)
+        for index, weight in zip(
+            nearest[is_large], weights[is_large] / weights[is_large].sum(), strict=True
+        )
     ]
 
 
@@ -230,8 +232,8 @@ def _means(keys: Sequence[int]) -> Mapping[int, Vectors]:
     sums: dict[int, Vectors] = defaultdict(lambda: np.zeros(1, dtype=np.float32))
     with connection.cursor() as cursor:
         cursor.execute(_MEMBERS, [[*keys]])
-        for topic, weight, sent in cursor.fetchall():
-            sums[topic] = sums[topic] + weight * half_vector(sent).astype(np.float32)
+        for topic, weight, data in cursor.fetchall():
+            sums[topic] = sums[topic] + weight * half_vector(data).astype(np.float32)
     lengths = {topic: np.linalg.norm(total) for topic, total in sums.items()}
     return {topic: sums[topic] / length for topic, length in lengths.items() if length > 0}
 

@@ -108,9 +108,9 @@ class LocalEmbedder:
 def identity(provider: str, model: str = "") -> tuple[str, int]:
     """Return a local model's name and its vectors' length. Raises ``ModelMissing``."""
     name = model or LOCAL[provider].model
-    known = next((local for local in LOCAL.values() if local.model == name), None)
-    if known:
-        return name, known.dimensions
+    local_model = next((local for local in LOCAL.values() if local.model == name), None)
+    if local_model:
+        return name, local_model.dimensions
     folder = weights.find(name)
     config = ModelConfig.read(folder)
     return name, config.dimensions if config.pooling else TorchEncoder(folder).dimensions

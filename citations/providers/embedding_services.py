@@ -201,9 +201,9 @@ class HostedEmbedder(ABC):
         unit: Vectors = (vectors / norms).astype(np.float32)
         return unit
 
-    def _invalid(self, what: str) -> ModelServerError:
+    def _invalid(self, fault: str) -> ModelServerError:
         return ModelServerError(
-            f"{self.model} at {self._server.names.server} {what}.",
+            f"{self.model} at {self._server.names.server} {fault}.",
             hint="Check EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.",
         )
 

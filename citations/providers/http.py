@@ -244,16 +244,16 @@ class ModelServer:
         name, key = self.names.server, self.names.key
         if status in {401, 403}:  # such answers often quote (part of) the key
             hint = f"Check {key}; `kb config` shows where its value comes from." if key else None
-            what = "did not accept the key" if self._secret else "requires a key"
-            return Refusal(f"{name} {what} ({status}).", hint=hint, status=status)
+            fault = "did not accept the key" if self._secret else "requires a key"
+            return Refusal(f"{name} {fault} ({status}).", hint=hint, status=status)
         if status == HTTPStatus.NOT_FOUND and not message:
-            what = f"{name} is not what answers at {self.origin} (404)."
-            return Refusal(what, hint=self._address_hint(), status=status)
+            fault = f"{name} is not what answers at {self.origin} (404)."
+            return Refusal(fault, hint=self._address_hint(), status=status)
         if 300 <= status < 400:
-            what = f"{name} is not at {self.origin}: it redirects elsewhere ({status})."
-            return Refusal(what, hint=self._address_hint(), status=status)
-        what = f"{name} refused ({status}){quoted(message)}"
-        return Refusal(what, status=status, reason=message)
+            fault = f"{name} is not at {self.origin}: it redirects elsewhere ({status})."
+            return Refusal(fault, hint=self._address_hint(), status=status)
+        fault = f"{name} refused ({status}){quoted(message)}"
+        return Refusal(fault, status=status, reason=message)
 
     def _timeout_error(self) -> ModelServerError:
         return self._error(
@@ -261,8 +261,8 @@ class ModelServer:
             hint="Try again later, or raise MODEL_TIMEOUT_SECONDS.",
         )
 
-    def _error(self, what: str, *, hint: str = "Try again later.") -> ModelServerError:
-        return ModelServerError(f"{self.names.server} {what}", hint=hint)
+    def _error(self, fault: str, *, hint: str = "Try again later.") -> ModelServerError:
+        return ModelServerError(f"{self.names.server} {fault}", hint=hint)
 
     def _address_hint(self) -> str:
         return f"Check the address in {self.names.address}."

@@ -124,10 +124,10 @@ def _embedding(choice: conf.EmbeddingChoice) -> ModelEntry:
 def _language(choice: conf.LlmChoice) -> ModelEntry:
     entry = ModelEntry(model=choice.model, provider=choice.provider, uses=(LANGUAGE,))
     try:
-        made = registry.llm()
+        model = registry.llm()
     except KnowledgeBaseError as error:
         return replace(entry, note=_text(error))
-    name = made.name.partition(":")[2] if made else choice.model
+    name = model.name.partition(":")[2] if model else choice.model
     pulled = _pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}
     return replace(entry, model=name, **pulled)
 

@@ -74,12 +74,12 @@ class Extractor:
 
     def warm(self, texts: Iterable[str], *, language: str = "en") -> None:
         """Embed the words of texts, at most ``WORDS_KEPT``."""
-        stops, seen = stop_words(language), set[str]()
+        stops, words = stop_words(language), set[str]()
         for text in texts:
-            seen.update(_words(text, stops))
-            if len(seen) >= WORDS_KEPT:
+            words.update(_words(text, stops))
+            if len(words) >= WORDS_KEPT:
                 break
-        self._words.embed_missing(sorted(seen))
+        self._words.embed_missing(sorted(words))
 
 
 class _Terms:

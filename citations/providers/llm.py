@@ -175,13 +175,13 @@ class RemoteLlm(ABC):
 
     def _failure(self, reply: ChatReply) -> ModelServerError:
         if reply.error:
-            what, hint = f"broke off: “{reply.error}”", "Try again later."
+            fault, hint = f"broke off: “{reply.error}”", "Try again later."
         elif not reply.done:
-            what, hint = "broke off in the middle of its answer.", "Try again later."
+            fault, hint = "broke off in the middle of its answer.", "Try again later."
         else:
-            what = f"gave no answer ({reply.reason or 'it is empty'})."
+            fault = f"gave no answer ({reply.reason or 'it is empty'})."
             hint = "Try again, or choose another LLM_MODEL."
-        return ModelServerError(f"{self.name} {what}", hint=hint)
+        return ModelServerError(f"{self.name} {fault}", hint=hint)
 
     def _translated(self, refusal: Refusal) -> Exception:
         return refusal

@@ -113,27 +113,29 @@ def _lock(cached: Path) -> Iterator[None]:
 
 def _convert(folder: Path, head: str, cached: Path) -> None:
     logger.info("Converting %s for this machine: once, a few seconds to a minute", _slug(folder))
-    made = Path(tempfile.mkdtemp(prefix=f".{cached.name}-", dir=cached.parent))
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{cached.name}-", dir=cached.parent))
     try:
-        _export(folder, head, made)
-        names = [name for name in (GRAPH, WEIGHTS, REASON) if (made / name).is_file()]
-        (made / SEAL).write_text(json.dumps({name: weights.sha256(made / name) for name in names}))
+        _export(folder, head, unfinished)
+        names = [name for name in (GRAPH, WEIGHTS, REASON) if (unfinished / name).is_file()]
+        (unfinished / SEAL).write_text(
+            json.dumps({name: weights.sha256(unfinished / name) for name in names})
+        )
         shutil.rmtree(cached, ignore_errors=True)
-        made.rename(cached)
+        unfinished.rename(cached)
     except OSError as error:
         raise _storage_error(error) from error
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _export(folder: Path, head: str, made: Path) -> None:
+def _export(folder: Path, head: str, target: Path) -> None:
     command = [
         sys.executable,
         "-m",
         "citations.providers.openvino_export",
         str(folder),
         head,
-        str(made / GRAPH),
+        str(target / GRAPH),
     ]
     environment = {
         **os.environ,
@@ -152,7 +154,7 @@ def _export(folder: Path, head: str, made: Path) -> None:
     )
     message = (ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"])[-1][:500]
     if ran.returncode == UNCONVERTIBLE:
-        (made / REASON).write_text(message)
+        (target / REASON).write_text(message)
     elif ran.returncode:
         raise ModelError(
             f"{_slug(folder)} could not be converted for this machine: {message}",

@@ -108,8 +108,8 @@ class Engine:
     def _release(self) -> None:
         """Let go of the model once it was not used for a while."""
         idle = conf.model_idle()
-        while (left := self._used + idle - time.monotonic()) > 0:
-            time.sleep(left)
+        while (seconds := self._used + idle - time.monotonic()) > 0:
+            time.sleep(seconds)
         with self._lock:
             self._graph = None
         released.set()

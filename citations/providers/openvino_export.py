@@ -30,11 +30,11 @@ def convert_model(folder: Path, head: str) -> Any:
 
 if __name__ == "__main__":
     try:
-        made = convert_model(Path(sys.argv[1]), sys.argv[2])
+        model = convert_model(Path(sys.argv[1]), sys.argv[2])
     except MemoryError:
         raise
     except Exception as reason:  # noqa: BLE001  a model may fail in any way
         print(" ".join(f"{type(reason).__name__}: {reason}".split())[:500], file=sys.stderr)
         sys.exit(UNCONVERTIBLE)
     # Outside the try: a full disk is not the model's fault.
-    openvino().save_model(made, Path(sys.argv[3]), compress_to_fp16=False)
+    openvino().save_model(model, Path(sys.argv[3]), compress_to_fp16=False)

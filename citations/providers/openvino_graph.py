@@ -112,13 +112,13 @@ class _Weights:
 
     def check_all_used(self) -> None:
         """Raise ``UnknownArchitecture`` if the model has a layer that was not built."""
-        left = sorted(
+        unused = sorted(
             name
             for name in self._files.keys() - self._used
             if not name.removeprefix(f"{self.prefix}.").startswith(UNUSED)
         )
-        if left:
-            raise UnknownArchitecture(f"it has other layers, such as {left[0]}")
+        if unused:
+            raise UnknownArchitecture(f"it has other layers, such as {unused[0]}")
 
 
 class _Graph:

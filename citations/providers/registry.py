@@ -39,8 +39,8 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
         return provider, *embedding.identity(provider, choice.model)
     if provider in embedding_services.PROVIDERS:
         return provider, *embedding_services.identity(provider, choice.model, choice.dimensions)
-    made = embedder(provider, model=choice.model, dimensions=choice.dimensions)
-    return made.provider, made.model, made.dimensions
+    model = embedder(provider, model=choice.model, dimensions=choice.dimensions)
+    return model.provider, model.model, model.dimensions
 
 
 def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder:
@@ -53,10 +53,10 @@ def embedder(provider: str, *, model: str = "", dimensions: int = 0) -> Embedder
         model, dimensions = model or LOCAL[provider].model, 0
     elif provider == FAKE:
         model, dimensions = model or "words", dimensions or 64
-    made: Embedder = _models.get(
+    instance: Embedder = _models.get(
         (provider, model, dimensions), lambda: _make(provider, model, dimensions)
     )
-    return made
+    return instance
 
 
 def configured_embedder() -> Embedder:
@@ -73,8 +73,8 @@ def reranker() -> Reranker | None:
     name = conf.reranker()
     if name == conf.NO_RERANKER:
         return None
-    made: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name))
-    return made
+    model: Reranker | None = _models.get(("reranker", name), lambda: _reranker(name))
+    return model
 
 
 def live_encoder() -> Embedder | None:
@@ -96,8 +96,10 @@ def keywords() -> Keywords | None:
     encoder = live_encoder() if method != NO_KEYWORDS else None
     if encoder is None:
         return None
-    made: Keywords = _models.get(("keywords", method, encoder), lambda: _keywords(method, encoder))
-    return made
+    extractor: Keywords = _models.get(
+        ("keywords", method, encoder), lambda: _keywords(method, encoder)
+    )
+    return extractor
 
 
 def gate() -> Head | None:
@@ -115,15 +117,15 @@ def live_reranker() -> Reranker | None:
     name = conf.live_reranker()
     if name == conf.NO_RERANKER:
         return None
-    made: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name))
-    return made
+    model: Reranker | None = _models.get(("live reranker", name), lambda: _live_reranker(name))
+    return model
 
 
 def llm() -> Llm | None:
     """Return the language model of the settings, None for none. Raises ``InvalidProvider``."""
     choice = conf.llm()
-    made: Llm | None = _models.get(("llm", choice), lambda: chat_services.make(choice))
-    return made
+    model: Llm | None = _models.get(("llm", choice), lambda: chat_services.make(choice))
+    return model
 
 
 def warm() -> None:

@@ -31,13 +31,13 @@ class TorchEncoder:
         if not texts:
             return np.empty((0, self.dimensions), np.float32)
         # No prompt: the caller adds prefixes.
-        made = self._model.encode(
+        encoded = self._model.encode(
             [replace_surrogates(text) for text in texts],
             prompt="",
             normalize_embeddings=True,
             show_progress_bar=False,
         )
-        return np.asarray(made, dtype=np.float32)
+        return np.asarray(encoded, dtype=np.float32)
 
 
 class TorchPairScorer:
@@ -54,8 +54,8 @@ class TorchPairScorer:
     def logits(self, query: str, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the logits of a query with each text, shape (n,)."""
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
-        made = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
-        return np.asarray(made, dtype=np.float32).reshape(len(texts))
+        scores = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
+        return np.asarray(scores, dtype=np.float32).reshape(len(texts))
 
 
 def _require_extra(folder: Path) -> None:

@@ -89,8 +89,8 @@ def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:
     is_same = (
         now[0][-len(then[0]) :] == then[0] in whole or now[1][: len(then[1])] == then[1] in whole
     )
-    kept = sum(len(common(old, new)) for old, new in zip(then, now, strict=True))
-    return kept / max(1, sum(map(len, then))), is_same
+    shared = sum(len(common(old, new)) for old, new in zip(then, now, strict=True))
+    return shared / max(1, sum(map(len, then))), is_same
 
 
 def _inner(around: str, *, before: bool) -> list[str]:

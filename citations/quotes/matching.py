@@ -246,12 +246,12 @@ def _readings(words: list[Token], text: PreparedText) -> Iterator[list[Token]]:
     """Yield a quote's words with line-break hyphens, then without those that the text lacks."""
     yield words
     if any(token.is_broken for token in words):
-        known = set(text.words()) | text.joins.keys()
+        vocabulary = set(text.words()) | text.joins.keys()
         pairs = enumerate(pairwise(words))
         firsts = {
             index
             for index, (word, following) in pairs
-            if word.is_broken and word.text + following.text in known
+            if word.is_broken and word.text + following.text in vocabulary
         }
         yield _merged(words, firsts)
 

@@ -158,16 +158,16 @@ def from_blocks(blocks: Sequence[Block]) -> SourceText:
     words = [word for block in blocks for word in block.words]
     shared: dict[str, str] = {}
 
-    def known(values: Iterable[int | None]) -> "array[int]":
+    def filled(values: Iterable[int | None]) -> "array[int]":
         return array("q", (_NONE if value is None else value for value in values))
 
     return SourceText(
         digest=text_chunking.digest_of(blocks),
         text=text_of(blocks),
         offsets=array("q", [block.offset for block in blocks]),
-        starts=known(block.start for block in blocks),
-        ends=known(block.end for block in blocks),
-        pages=known(block.page for block in blocks),
+        starts=filled(block.start for block in blocks),
+        ends=filled(block.end for block in blocks),
+        pages=filled(block.page for block in blocks),
         headings=tuple(shared.setdefault(block.heading, block.heading) for block in blocks),
         word_offsets=array("q", [offset for offset, _ in words]),
         word_starts=array("q", [start for _, start in words]),

@@ -113,5 +113,5 @@ def _ranges(numbers: list[int]) -> str:
         [number for _, number in run]
         for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
     ]
-    shown = [f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:SHOWN_RANGES]]
-    return ", ".join(shown) + (", …" if len(runs) > SHOWN_RANGES else "")
+    texts = [f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs[:SHOWN_RANGES]]
+    return ", ".join(texts) + (", …" if len(runs) > SHOWN_RANGES else "")

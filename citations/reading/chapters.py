@@ -50,5 +50,5 @@ def _within(summaries: dict[int, str], start: int, stop: int) -> Iterator[str]:
 
 def _first_sentences(text: SpokenText, start: int) -> str:
     first = text.sentence_at_time(start)
-    said = text.sentences[first : first + FIRST]
-    return text.text[said[0].first : said[-1].last].strip() if said else ""
+    sentences = text.sentences[first : first + FIRST]
+    return text.text[sentences[0].first : sentences[-1].last].strip() if sentences else ""

@@ -36,19 +36,19 @@ def find(source: Source, span: Span, query: str) -> Landing | None:
     The whole passage where neither words nor a model on this machine can tell; None if the source
     has become shorter than that.
     """
-    known = source_texts.of(source)
-    text = known.text[slice(*span)]
+    source_text = source_texts.of(source)
+    text = source_text.text[slice(*span)]
     if not text.strip():
         return None
-    return _landing(known, span, _sentence(source, text, query) or (0, len(text)))
+    return _landing(source_text, span, _sentence(source, text, query) or (0, len(text)))
 
 
-def _landing(known: SourceText, span: Span, within: Span) -> Landing:
+def _landing(source_text: SourceText, span: Span, within: Span) -> Landing:
     first, last = span
     start, stop = within
     return Landing(
-        sentence=known.locate(_on_one_page(known, (first + start, first + stop))),
-        rest=known.locate((first + start, last)),
+        sentence=source_text.locate(_on_one_page(source_text, (first + start, first + stop))),
+        rest=source_text.locate((first + start, last)),
     )
 
 
@@ -72,10 +72,13 @@ def _nearest_in_meaning(text: str, query: str) -> Span | None:
     return start, start + len(text[start:stop].rstrip())
 
 
-def _on_one_page(known: SourceText, span: Span) -> Span:
+def _on_one_page(source_text: SourceText, span: Span) -> Span:
     """Keep the part of a sentence on its first page: only one page is opened."""
     first, last = span
-    block, end = bisect_right(known.offsets, first) - 1, bisect_left(known.offsets, last)
-    pages = known.pages[max(0, block) : end]
+    block, end = (
+        bisect_right(source_text.offsets, first) - 1,
+        bisect_left(source_text.offsets, last),
+    )
+    pages = source_text.pages[max(0, block) : end]
     later = next((n for n, page in enumerate(pages) if page != pages[0]), None)
-    return span if later is None else (first, known.offsets[max(0, block) + later])
+    return span if later is None else (first, source_text.offsets[max(0, block) + later])

@@ -64,15 +64,15 @@ def _marked(
     for index in reversed(range(len(letters))):  # blanks are marked between what is marked
         if letters[index].isspace() and names[index] not in names[index + 1 : index + 2]:
             names[index] = ""
-    runs = groupby(zip(letters, names, positions, strict=True), key=lambda each: each[1])
+    runs = groupby(zip(letters, names, positions, strict=True), key=lambda letter: letter[1])
     for name, members in runs:
         run = [*members]
-        said = html.escape("".join(letter for letter, _, _ in run), quote=False)
-        if not name or not said.strip():
-            yield said
+        text = html.escape("".join(letter for letter, _, _ in run), quote=False)
+        if not name or not text.strip():
+            yield text
             continue
         announced = [labels[position - 1] for _, _, position in run if position - 1 in labels]
-        yield f'<mark class="{name}">{label(announced[0]) if announced else ""}{said}</mark>'
+        yield f'<mark class="{name}">{label(announced[0]) if announced else ""}{text}</mark>'
 
 
 def label(text: str) -> str:

@@ -82,7 +82,7 @@ def part_of(
         for cue, offset in zip(cues, text.offsets[chunk.first :], strict=False)
     ]
     grouped = [
-        tuple(marks.line(each.start, each.first, each.last) for each in paragraph)
+        tuple(marks.line(sentence.start, sentence.first, sentence.last) for sentence in paragraph)
         for paragraph in sentences
     ]
     before = text.cues[chunk.first - 1].start if chunk.first else -EARLY
@@ -94,7 +94,7 @@ def part_of(
         end=chunk.end,
         captions=tuple(_titled(lines, upcoming)),
         paragraphs=tuple(_titled(grouped, upcoming)),
-        sentences=tuple(each.start for paragraph in sentences for each in paragraph),
+        sentences=tuple(sentence.start for paragraph in sentences for sentence in paragraph),
     )
 
 
@@ -105,7 +105,10 @@ def paragraphs_of(
     marks = _Marks(text.text, None, (), highlights)
     return [
         SpokenParagraph(
-            lines=tuple(marks.line(each.start, each.first, each.last) for each in turn.sentences)
+            lines=tuple(
+                marks.line(sentence.start, sentence.first, sentence.last)
+                for sentence in turn.sentences
+            )
         )
         for turn in text.turns
         if turn.name == speaker

@@ -73,7 +73,7 @@ def find_position(
     if begin is None:
         return Position(matches=matches, next=1 if matches.numbers else None)
     end = None if until is None or until * 1000 <= begin else round(until * 1000)
-    marked = text.said_between(begin, end) if end else None
+    marked = text.span_between(begin, end) if end else None
     latest = begin + (999 if float(moment or 0).is_integer() else 0)
     return _at(text, matches, begin, marked, latest=latest, until=end)
 

@@ -42,8 +42,8 @@ class SentenceIndex:
         """
         words = query_counts(query)
         telling = [word for word in words if word not in stops] or [*words]
-        wanted = set(stems(telling, self.language))
-        counts = Counter(number for stem in wanted for number in self.sentences.get(stem, ()))
+        query_stems = set(stems(telling, self.language))
+        counts = Counter(number for stem in query_stems for number in self.sentences.get(stem, ()))
         most = max(counts.values(), default=0)
         numbers = sorted(number for number, count in counts.items() if count == most)
-        return SentenceMatches(tuple(numbers), most, len(wanted))
+        return SentenceMatches(tuple(numbers), most, len(query_stems))

@@ -31,15 +31,15 @@ class Speaker:
 def turns(text: SpokenText) -> list[SpeakerTurn]:
     """Return the turns of named speakers in order; what others say belongs to none."""
     name = ""
-    said: list[SpokenSentence] = []
+    sentences: list[SpokenSentence] = []
     ended: list[SpeakerTurn] = []
     for sentence in text.sentences:
         named = SPEAKER.match(text.text[sentence.first : sentence.last] + " ")
         if named or text.text.startswith(TURN, sentence.first):
-            ended.append(SpeakerTurn(name, tuple(said)))
-            name, said = named[0].strip("> :") if named else "", []
-        said.append(sentence)
-    return [turn for turn in [*ended, SpeakerTurn(name, tuple(said))] if turn.name]
+            ended.append(SpeakerTurn(name, tuple(sentences)))
+            name, sentences = named[0].strip("> :") if named else "", []
+        sentences.append(sentence)
+    return [turn for turn in [*ended, SpeakerTurn(name, tuple(sentences))] if turn.name]
 
 
 def speakers(every: Sequence[SpeakerTurn]) -> list[Speaker]:

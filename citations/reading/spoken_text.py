@@ -94,16 +94,20 @@ class SpokenText:
 
     def sentence_at(self, offset: int) -> int:
         """Return the number of the sentence of a character."""
-        return max(0, bisect_right(self.sentences, offset, key=lambda each: each.first) - 1)
+        return max(0, bisect_right(self.sentences, offset, key=lambda sentence: sentence.first) - 1)
 
-    def said_between(self, start: int, end: int) -> Span | None:
+    def span_between(self, start: int, end: int) -> Span | None:
         """Return the characters of the sentences whose middle is between two times, if any."""
-        said = [each for each in self.sentences if start <= (each.start + each.end) / 2 < end]
-        return (said[0].first, said[-1].last) if said else None
+        sentences = [
+            sentence
+            for sentence in self.sentences
+            if start <= (sentence.start + sentence.end) / 2 < end
+        ]
+        return (sentences[0].first, sentences[-1].last) if sentences else None
 
     def sentence_at_time(self, ms: int) -> int:
         """Return the number of the sentence that is said at a time."""
-        return max(0, bisect_right(self.sentences, ms, key=lambda each: each.start) - 1)
+        return max(0, bisect_right(self.sentences, ms, key=lambda sentence: sentence.start) - 1)
 
     def paragraphs(
         self, first: int, last: int, *, breaks: Sequence[int]
@@ -113,8 +117,8 @@ class SpokenText:
         A paragraph begins after ``PAUSE``, with another speaker, at a time of ``breaks`` (ms, in
         order), or with the first sentence beyond ``PARAGRAPH`` characters.
         """
-        begin = bisect_left(self.sentences, first, key=lambda each: each.first)
-        stop = bisect_left(self.sentences, last, key=lambda each: each.first)
+        begin = bisect_left(self.sentences, first, key=lambda sentence: sentence.first)
+        stop = bisect_left(self.sentences, last, key=lambda sentence: sentence.first)
         grouped: list[list[SpokenSentence]] = []
         for sentence in self.sentences[begin:stop]:
             if not grouped or self._begins(grouped[-1], sentence, breaks):
@@ -125,13 +129,13 @@ class SpokenText:
     def _begins(
         self, before: list[SpokenSentence], sentence: SpokenSentence, breaks: Sequence[int]
     ) -> bool:
-        said = before[-1]
+        previous = before[-1]
         return (
             sentence.first - before[0].first >= PARAGRAPH
-            or sentence.start - said.end >= PAUSE
+            or sentence.start - previous.end >= PAUSE
             or self.text.startswith(TURN, sentence.first)
             or SPEAKER.match(self.text, sentence.first) is not None
-            or bisect_right(breaks, sentence.start) > bisect_right(breaks, said.start)
+            or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)
         )
 
     def _with_turns(self, first: int, last: int) -> list[int]:

@@ -37,7 +37,7 @@ class TranscriptText(SpokenText):
 
     @cached_property
     def index(self) -> SentenceIndex:
-        texts = (self.text[each.first : each.last] for each in self.sentences)
+        texts = (self.text[sentence.first : sentence.last] for sentence in self.sentences)
         return SentenceIndex.build(texts, self.language)
 
     @cached_property

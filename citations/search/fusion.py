@@ -90,21 +90,21 @@ def deduplicate(texts: Sequence[str], threshold: float = 0.9) -> list[UniqueText
     near-duplicates. Texts without words are near-duplicates only when equal.
     """
     numbers: dict[str, int] = {}
-    kept: list[tuple[UniqueText, int, int]] = []
+    distinct: list[tuple[UniqueText, int, int]] = []
     for index, text in enumerate(texts):
         words = frozenset(tokenize(text)) or frozenset({text.strip()})
         bits = _bits(words, numbers)
         similarity, nearest = 0.0, -1
-        for number, (_, others, count) in enumerate(kept):
+        for number, (_, others, count) in enumerate(distinct):
             common = (bits & others).bit_count()
             jaccard = common / (len(words) + count - common)
             if jaccard > similarity:
                 similarity, nearest = jaccard, number
-        if kept and similarity >= threshold:
-            kept[nearest][0].duplicates.append((index, similarity))
+        if distinct and similarity >= threshold:
+            distinct[nearest][0].duplicates.append((index, similarity))
         else:
-            kept.append((UniqueText(index, []), bits, len(words)))
-    return [unique for unique, _, _ in kept]
+            distinct.append((UniqueText(index, []), bits, len(words)))
+    return [unique for unique, _, _ in distinct]
 
 
 def _bits(words: frozenset[str], numbers: dict[str, int]) -> int:

@@ -107,7 +107,7 @@ class Judge:
         rows, head = signs.compute(table), self.live if is_live else self.search
         shares, used = head.order.shares(rows), np.unique(head.order.sign)
         orders = _logistic(head.order.base + shares.sum(axis=1))
-        known = head.likelihood.predict(rows).tolist() if model == self.model else []
+        likelihoods = head.likelihood.predict(rows).tolist() if model == self.model else []
         return [
             Relevance(
                 order=float(order),
@@ -117,7 +117,11 @@ class Judge:
                 shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
             )
             for order, likelihood, row, share in zip(
-                orders, known or [None] * len(rows), rows.tolist(), shares.tolist(), strict=True
+                orders,
+                likelihoods or [None] * len(rows),
+                rows.tolist(),
+                shares.tolist(),
+                strict=True,
             )
         ]
 

@@ -92,8 +92,8 @@ def _beside(scores: Numbers, earlier: NDArray[np.int64], later: NDArray[np.int64
 def _mentioned(words: str, texts: Sequence[tuple[str, str]]) -> NDArray[np.bool_]:
     """Tell which words of a query are in texts with their languages, shape (texts, words)."""
     counted = list(query_counts(words))
-    known: dict[tuple[str, str], list[bool]] = {}
+    by_text: dict[tuple[str, str], list[bool]] = {}
     for text, language in dict.fromkeys(texts):
         own = set(stems(tokenize(text), language))
-        known[text, language] = [stem in own for stem in stems(counted, language)]
-    return np.array([known[key] for key in texts], bool).reshape(len(texts), len(counted))
+        by_text[text, language] = [stem in own for stem in stems(counted, language)]
+    return np.array([by_text[key] for key in texts], bool).reshape(len(texts), len(counted))

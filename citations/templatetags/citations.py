@@ -66,12 +66,12 @@ def lit(text: str, marks: MarkedText) -> SafeString:
     parts: list[SafeString | str] = []
     for start, end in pairwise(sorted({0, len(text), *borders})):
         kinds = [kind for kind in spans if any(a <= start < b for a, b in spans[kind])]
-        said = mark_safe(label(labels[start])) if start in labels else ""  # escaped there
+        label_html = mark_safe(label(labels[start])) if start in labels else ""  # escaped there
         mark = format_html(
             '<{0} class="{1}">{2}{3}</{0}>',
             "b" if kinds == ["speaker"] else "mark",
             " ".join(kinds),
-            said,
+            label_html,
             text[start:end],
         )
         parts.append(mark if kinds else text[start:end])
@@ -155,24 +155,24 @@ def clip_address(located: Located) -> str:
 
 
 @register.filter
-def preview(citation: Citation, said: str) -> SafeString:
+def preview(citation: Citation, speech: str) -> SafeString:
     """Show a passage from the sentence on that is nearest to what was said, and mark it."""
     text = " ".join(citation.quote.split())
     language = citation.source.language
-    start, stop = nearest_sentence(text, said, language, stops=stop_words(language))
-    shown = cut_at_word(text[start:], PREVIEW)
-    length = min(stop - start, len(shown))
-    lead, rest = "… " if start else "", shown[length:]
-    if start + len(shown) < len(text):
+    start, stop = nearest_sentence(text, speech, language, stops=stop_words(language))
+    cut = cut_at_word(text[start:], PREVIEW)
+    length = min(stop - start, len(cut))
+    lead, rest = "… " if start else "", cut[length:]
+    if start + len(cut) < len(text):
         rest += " …"
-    return format_html("{}<mark>{}</mark>{}", lead, shown[:length], rest)
+    return format_html("{}<mark>{}</mark>{}", lead, cut[:length], rest)
 
 
 @register.filter
 def shortened(text: str, length: int) -> str:
     """Cut a text after a word."""
-    shown = cut_at_word(text, length)
-    return shown if shown == text else f"{shown} …"
+    cut = cut_at_word(text, length)
+    return cut if cut == text else f"{cut} …"
 
 
 @register.filter

@@ -11,8 +11,8 @@ def window(words: Sequence[str], tokens: Sequence[str]) -> Span:
 
     Words that are frequent in the text weigh less.
     """
-    wanted = Counter(words)
-    hits = [index for index, token in enumerate(tokens) if token in wanted]
+    target = Counter(words)
+    hits = [index for index, token in enumerate(tokens) if token in target]
     frequency = Counter(tokens[index] for index in hits)
     size = len(words) + len(words) // 3 + 2
     counts: Counter[str] = Counter()
@@ -20,10 +20,10 @@ def window(words: Sequence[str], tokens: Sequence[str]) -> Span:
     for index in hits:
         word = tokens[index]
         counts[word] += 1
-        weight += (counts[word] <= wanted[word]) / frequency[word] ** 0.5
+        weight += (counts[word] <= target[word]) / frequency[word] ** 0.5
         while hits[left] <= index - size:
             dropped = tokens[hits[left]]
-            weight -= (counts[dropped] <= wanted[dropped]) / frequency[dropped] ** 0.5
+            weight -= (counts[dropped] <= target[dropped]) / frequency[dropped] ** 0.5
             counts[dropped] -= 1
             left += 1
         if weight > best_weight + 1e-9:

@@ -25,10 +25,10 @@ def formula_end(text: str, openings: Iterable[str]) -> int:
     """
     spans = sentences.split(text[:OPENING])
     own = [_runs(text[first:last]) for first, last in spans]
-    known = _shared_runs(own, openings)
+    shared = _shared_runs(own, openings)
     end = common = 0
     for (first, last), runs in zip(spans, own, strict=True):
-        if runs and len(runs & known) >= ALIKE * len(runs):
+        if runs and len(runs & shared) >= ALIKE * len(runs):
             common += last - first
             end = last if common >= FORMULA * last else end
     return end

@@ -228,18 +228,18 @@ def _cost(section: _Section, stop: int, start: int, target: int) -> float:
 def _lead(text: str, sentences: Sequence[Span], first: int, *, overlap: int, floor: int) -> int:
     """Return where a chunk starts, ``overlap`` characters before its own text or at ``floor``."""
     start = sentences[first][0]
-    wanted = max(floor, start - overlap)
+    target = max(floor, start - overlap)
     if overlap == 0:
         return start
     earlier = takewhile(
         lambda begin: begin >= max(floor, start - 1.5 * overlap),
         (sentences[index][0] for index in range(first - 1, -1, -1)),
     )
-    best = min(earlier, key=lambda begin: abs(begin - wanted), default=start)
+    best = min(earlier, key=lambda begin: abs(begin - target), default=start)
     if start - best >= overlap / 3:
         return best
-    blanks = _BLANKS.search(text, wanted, start)
-    word = blanks.end() if blanks and blanks.end() < start else between_letters(text, wanted)
+    blanks = _BLANKS.search(text, target, start)
+    word = blanks.end() if blanks and blanks.end() < start else between_letters(text, target)
     return max(floor, word)
 
 

@@ -152,24 +152,24 @@ def gist(
     openings = [sentence for sentence in introduction if sentence.fitness >= FIT]
     chosen = sorted(openings, key=lambda sentence: -_currency(sentence, words))[:1]
     begin = chosen[0].start + 1 if chosen else 0
-    left = [
+    candidates = [
         sentence for sentence in sentences if sentence.fitness >= FIT and sentence.start >= begin
     ]
-    if not left and not chosen:
+    if not candidates and not chosen:
         return Gist(sentences=(max(sentences, key=lambda sentence: _worth(sentence, weights)),))
-    worth = {sentence.start: _worth(sentence, weights) for sentence in left}
-    likeness = {sentence.start: _likeness(sentence, chosen, rarity) for sentence in left}
+    worth = {sentence.start: _worth(sentence, weights) for sentence in candidates}
+    likeness = {sentence.start: _likeness(sentence, chosen, rarity) for sentence in candidates}
     least = WORTHWHILE * max(worth.values(), default=0.0) if level < max(GISTS) else 0.0
-    while left and len(chosen) < most:
+    while candidates and len(chosen) < most:
         best = max(
-            left, key=lambda sentence: _gain(worth[sentence.start], likeness[sentence.start])
+            candidates, key=lambda sentence: _gain(worth[sentence.start], likeness[sentence.start])
         )
         room -= len(best.text)
         if chosen and (room < 0 or worth[best.start] < least):
             break
         chosen.append(best)
-        left.remove(best)
-        for sentence in left:
+        candidates.remove(best)
+        for sentence in candidates:
             likeness[sentence.start] = max(
                 likeness[sentence.start], _likeness(sentence, [best], rarity)
             )

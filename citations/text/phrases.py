@@ -110,14 +110,14 @@ class Wording:
 
     def names(self, ranges: Iterable[tuple[int, int]]) -> Iterator[str]:
         """Name sections, each a range of pieces, by a phrase or two; "" where there is none."""
-        known: set[tuple[str, ...]] = set()
+        earlier: set[tuple[str, ...]] = set()
         for first, last in ranges:
-            best = self._best(" ".join(self._texts[first:last]), known)
-            known |= {phrase.words for phrase in best}
+            best = self._best(" ".join(self._texts[first:last]), earlier)
+            earlier |= {phrase.words for phrase in best}
             name = ", ".join(phrase.forms.most_common(1)[0][0] for phrase in best)
             yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
 
-    def _best(self, text: str, known: set[tuple[str, ...]]) -> list[_Phrase]:
+    def _best(self, text: str, earlier: set[tuple[str, ...]]) -> list[_Phrase]:
         tokens = list(self._tokens(text))
         counts = Counter(token.word for token in tokens if token.is_content)
         weights = {
@@ -129,7 +129,7 @@ class Wording:
         phrases = list(self._phrases(text, tokens))
         repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
         rated = [
-            (self._worth(phrase, weights) * (KNOWN if phrase.words in known else 1), phrase)
+            (self._worth(phrase, weights) * (KNOWN if phrase.words in earlier else 1), phrase)
             for phrase in repeated or phrases  # what is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))

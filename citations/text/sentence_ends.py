@@ -29,8 +29,8 @@ def log_odds(text: str, start: int, stop: int) -> dict[int, float]:
         for match, around in zip(matches[1:], gaps, strict=True)
         if start <= match.start() < stop
     }
-    known = sum(value != BIAS for value in odds.values())
-    return odds if known >= _KNOWN * len(odds) else {}
+    count = sum(value != BIAS for value in odds.values())
+    return odds if count >= _KNOWN * len(odds) else {}
 
 
 def is_likely(text: str, offset: int) -> bool:

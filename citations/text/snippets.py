@@ -35,9 +35,9 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
 
     def worth(option: tuple[int, bool]) -> tuple[int, bool, int]:
         start, is_sentence = option
-        seen = sum(start <= first and last <= start + MOST for first, last in spans)
+        length = sum(start <= first and last <= start + MOST for first, last in spans)
         lead = next((first - start for first, _ in spans if first >= start), start)
-        return seen, is_sentence, -lead
+        return length, is_sentence, -lead
 
     start = max(_starts(line, spans, ends), key=worth)[0]
     return line[start : _end(line, start, ends)].strip()
@@ -54,8 +54,8 @@ def nearest_sentence(
     def content(part: str) -> set[str]:
         return set(stems([word for word in tokenize(part) if word not in stops], language))
 
-    wanted = content(words)
-    shared = [wanted & content(text[start:stop]) for start, stop in spans]
+    query_words = content(words)
+    shared = [query_words & content(text[start:stop]) for start, stop in spans]
     counts = Counter(word for own in shared for word in own)
     worth = [sum(math.log(1 + len(spans) / counts[word]) for word in own) for own in shared]
     start, stop = spans[worth.index(max(worth))]

@@ -22,8 +22,8 @@ def ensure(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
     Return whether it was built. Searches and ingests continue meanwhile. An index that a killed
     process left incomplete is dropped first. Outside of tests, do not call it in a transaction.
     """
-    held = Embedding.objects.filter(space=space).order_by()
-    if exists(space) or not held[rows:].exists():
+    embeddings = Embedding.objects.filter(space=space).order_by()
+    if exists(space) or not embeddings[rows:].exists():
         return False
     with locks.hold(Lock.HNSW_INDEX) as is_held:
         if not is_held or exists(space):

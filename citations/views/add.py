@@ -27,7 +27,7 @@ from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated
-from transcripts.views.requests import PageRequest, done, fragment
+from transcripts.views.requests import PageRequest, confirm, fragment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ def add_sample(request: PageRequest) -> HttpResponse:
         "“%(name)s” has three talks, a textbook and a lecture. They can be read at once; the search"
         " learns them now. Delete the collection to be rid of them."
     )
-    return done(request, message % {"name": collection}, "collection", pk=collection.pk)
+    return confirm(request, message % {"name": collection}, "collection", pk=collection.pk)
 
 
 @require_safe
@@ -143,11 +143,11 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
 
 def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[str, int]]:
     """Return how many of several files are of each kind, and how many were refused at once."""
-    sent = request.FILES.getlist("files")
-    if len(sent) < 2:
+    files = request.FILES.getlist("files")
+    if len(files) < 2:
         return []
     refused = {outcome.name for outcome in outcomes if outcome.error}
-    names = {document_storage.clean_name(file.name or ""): file for file in sent}
+    names = {document_storage.clean_name(file.name or ""): file for file in files}
     playing = [name for name, file in names.items() if media.is_media(file)]
     documents = [outcome.name for outcome in outcomes if outcome.document]
     others = names.keys() - refused - {*playing, *documents}

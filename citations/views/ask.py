@@ -202,14 +202,14 @@ def _source_choices(
     others = rows.exclude(uuid__in=chosen)
     for word in words.split()[:10]:
         others = others.filter(title__icontains=word)
-    shown = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
+    choices = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
     return {
         "collection_slug": slug,
         "collections": library.collections(request.access),
         "chosen": chosen,
-        "sources": shown,
+        "sources": choices,
         "total": total,
-        "more": total > len(shown),
+        "more": total > len(choices),
     }
 
 

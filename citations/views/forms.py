@@ -84,10 +84,10 @@ def words_of(data: QueryDict) -> str:
 
 def rating(text: str) -> int | None:
     """Parse feedback: 1, -1, or None to remove it. Raises ``InvalidInput``."""
-    known = {"1": 1, "-1": -1, "": None}
-    if text not in known:
+    values = {"1": 1, "-1": -1, "": None}
+    if text not in values:
         raise InvalidInput("Feedback must be 1, -1 or empty.", hint="Reload the page.")
-    return known[text]
+    return values[text]
 
 
 class NewLectureForm(forms.Form):

@@ -115,12 +115,12 @@ class FilterForm(forms.Form):
 
     def filter(self) -> HighlightFilter:
         self.is_valid()
-        sent: Mapping[str, Any] = self.data
+        data: Mapping[str, Any] = self.data
         values = self.cleaned_data
         return HighlightFilter(
-            words=clean(sent.get("q", ""), MAX_WORDS),
-            collection=clean(sent.get("collection", ""), 120),
-            tag=clean(sent.get("tag", ""), MAX_TAG),
+            words=clean(data.get("q", ""), MAX_WORDS),
+            collection=clean(data.get("collection", ""), 120),
+            tag=clean(data.get("tag", ""), MAX_TAG),
             source=str(values.get("source") or ""),
             color=values.get("color") or "",
             since=values.get("since"),

@@ -16,7 +16,7 @@ from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, back, done, fragment, number_of
+from transcripts.views.requests import PageRequest, back, confirm, fragment, number_of
 
 BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
 PAGE: Final = 30  # highlights per page
@@ -51,7 +51,7 @@ def add(request: PageRequest) -> HttpResponse:
     try:
         selected = form.selected()
         source = str(form.cleaned_data["source"])
-        kept = highlights.keep(
+        highlight = highlights.keep(
             request.access, request.user, source, selected, form.notes(), **form.place()
         )
     except (Forbidden, NotFound):
@@ -64,8 +64,8 @@ def add(request: PageRequest) -> HttpResponse:
         context = {"error": error, "values": form.data, "hidden": hidden}
         return render(request, "citations/highlight_refused.html", context, status=422)
     if request.htmx:
-        return _beside(request, kept.placed)
-    return back(request, address_of(kept.placed))
+        return _beside(request, highlight.placed)
+    return back(request, address_of(highlight.placed))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -97,7 +97,7 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "citations/delete_highlight.html", {"placed": placed})
     deletion = selection.discard(by=request.user, highlights=[placed.row])
-    return done(request, _("The highlight was deleted."), placed.link, undo=deletion.uuid)
+    return confirm(request, _("The highlight was deleted."), placed.link, undo=deletion.uuid)
 
 
 def address_of(placed: PlacedHighlight) -> str:

@@ -28,12 +28,12 @@ def edit(request: PageRequest, reference: str) -> HttpResponse:
     """Show the form of an item, or save it: HTMX gets the item as it is shown there."""
     request.caller.require_write()
     row = item_details.find(request.access, reference)
-    sent = request.POST if request.method == "POST" else request.GET
+    data = request.POST if request.method == "POST" else request.GET
     context = {
         "reference": reference,
         "details": item_details.details_of(row),
-        "place": sent.get("place", ""),
-        "next": sent.get("next", ""),
+        "place": data.get("place", ""),
+        "next": data.get("next", ""),
         "title": str(row),
         "has_picture": isinstance(row, Video),
         "has_own_picture": isinstance(row, Video) and thumbnails.is_own(row),
@@ -81,13 +81,13 @@ def _form(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
 
 def _saved(request: PageRequest, row: Any, context: dict[str, Any]) -> HttpResponse:
     if request.htmx and (part := PLACES.get(context["place"])):
-        shown = {
+        values = {
             "item": item_of(row, reader=request.user),
             "writable": request.access.writable,
             "parameters": {"view": context["place"]},
             "listed_at": context["next"],
         }
-        return fragment(request, f"citations/{part}.html", shown)
+        return fragment(request, f"citations/{part}.html", values)
     messages.success(request, _("“%(title)s” was saved.") % {"title": row})
     page = back(request, reverse("library"))
     if request.htmx:

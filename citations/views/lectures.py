@@ -268,6 +268,6 @@ def _cards(request: PageRequest, cards: Sequence[Card]) -> dict[str, Any]:
     """Return the newest cards, of those before a window if the address names one."""
     before = number_of(request.GET.get("before", ""))
     earlier = [card for card in cards if before is None or card.first.index < before]
-    shown = earlier[-CARDS:]
-    older = shown[0].first.index if len(shown) < len(earlier) else None
-    return {"cards": shown[::-1], "count": len(cards), "older": older}
+    latest = earlier[-CARDS:]
+    older = latest[0].first.index if len(latest) < len(earlier) else None
+    return {"cards": latest[::-1], "count": len(cards), "older": older}

@@ -50,8 +50,8 @@ class LibraryParameters:
 
     def question(self, **values: object) -> str:
         """Return the query string for another list, from its start."""
-        shown = {name: getattr(self.listing, name) for name in _PARTS}
-        plain = {"q": shown.pop("words"), **shown, **values}
+        parts = {name: getattr(self.listing, name) for name in _PARTS}
+        plain = {"q": parts.pop("words"), **parts, **values}
         if self.is_fixed:
             del plain["collection"]
         if plain["sort"] == SORTS[0]:

@@ -53,14 +53,14 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     )
     words = parameters.words
     within = pages.span_of_page(source, number)
-    kept = highlights.in_source(request.access, request.user, source, within=within)
+    placed = highlights.in_source(request.access, request.user, source, within=within)
     view = pages.show_page(
         request.access,
         source_id,
         number,
         quote=quote,
         words=words,
-        highlights=highlights.colored(kept),
+        highlights=highlights.colored(placed),
     )
     context: dict[str, Any] = {
         "view": view,
@@ -80,7 +80,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "source": source,
         "contents": contents,
         "chapter": _chapter(contents, number),
-        "highlights": kept,
+        "highlights": placed,
         "highlight_count": highlights.count_in_source(request.access, request.user, source),
         "passage": passage_form(source, view.page.text, next(iter(view.quote), None), page=number),
         "may_write": source.collection_id in request.access.writable,
@@ -123,9 +123,9 @@ def _chapter(contents: list[tuple[int, str, int]], number: int) -> int:
 def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpResponseBase:
     """Return a page's image in the width nearest to the requested one; supports ETags."""
     document = pages.find_image_document(request.access, source_id, number)
-    asked = number_of(request.GET.get("width", "")) or page_images.WIDTHS[0]
+    size = number_of(request.GET.get("width", "")) or page_images.WIDTHS[0]
     offered = (COVER_WIDTH, *page_images.WIDTHS)
-    width = min(offered, key=lambda each: abs(each - asked))
+    width = min(offered, key=lambda width_offered: abs(width_offered - size))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:

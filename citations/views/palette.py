@@ -96,8 +96,8 @@ def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
 def _questions(words: str) -> Iterator[Destination]:
     if words:
         question = urlencode({"q": words})
-        known = ((_("Search for “%s”"), "search", "search"), (_("Ask “%s”"), "ask", "chat"))
-        for label, name, icon in known:
+        actions = ((_("Search for “%s”"), "search", "search"), (_("Ask “%s”"), "ask", "chat"))
+        for label, name, icon in actions:
             address = f"{reverse(name)}?{question}"
             yield Destination(label=label % words, address=address, icon=icon)
 
@@ -155,9 +155,9 @@ def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
 
 
 def _named(
-    known: tuple[tuple[Any, str, str], ...], words: str, *, icon: str
+    entries: tuple[tuple[Any, str, str], ...], words: str, *, icon: str
 ) -> Iterator[Destination]:
-    for label, name, place in known:
+    for label, name, place in entries:
         if _has(label, words):
             yield Destination(label=str(label), address=f"{reverse(name)}{place}", icon=icon)
 

@@ -41,8 +41,8 @@ class ReaderParameters:
 
     def question(self, **values: object) -> str:
         """Return the query string for another place with the same query and language."""
-        sent = {"q": self.query, **values, "speaker": self.speaker, "lang": self.language}
-        return f"?{urlencode({name: value for name, value in sent.items() if value != ''})}"
+        parts = {"q": self.query, **values, "speaker": self.speaker, "lang": self.language}
+        return f"?{urlencode({name: value for name, value in parts.items() if value != ''})}"
 
     @property
     def matching(self) -> str:
@@ -82,22 +82,22 @@ class ReaderForm(forms.Form):
     def parameters(self, *, view: str = "") -> ReaderParameters:
         """Return the parameters; ``view`` is the one last chosen. Raises ``InvalidInput``."""
         self.is_valid()
-        sent: Mapping[str, Any] = self.data
+        data: Mapping[str, Any] = self.data
         values = self.cleaned_data
         first, last = values.get("from"), values.get("to")
-        chosen = sent.get("view", view)
+        chosen = data.get("view", view)
         return ReaderParameters(
-            language=sent.get("lang", "")[:MAX_TRACK],
-            query=clean(sent.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
+            language=data.get("lang", "")[:MAX_TRACK],
+            query=clean(data.get("q", ""), MAX_QUERY_CHARACTERS).strip(),
             view=chosen if chosen in dict(VIEWS) else VIEWS[0][0],
-            speaker=clean(sent.get("speaker", ""), MAX_SPEAKER),
+            speaker=clean(data.get("speaker", ""), MAX_SPEAKER),
             turn=values.get("turn") or 0,
             number=values.get("n"),
             near=values.get("near"),
             span=(first, last) if first is not None and last and first < last else None,
-            moment=_moment(sent.get("t", "")),
-            until=_moment(sent.get("until", "")),
-            chunk=_index(sent["chunk"]) if "chunk" in sent else None,
+            moment=_moment(data.get("t", "")),
+            until=_moment(data.get("until", "")),
+            chunk=_index(data["chunk"]) if "chunk" in data else None,
         )
 
 

@@ -91,8 +91,8 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     transcript = library.find_transcript(video, language=parameters.language)
     text = reading_transcript.read(transcript)
     source = Source.objects.filter(transcript=transcript).first()
-    kept = _highlights(request, source, text.chunk(index).span)
-    colored = highlights.colored(kept)
+    placed = _highlights(request, source, text.chunk(index).span)
+    colored = highlights.colored(placed)
     context = {
         "video": video,
         "parameters": parameters,
@@ -116,8 +116,10 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     context |= _reading(request, video, transcript, parameters)
     response = fragment(request, "citations/_find.html", context)
     position = context["position"]
-    shown = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
-    response["HX-Replace-Url"] = f"{reverse('video', args=(pk,))}{parameters.question(**shown)}"
+    position_query = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
+    response["HX-Replace-Url"] = (
+        f"{reverse('video', args=(pk,))}{parameters.question(**position_query)}"
+    )
     return response
 
 
@@ -127,8 +129,8 @@ def show_clip(request: PageRequest, pk: int) -> HttpResponse:
     video = collections.find_video(request.access, pk)
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
-    sent = ReaderForm(request.GET).parameters()
-    clip = Position(begin=milliseconds(sent.moment), until=milliseconds(sent.until))
+    parameters = ReaderForm(request.GET).parameters()
+    clip = Position(begin=milliseconds(parameters.moment), until=milliseconds(parameters.until))
     return fragment(request, "citations/_player.html", {"video": video, "position": clip})
 
 
@@ -148,9 +150,9 @@ def _reading(
     duration = max(video.duration or 0, text.duration, 1)
     source = Source.objects.filter(transcript=transcript).first()
     index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
-    kept = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
+    placed = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
     part = _part(
-        video, text, parameters, position, index=index, highlights=highlights.colored(kept)
+        video, text, parameters, position, index=index, highlights=highlights.colored(placed)
     )
     listed = _listed(text, position, parameters.query)
     is_paragraphs = parameters.view == "paragraphs"
@@ -158,7 +160,7 @@ def _reading(
         "transcript": transcript,
         "speakers": speakers(text.turns),
         "source": source,
-        "highlights": kept[:HIGHLIGHTS],
+        "highlights": placed[:HIGHLIGHTS],
         "highlight_count": _highlight_count(request, source),
         "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
@@ -174,7 +176,7 @@ def _reading(
         "chapter_ticks": _ticks([int(start) for start, _ in video.chapters], duration),
     }
     if parameters.speaker:
-        context |= _speaker(text, parameters, position, highlights.colored(kept))
+        context |= _speaker(text, parameters, position, highlights.colored(placed))
     elif parameters.view == "chapters":
         context["chapters"] = reading_chapters.of(video, source, text, duration=duration)
     return context
@@ -245,20 +247,20 @@ def _speaker(
     colored: Sequence[ColoredSpan],
 ) -> dict[str, Any]:
     """Return what a speaker says, from a turn on."""
-    said = paragraphs_of(text, parameters.speaker, highlights=colored)
+    paragraphs = paragraphs_of(text, parameters.speaker, highlights=colored)
     later = parameters.turn + TURNS
-    shown = said[parameters.turn : later]
+    page = paragraphs[parameters.turn : later]
     return {
-        "said": shown,
-        "said_count": len(said),
-        "later_turn": later if later < len(said) else None,
-        "at": _line_at(shown, position),
+        "said": page,
+        "said_count": len(paragraphs),
+        "later_turn": later if later < len(paragraphs) else None,
+        "at": _line_at(page, position),
     }
 
 
-def _line_at(shown: Sequence[SpokenParagraph], position: Position) -> int | None:
+def _line_at(paragraphs: Sequence[SpokenParagraph], position: Position) -> int | None:
     """Return the start of the line of a position, None at the beginning."""
-    starts = [line.start for paragraph in shown for line in paragraph.lines]
+    starts = [line.start for paragraph in paragraphs for line in paragraph.lines]
     if position.begin is None or not starts:
         return None
     return max((start for start in starts if start <= position.latest), default=starts[0])
@@ -272,9 +274,11 @@ def _listed(text: TranscriptText, position: Position, query: str) -> list[Listed
     listed = []
     for count, number in enumerate(numbers, start=first + 1):
         sentence = text.sentences[number]
-        said = text.text[sentence.first : sentence.last]
-        spans = tuple(matched_spans(said, words, text.language))
-        listed.append(ListedMatch(number=count, start=sentence.start, text=said, spans=spans))
+        sentence_text = text.text[sentence.first : sentence.last]
+        spans = tuple(matched_spans(sentence_text, words, text.language))
+        listed.append(
+            ListedMatch(number=count, start=sentence.start, text=sentence_text, spans=spans)
+        )
     return listed
 
 

@@ -76,13 +76,13 @@ class FilterSelect:
     options: tuple[tuple[str, str], ...]
 
 
-def chips(scope: Scope, search: SubmittedSearch, known: Facets) -> list[Chip]:
+def chips(scope: Scope, search: SubmittedSearch, facets: Facets) -> list[Chip]:
     return [
         Chip(
             name=name,
             value=value,
             label=str(LABELS[name]),
-            shown=_shown(scope, known, name, value),
+            shown=_shown(scope, facets, name, value),
             without=search.without(name, value).address,
             is_kept=name in LISTS,
         )
@@ -90,14 +90,14 @@ def chips(scope: Scope, search: SubmittedSearch, known: Facets) -> list[Chip]:
     ]
 
 
-def choices(search: SubmittedSearch, known: Facets) -> list[FilterSelect]:
+def choices(search: SubmittedSearch, facets: Facets) -> list[FilterSelect]:
     """Return selects of values that are not chosen yet, without empty ones."""
     offered = {
-        "collection": known.collections,
-        "kind": tuple((kind, str(SourceKind(kind).label)) for kind in known.kinds),
-        "channel": tuple((name, name) for name in known.channels),
-        "tag": tuple((tag, tag) for tag in known.tags),
-        "language": tuple((code, code) for code in known.languages),
+        "collection": facets.collections,
+        "kind": tuple((kind, str(SourceKind(kind).label)) for kind in facets.kinds),
+        "channel": tuple((name, name) for name in facets.channels),
+        "tag": tuple((tag, tag) for tag in facets.tags),
+        "language": tuple((code, code) for code in facets.languages),
     }
     chosen = set(search.filters)
     remaining = {
@@ -111,12 +111,12 @@ def choices(search: SubmittedSearch, known: Facets) -> list[FilterSelect]:
     ]
 
 
-def _shown(scope: Scope, known: Facets, name: str, value: str) -> str:
+def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
     match name:
         case "source":
             return find_source(scope, value).title
         case "collection":
-            return dict(known.collections).get(value, value)
+            return dict(facets.collections).get(value, value)
         case "kind":
             return str(SourceKind(value).label) if value in SourceKind.values else value
     return value
@@ -216,8 +216,12 @@ def play_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 def _landing(request: PageRequest, source_id: UUID) -> tuple[Source, str, Landing | None]:
     source = find_source(request.access, str(source_id))
-    sent = PageForm(request.GET).parameters()
-    return source, sent.words, sent.quote and landing.find(source, sent.quote, sent.words)
+    parameters = PageForm(request.GET).parameters()
+    return (
+        source,
+        parameters.words,
+        parameters.quote and landing.find(source, parameters.quote, parameters.words),
+    )
 
 
 def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
@@ -231,18 +235,18 @@ def _respond(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
 
 
 def _context(request: PageRequest, criteria: SubmittedSearch) -> dict[str, Any]:
-    known = facets(request.access)
+    available = facets(request.access)
     context = {
         "criteria": criteria,
         "modes": MODES,
-        "chips": chips(request.access, criteria, known),
-        "choices": choices(criteria, known),
+        "chips": chips(request.access, criteria, available),
+        "choices": choices(criteria, available),
         "counts": sources.count(Source.objects.visible(request.access)),
     }
     if not criteria.query:
         context["suggested"] = guide_storage.suggested(request.access)
     else:
-        context |= _search_context(request, criteria, names=dict(known.collections))
+        context |= _search_context(request, criteria, names=dict(available.collections))
     return context
 
 
@@ -254,7 +258,9 @@ def _search_context(
     results, problem = _search(request, criteria, is_first=is_first)
     hits = enumerate(results.passages, start=1)
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    likely, unlikely = (_likely(ranked, results, is_likely=each) for each in (True, False))
+    likely, unlikely = (
+        _likely(ranked, results, is_likely=is_likely) for is_likely in (True, False)
+    )
     # Who asks for more passages reads on in all of them.
     most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
     return {
@@ -313,13 +319,13 @@ def _grouped(
     groups: dict[UUID, list[RankedPassage]] = {}
     for hit in ranked:
         groups.setdefault(hit.passage.origin.id, []).append(hit)
-    shown = most if len(groups) > 1 else len(ranked)
+    count = most if len(groups) > 1 else len(ranked)
     return [
         SourceHits(
             origin=origin,
             collection=names.get(origin.collection, ""),
-            hits=tuple(hits[:shown]),
-            more=tuple(hits[shown:]),
+            hits=tuple(hits[:count]),
+            more=tuple(hits[count:]),
         )
         for hits in groups.values()
         for origin in [hits[0].passage.origin]

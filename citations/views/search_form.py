@@ -199,8 +199,8 @@ class SearchForm(forms.Form):
         )
 
     def _filter(self) -> Filter:
-        sent: Any = self.data
-        lists: dict[str, Any] = {part: _values(sent.getlist(name)) for name, part in LISTS.items()}
+        data: Any = self.data
+        lists: dict[str, Any] = {part: _values(data.getlist(name)) for name, part in LISTS.items()}
         return Filter(**lists, **{name: self.cleaned_data[name] for name in BOUNDS})
 
 
@@ -249,11 +249,11 @@ class PageForm(forms.Form):
 
 
 def _question(values: dict[str, object]) -> str:
-    sent = {name: value for name, value in values.items() if value != ""}
-    return f"?{urlencode(sent)}" if sent else ""
+    pairs = {name: value for name, value in values.items() if value != ""}
+    return f"?{urlencode(pairs)}" if pairs else ""
 
 
-def _values(sent: Iterable[str]) -> tuple[str, ...]:
-    cleaned = (clean(value, 500) for value in sent)
+def _values(texts: Iterable[str]) -> tuple[str, ...]:
+    cleaned = (clean(value, 500) for value in texts)
     # One more, so that the filter reports too many.
     return tuple(dict.fromkeys(filter(None, cleaned)))[: MAX_VALUES + 1]

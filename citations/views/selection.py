@@ -56,8 +56,8 @@ def rename(request: PageRequest) -> HttpResponse:
     chosen = selection.select(request.access, request.POST.getlist("item"))
     rows = item_details.by_reference(chosen)
     fields = {reference: f"title-{reference}" for reference in rows}
-    sent = request.POST
-    titles = {reference: sent[name] for reference, name in fields.items() if name in sent}
+    form = request.POST
+    titles = {reference: form[name] for reference, name in fields.items() if name in form}
     before = {reference: str(row) for reference, row in rows.items()}
     try:
         count = item_details.rename(chosen, titles)

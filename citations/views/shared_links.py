@@ -17,7 +17,7 @@ from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
 from transcripts.models import Collection, Role
 from transcripts.timecodes import milliseconds, parse_clock
-from transcripts.views.requests import PageRequest, done, fragment, number_of
+from transcripts.views.requests import PageRequest, confirm, fragment, number_of
 
 _DAYS: Final = tuple((days, f"{days} day{'s' if days > 1 else ''}") for days in LIFETIMES)
 
@@ -80,7 +80,7 @@ def revoke(request: PageRequest, link_id: UUID) -> HttpResponse:
     """End a link at once."""
     request.caller.require_write()
     shared_links.revoke(request.access, request.user, link_id)
-    return done(request, _("The link leads nowhere now."), "shared-links")
+    return confirm(request, _("The link leads nowhere now."), "shared-links")
 
 
 @require_POST
@@ -96,7 +96,7 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
         if is_allowed
         else _("What “%(name)s” holds cannot be shared by links any more.")
     )
-    return done(request, message % {"name": collection}, "shared-links")
+    return confirm(request, message % {"name": collection}, "shared-links")
 
 
 def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpResponse:

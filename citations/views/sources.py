@@ -15,7 +15,7 @@ from citations.library.filters import find_source
 from citations.models import Document, Source
 from citations.tasks import send
 from citations.views import pages
-from transcripts.views.requests import PageRequest, done, fragment, number_of
+from transcripts.views.requests import PageRequest, confirm, fragment, number_of
 
 PAGE: Final = 50
 
@@ -37,8 +37,8 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Show how a source is indexed: its chunks from ``offset``, or from ``page`` of a document."""
     source = find_source(request.access, str(source_id))
     location = sources.find_page(source, number_of(request.GET.get("page", "")) or 0)
-    sent = request.GET.get("offset")
-    offset = location.offset if sent is None else number_of(sent) or 0
+    text = request.GET.get("offset")
+    offset = location.offset if text is None else number_of(text) or 0
     page = sources.list_chunks(source, offset=offset, limit=PAGE)
     writable = request.access.writable
     context = {
@@ -66,7 +66,7 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = _find_writable(request, source_id)
     source.start_anew()
     send(source)
-    return done(
+    return confirm(
         request,
         _("“%(title)s” will be indexed again.") % {"title": source},
         "source-passages",

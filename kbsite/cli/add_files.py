@@ -204,8 +204,8 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
     playable = [name for name in names if name not in used | documents and _is_media(folder / name)]
     gathered.media += (FoundFile(folder / name, _stored_name(name)) for name in sorted(playable))
     captions = {name for file in chosen for name in (file.name, file.info_name)} - {""}
-    taken = captions | documents | {*playable}
-    gathered.skipped += len(names) - len(taken)
+    readable = captions | documents | {*playable}
+    gathered.skipped += len(names) - len(readable)
     for file in chosen:
         if file.name not in documents:
             info = folder / file.info_name if file.info_name else None
@@ -221,13 +221,13 @@ def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
         problem = InvalidInput(f"This folder cannot be read: {error.strerror}.")
         gathered.problems.append(FileProblem.of(str(error.filename), problem))
 
-    seen: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     for root, folders, names in os.walk(folder, followlinks=True, onerror=record):
         state = Path(root).stat()
-        if (state.st_dev, state.st_ino) in seen:  # a link that leads back up
+        if (state.st_dev, state.st_ino) in visited:  # a link that leads back up
             folders.clear()
             continue
-        seen.add((state.st_dev, state.st_ino))
+        visited.add((state.st_dev, state.st_ino))
         folders[:] = sorted(_visible(folders))
         for name in sorted(_visible(names)):
             yield str((Path(root) / name).relative_to(folder))

@@ -97,14 +97,14 @@ def print_documents(documents: Sequence[DocumentOut]) -> None:
 
 def print_problems(problems: Sequence[FileProblem]) -> None:
     """Print the first problems as a table, then their hints."""
-    shown = problems[:PROBLEMS_SHOWN]
-    if shown:
-        rows = [(problem.name, problem.code, problem.message) for problem in shown]
+    listed = problems[:PROBLEMS_SHOWN]
+    if listed:
+        rows = [(problem.name, problem.code, problem.message) for problem in listed]
         table_of_sentences(("Problem with", "Code", "Reason"), rows)
-    for hint in dict.fromkeys(problem.hint for problem in shown if problem.hint):
+    for hint in dict.fromkeys(problem.hint for problem in listed if problem.hint):
         note(hint)
-    if len(problems) > len(shown):
-        note(f"… and {len(problems) - len(shown)} more; --json lists all of them.")
+    if len(problems) > len(listed):
+        note(f"… and {len(problems) - len(listed)} more; --json lists all of them.")
 
 
 def _result(document: DocumentOut) -> str:

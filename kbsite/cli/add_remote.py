@@ -77,10 +77,10 @@ class RemoteReport(Problems):
 
     def shape(self) -> AddOut:
         names = ("videos", "documents", "jobs", "skipped", "unfinished", "failed")
-        shown = {name: getattr(self, name) for name in names}
+        values = {name: getattr(self, name) for name in names}
         problems = [JobProblem.model_validate(problem) for problem in self.problems]
         return AddOut.model_construct(
-            **shown, problems=problems, added=None, updated=None, unchanged=None, media=None
+            **values, problems=problems, added=None, updated=None, unchanged=None, media=None
         )
 
     def print(self) -> None:
@@ -211,8 +211,8 @@ class _Addition:
             if wait or job.finished_at:
                 report.record(job)
         fetched = dict.fromkeys(job.video_id for job in report.jobs if job.video_id)
-        known = {video.id for video in report.videos}
-        report.videos += [self.library.find_video(id) for id in fetched if id not in known]
+        ids = {video.id for video in report.videos}
+        report.videos += [self.library.find_video(id) for id in fetched if id not in ids]
 
     def follow_index(self) -> None:
         """Wait until what was added is embedded; without --wait only count what is not."""
@@ -233,13 +233,13 @@ class _Addition:
     def _send(self, batch: Sequence[Path]) -> None:
         title = self.options.title
         try:
-            sent = self.library.send_files(batch, **self.about, title=title)
+            reply = self.library.send_files(batch, **self.about, title=title)
         except InvalidInput as error:
             self.report.fail_file(batch[0], error)
             return
-        self.report.documents += sent.documents
-        self.report.jobs += [sent.job] if sent.job else []
-        for problem in sent.problems:
+        self.report.documents += reply.documents
+        self.report.jobs += [reply.job] if reply.job else []
+        for problem in reply.problems:
             refusal = error_of(problem.code, problem.message, problem.hint)
             self.report.fail_file(problem.name, refusal)
 

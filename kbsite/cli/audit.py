@@ -36,8 +36,8 @@ def audit(
         writer.writeheader()
         writer.writerows({name: _safe(value) for name, value in row.items()} for row in rows)
     else:
-        shown = (tuple(str(row[name] or "") for name in FIELDS) for row in rows)
-        table(tuple(name.capitalize() for name in FIELDS), shown, empty="Nothing was recorded.")
+        cells = (tuple(str(row[name] or "") for name in FIELDS) for row in rows)
+        table(tuple(name.capitalize() for name in FIELDS), cells, empty="Nothing was recorded.")
 
 
 def _second(moment: datetime) -> str:

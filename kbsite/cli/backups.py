@@ -103,8 +103,8 @@ def check(
     Raises ``InvalidInput`` unless the file is undamaged and this version can restore it.
     """
     checked = backup_files.check(path, keys=keys, copy=copy)
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    if newer := sorted(set(checked.manifest.migrations) - known):
+    names = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if newer := sorted(set(checked.manifest.migrations) - names):
         raise InvalidInput(
             f"{path} was made by a newer Cuebase (it has {', '.join(newer[:3])}).",
             hint="Install that version, then restore.",
@@ -184,14 +184,14 @@ def _accept_older_servers(script: Path) -> None:
 
 
 def _run(program: str, *arguments: str) -> None:
-    done = subprocess.run(
+    run = subprocess.run(
         [str(_find(program)), *arguments],
         env=_environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
-    _raise_failure(program, done.returncode, done.stderr)
+    _raise_failure(program, run.returncode, run.stderr)
 
 
 def _raise_failure(program: str, code: int, errors: bytes) -> None:
@@ -212,9 +212,9 @@ def _environment() -> dict[str, str]:
     """Return the connection as variables, because others can read command lines."""
     values = connection.get_connection_params()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    given = {
+    credentials = {
         option.envvar.decode(): str(value)
         for option in Conninfo.get_defaults()
         if option.envvar and (value := values.get(option.keyword.decode()))
     }
-    return {**environment, **given, "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
+    return {**environment, **credentials, "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}

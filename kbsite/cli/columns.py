@@ -18,13 +18,13 @@ def fitted(natural: Sequence[int], room: int, *, main: int) -> dict[int, int]:
     least = [min(width, MAIN if index == main else CELL) for index, width in enumerate(natural)]
     if main:
         least[0] = natural[0]
-    shown = list(range(len(natural)))
-    others = [index for index in shown if index not in (0, main)]
-    while others and _total([least[index] for index in shown]) > room:
-        shown.remove(others.pop())
-    widths = {index: least[index] for index in shown}
+    columns = list(range(len(natural)))
+    others = [index for index in columns if index not in (0, main)]
+    while others and _total([least[index] for index in columns]) > room:
+        columns.remove(others.pop())
+    widths = {index: least[index] for index in columns}
     spare = room - _total(list(widths.values()))
-    while spare > 0 and (cut := [index for index in shown if widths[index] < natural[index]]):
+    while spare > 0 and (cut := [index for index in columns if widths[index] < natural[index]]):
         narrowest = min(cut, key=lambda index: widths[index] / (3 if index == main else 1))
         widths[narrowest] += 1
         spare -= 1

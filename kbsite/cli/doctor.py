@@ -73,8 +73,8 @@ def _run(name: str, check: Callable[..., Result], *arguments: str) -> HealthChec
     try:
         return HealthCheck(name, *check(*arguments))
     except Exception as error:  # noqa: BLE001  an exception is a result
-        known = expected_error(error) or KnowledgeBaseError(f"{type(error).__name__}: {error}")
-        return HealthCheck(name, ok=False, detail=known.message, hint=known.hint)
+        problem = expected_error(error) or KnowledgeBaseError(f"{type(error).__name__}: {error}")
+        return HealthCheck(name, ok=False, detail=problem.message, hint=problem.hint)
 
 
 def _python() -> Result:

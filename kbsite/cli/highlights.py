@@ -70,13 +70,13 @@ def list_highlights(
         return
     rows = (
         (
-            each.row.source.title,
-            place(each.locator) if each.locator else "gone",
-            each.row.quote,
-            each.row.note,
-            " ".join(f"#{tag}" for tag in each.row.tags),
+            highlight.row.source.title,
+            place(highlight.locator) if highlight.locator else "gone",
+            highlight.row.quote,
+            highlight.row.note,
+            " ".join(f"#{tag}" for tag in highlight.row.tags),
         )
-        for each in page.highlights
+        for highlight in page.highlights
     )
     columns = ("Source", "Place", "Highlight", "Note", "Tags")
     empty = "No highlights. Select words in a transcript or on a page."
@@ -99,5 +99,5 @@ def import_file(
         print_json(report)
         return
     say(f"{report.made} new, {report.changed} changed, {report.ignored} without a quote left out.")
-    for each in report.not_placed:
-        note(f"{each.number}. “{each.quote[:80]}”: {each.reason}", "yellow")
+    for annotation in report.not_placed:
+        note(f"{annotation.number}. “{annotation.quote[:80]}”: {annotation.reason}", "yellow")

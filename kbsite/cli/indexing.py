@@ -85,16 +85,16 @@ def write_contexts(*, yes: bool, only_estimate: bool, as_json: bool) -> None:
     if is_written:
         confirm(f"{_summary(plan)} Write them?", yes=yes)
         _write_missing(quiet=as_json)
-    left = plan.pieces if only_estimate else contextual_costs.plan().pieces
+    remaining = plan.pieces if only_estimate else contextual_costs.plan().pieces
     if as_json:
-        counts = {"sources": plan.sources, "pieces": plan.pieces, "left": left}
+        counts = {"sources": plan.sources, "pieces": plan.pieces, "left": remaining}
         print_json({"model": plan.model, **counts, **asdict(plan.cost)})
     elif not is_written:
         say(_summary(plan))
     else:
-        say(f"{plan.pieces - left:,} contexts were written.")
-        if left:
-            note(f"{left:,} are still missing; a later run tries again.", "yellow")
+        say(f"{plan.pieces - remaining:,} contexts were written.")
+        if remaining:
+            note(f"{remaining:,} are still missing; a later run tries again.", "yellow")
 
 
 def announce_contexts() -> None:

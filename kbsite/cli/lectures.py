@@ -51,10 +51,13 @@ def list_lectures(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    shown = ("id", "title", "collection", "windows", "citations")
+    columns = ("id", "title", "collection", "windows", "citations")
     table(
         ("Lecture", "Title", "Collection", "Windows", "Citations", "State"),
-        [(*(row[name] for name in shown), "ended" if row["ended_at"] else "open") for row in rows],
+        [
+            (*(row[name] for name in columns), "ended" if row["ended_at"] else "open")
+            for row in rows
+        ],
         empty="No lectures.",
         main="Title",
     )

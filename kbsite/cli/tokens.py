@@ -219,12 +219,15 @@ def _find(reference: str) -> ApiToken:
     if reference.isdecimal():
         condition |= Q(pk=int(reference))
     tokens = list(ApiToken.objects.filter(condition, revoked_at=None).select_related("user")[:2])
-    shown = reference[:9]  # a whole token is a secret
+    beginning = reference[:9]  # a whole token is a secret
     if not tokens:
-        raise NotFound(f"There is no valid token “{shown}”.", hint="`kb token list` lists them.")
+        raise NotFound(
+            f"There is no valid token “{beginning}”.", hint="`kb token list` lists them."
+        )
     if len(tokens) > 1:
         raise Conflict(
-            f"Several tokens match “{shown}”.", hint="Give the number that `kb token list` shows."
+            f"Several tokens match “{beginning}”.",
+            hint="Give the number that `kb token list` shows.",
         )
     return tokens[0]
 

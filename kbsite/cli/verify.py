@@ -110,8 +110,8 @@ def _verify_all(check: Check, requests: Iterable[QuoteRequest], *, as_json: bool
         are_all_verbatim = are_all_verbatim and is_verbatim
         if as_json:
             line = {"line": request.line} if request.line else {}
-            shown = {**line, **result.model_dump(mode="json")}
-            typer.echo(json.dumps(shown, ensure_ascii=False))
+            record = {**line, **result.model_dump(mode="json")}
+            typer.echo(json.dumps(record, ensure_ascii=False))
         else:
             _print(result, request.line)
     if unusable:

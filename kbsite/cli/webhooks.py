@@ -40,11 +40,11 @@ def create_webhook(
     webhook = registry.make(
         Caller(owner, scope_of(owner)), url=url, events=events, description=description[:200]
     )
-    shown = WebhookSecretOut.show(webhook)
+    created = WebhookSecretOut.show(webhook)
     if as_json:
-        print_json(shown.model_dump(mode="json"))
+        print_json(created.model_dump(mode="json"))
     else:
-        say(shown.secret)
+        say(created.secret)
         note("Store it: it is not shown again. Your program checks signatures with it.")
 
 
@@ -54,7 +54,9 @@ def list_webhooks(as_json: Json = False) -> None:
     open_library()
     webhooks = list(Webhook.objects.select_related("user"))
     if as_json:
-        print_json([WebhookOut.model_validate(each).model_dump(mode="json") for each in webhooks])
+        print_json(
+            [WebhookOut.model_validate(webhook).model_dump(mode="json") for webhook in webhooks]
+        )
         return
     table(
         ("Id", "Address", "User", "Events", "State"),
@@ -78,9 +80,9 @@ def send_test(reference: Reference, as_json: Json = False) -> None:
     """Have the worker send a test message."""
     open_library()
     delivery = registry.make_test(_find(reference))
-    shown = DeliveryOut.model_validate(delivery).model_dump(mode="json")
+    record = DeliveryOut.model_validate(delivery).model_dump(mode="json")
     text = "The worker sends a test message within seconds. `kb webhook list` shows the state."
-    print_result(text, shown, as_json=as_json)
+    print_result(text, record, as_json=as_json)
 
 
 @app.command("delete")
@@ -88,9 +90,9 @@ def delete_webhook(reference: Reference, as_json: Json = False) -> None:
     """Delete a webhook with its deliveries."""
     open_library()
     webhook = _find(reference)
-    shown = WebhookOut.model_validate(webhook).model_dump(mode="json")
+    record = WebhookOut.model_validate(webhook).model_dump(mode="json")
     registry.delete(webhook)
-    print_result(f"Deleted the webhook to {webhook.url}.", shown, as_json=as_json)
+    print_result(f"Deleted the webhook to {webhook.url}.", record, as_json=as_json)
 
 
 def _state(webhook: Webhook) -> str:
@@ -101,8 +103,8 @@ def _state(webhook: Webhook) -> str:
 
 def _find(reference: str) -> Webhook:
     """Return the webhook whose id begins so. Raises ``NotFound`` and ``InvalidInput``."""
-    known = Webhook.objects.all()
-    fitting = [each for each in known if str(each.uuid).startswith(reference.lower())]
+    webhooks = Webhook.objects.all()
+    fitting = [webhook for webhook in webhooks if str(webhook.uuid).startswith(reference.lower())]
     if len(fitting) > 1 and reference:
         raise InvalidInput(f"Several ids begin with “{reference[:40]}”.", hint="Give more of it.")
     if not reference or not fitting:

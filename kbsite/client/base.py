@@ -134,9 +134,9 @@ def error_of(code: str, message: str, hint: str) -> KnowledgeBaseError:
 
 def _kinds() -> dict[str, type[KnowledgeBaseError]]:
     """Return all classes of errors by their codes."""
-    kinds, left = {}, [KnowledgeBaseError]
-    while left:
-        kind = left.pop()
+    kinds, pending = {}, [KnowledgeBaseError]
+    while pending:
+        kind = pending.pop()
         kinds[kind.code] = kind
-        left += kind.__subclasses__()
+        pending += kind.__subclasses__()
     return kinds

@@ -44,9 +44,9 @@ class Connection:
         """Return what an operation answers in its shape."""
         return self.parse(shape, self.call(method, path, **request))
 
-    def parse(self, shape: type[S], shown: Any) -> S:
+    def parse(self, shape: type[S], data: Any) -> S:
         try:
-            return shape.parse(shown)
+            return shape.parse(data)
         except ValidationError as error:
             raise self._unknown("answers with what this version does not know") from error
 
@@ -90,13 +90,13 @@ class Connection:
             raise self._unknown(f"answers {response.status_code}, and not as Cuebase does")
         raise problem_of(response.json())
 
-    def _unknown(self, what: str, *, hint: str = WRONG_ADDRESS) -> Unavailable:
-        return Unavailable(f"The server {self.url} {what}.", hint=hint)
+    def _unknown(self, fault: str, *, hint: str = WRONG_ADDRESS) -> Unavailable:
+        return Unavailable(f"The server {self.url} {fault}.", hint=hint)
 
 
-def problem_of(shown: Any) -> KnowledgeBaseError:
+def problem_of(data: Any) -> KnowledgeBaseError:
     """Return the error that problem details tell of. Raises ``ValueError`` for anything else."""
-    match shown:
+    match data:
         case {"code": str(code), "detail": str(detail), "hint": str(hint)}:
             return error_of(code, detail, hint)
     raise ValueError("These are no problem details.")

@@ -47,16 +47,16 @@ class RemoteLibrary(Library):
         about: dict[str, Any] = {"collection": collection, "sources": list(sources)}
         if follow_up:
             about = {"conversation_id": self._latest_conversation(collection)}
-        for name, shown in self._server.events("ask", json={"question": question, **about}):
+        for name, data in self._server.events("ask", json={"question": question, **about}):
             match name:
                 case "stage":
-                    yield Progress(stage=str(shown["stage"]))
+                    yield Progress(stage=str(data["stage"]))
                 case "claim":
-                    yield self._server.parse(ClaimOut, shown)
+                    yield self._server.parse(ClaimOut, data)
                 case "answer":
-                    yield self._server.parse(TracedReplyOut, shown)
+                    yield self._server.parse(TracedReplyOut, data)
                 case "failed":
-                    raise problem_of(shown)
+                    raise problem_of(data)
 
     def send_files(self, paths: Sequence[Path], **about: Any) -> FilesOut:
         """Send files. Raises ``InvalidInput`` for one that cannot be read."""
@@ -79,9 +79,9 @@ class RemoteLibrary(Library):
         """Return a recording. Raises ``VideoNotFound`` and ``TranscriptNotFound``."""
         return self.read(video_id).video
 
-    def read(self, video_id: str, **wanted: Any) -> VideoReadingOut:
+    def read(self, video_id: str, **options: Any) -> VideoReadingOut:
         """Read a transcript: whole if it is short, else a preview, or what is ``wanted`` of it."""
-        parameters = {name: value for name, value in wanted.items() if value not in (None, "")}
+        parameters = {name: value for name, value in options.items() if value not in (None, "")}
         path = f"transcripts/{quote(video_id, safe='')}"
         return self._server.read(VideoReadingOut, "GET", path, params=parameters)
 
@@ -99,11 +99,11 @@ class RemoteLibrary(Library):
         ids: list[str] = []
         job: JobOut | None
         if _is_file(path):
-            sent = self.send_files([path], **about)
-            for problem in sent.problems:
+            reply = self.send_files([path], **about)
+            for problem in reply.problems:
                 raise error_of(problem.code, problem.message, problem.hint)
-            ids += [str(document.source.id) for document in sent.documents]
-            job = sent.job
+            ids += [str(document.source.id) for document in reply.documents]
+            job = reply.job
         else:
             del about["title"]  # a video has its own
             job = self.request(target, **about)
@@ -119,14 +119,14 @@ class RemoteLibrary(Library):
 
     def _ask(self, question: str, filter: Filter) -> ReplyOut:
         collection = "".join(filter.collections)  # one at most
-        sent = {"question": question, "collection": collection, "sources": filter.sources}
+        body = {"question": question, "collection": collection, "sources": filter.sources}
         return self._server.read(
-            ReplyOut, "POST", "ask", params={"stream": False}, json={**sent, "keep": False}
+            ReplyOut, "POST", "ask", params={"stream": False}, json={**body, "keep": False}
         )
 
     def _verify(self, quote: str, source: str, filter: Filter) -> QuoteCheckOut:
-        sent = {"quote": quote, "source_id": source, "collection": filter.collections}
-        return self._server.read(QuoteCheckOut, "POST", "verify", json=sent)
+        body = {"quote": quote, "source_id": source, "collection": filter.collections}
+        return self._server.read(QuoteCheckOut, "POST", "verify", json=body)
 
     def _latest_conversation(self, collection: str) -> str:
         params = {"own": True, "limit": 1, "collection": collection}
@@ -149,9 +149,9 @@ class RemoteLibrary(Library):
 
 def count_unfinished(ids: Sequence[str], sources: Sequence[SourceOut]) -> int:
     """Count what of these ids is not found by words and by meaning yet, or not there at all."""
-    known = {name for source in sources for name in (str(source.id), source.video_id)}
+    names = {name for source in sources for name in (str(source.id), source.video_id)}
     indexing = sum(source.state in ("pending", "words") for source in sources)
-    return indexing + sum(name not in known for name in ids)
+    return indexing + sum(name not in names for name in ids)
 
 
 def _parameters(filter: Filter) -> dict[str, Any]:

@@ -119,14 +119,18 @@ def _add_selection(content: dict[str, Any], schemas: dict[str, Any]) -> None:
     name = _named(content["schema"])
     holder, key = content, "schema"
     if name.endswith("Page"):
-        lists = (each for each in schemas[name]["properties"].values() if each["type"] == "array")
+        lists = (
+            definition
+            for definition in schemas[name]["properties"].values()
+            if definition["type"] == "array"
+        )
         holder, key = next(lists), "items"
         name = _named(holder[key])
-    shown = getattr(serializers, f"{name}Serializer", None) or getattr(serializers, name)
+    serializer = getattr(serializers, f"{name}Serializer", None) or getattr(serializers, name)
     whole = schemas[name]
     properties = {
         field: {"anyOf": [schema, {"type": "object", "additionalProperties": {}}]}
-        if field in shown.relations
+        if field in serializer.relations
         else schema
         for field, schema in whole["properties"].items()
     }
@@ -136,7 +140,7 @@ def _add_selection(content: dict[str, Any], schemas: dict[str, Any]) -> None:
         "required": [field for field in whole["required"] if field in selection.ALWAYS],
         "description": "With ``fields`` or ``populate``: what was chosen.",
     }
-    kinds = [{"$ref": f"#/components/schemas/{each}"} for each in (name, f"{name}Selection")]
+    kinds = [{"$ref": f"#/components/schemas/{shape}"} for shape in (name, f"{name}Selection")]
     holder[key] = {"anyOf": kinds}
 
 

@@ -91,7 +91,9 @@ class Filters(filters.FilterSet):
     def get_filters(cls) -> dict[str, filters.Filter]:
         comparisons = (_comparisons(name, *kind) for name, kind in cls.compared.items())
         named: dict[str, filters.Filter] = super().get_filters()
-        return named | {name: made for each in comparisons for name, made in each}
+        return named | {
+            name: field_filter for comparison in comparisons for name, field_filter in comparison
+        }
 
 
 def _comparisons(
@@ -99,9 +101,9 @@ def _comparisons(
 ) -> Iterator[tuple[str, filters.Filter]]:
     for operator in operators:
         lookup, is_negated = OPERATORS[operator]
-        made = {"in": Texts, "isnull": filters.BooleanFilter}.get(lookup, kind)
+        filter_class = {"in": Texts, "isnull": filters.BooleanFilter}.get(lookup, kind)
         name = f"filters[{field}][{operator}]"
-        yield name, made(field_name=field, lookup_expr=lookup, exclude=is_negated)
+        yield name, filter_class(field_name=field, lookup_expr=lookup, exclude=is_negated)
 
 
 class Tagged(Filters):

@@ -55,8 +55,8 @@ class Order(OrderingFilter):
     ordering_param = "sort"
 
     def get_ordering(self, request: Request, queryset: Any, view: Any) -> Any:
-        wanted = ",".join(_joined(request.query_params).get(self.ordering_param, ()))
-        order = [_order(part.strip(), view.ordering_fields) for part in wanted.split(",") if part]
+        ordering = ",".join(_joined(request.query_params).get(self.ordering_param, ()))
+        order = [_order(part.strip(), view.ordering_fields) for part in ordering.split(",") if part]
         # Rows that are equal in all of it keep one order on all pages.
         return [*order, "pk"] if order else None
 
@@ -110,11 +110,11 @@ class Pages(LimitOffsetPagination):
 
 def refuse_unknown(request: Request, view: Any) -> None:
     """Raise ValidationError for a parameter that the resource does not have."""
-    known = {FORMAT}
+    allowed = {FORMAT}
     if view.action == "list":
-        known |= {"limit", "offset", "search", Order.ordering_param}
-        known |= set(view.filterset_class.base_filters)
-    names = _joined(request.query_params).keys() - known
+        allowed |= {"limit", "offset", "search", Order.ordering_param}
+        allowed |= set(view.filterset_class.base_filters)
+    names = _joined(request.query_params).keys() - allowed
     if view.action == "list":
         names = {name for name in names if not conditions.is_combined(name)}
     if view.action in ("list", "retrieve"):

@@ -45,16 +45,16 @@ class Selection:
 
     def apply(self, serializer: BaseSerializer[Any]) -> None:
         """Leave the chosen fields in a serializer, and put relations in."""
-        shown: Any = getattr(serializer, "child", serializer)
-        kept = self.fields | ALWAYS | self.relations.keys()
-        for name in list(shown.fields) if self.fields else ():
-            if name not in kept:
-                shown.fields.pop(name)
+        target: Any = getattr(serializer, "child", serializer)
+        names = self.fields | ALWAYS | self.relations.keys()
+        for name in list(target.fields) if self.fields else ():
+            if name not in names:
+                target.fields.pop(name)
         for name, selection in self.relations.items():
-            made, source = shown.relations[name]
+            related, source = target.relations[name]
             about = {} if source == name else {"source": source}
-            shown.fields[name] = made(read_only=True, **about)
-            selection.apply(shown.fields[name])
+            target.fields[name] = related(read_only=True, **about)
+            selection.apply(target.fields[name])
 
     def _nest(self, path: list[str], names: list[str], serializer: Any, name: str) -> None:
         """Read what stands in brackets: relations, at the end perhaps fields or populate."""
@@ -72,8 +72,8 @@ class Selection:
         self, path: Iterable[str], names: list[str], serializer: Any, parameter: str
     ) -> None:
         selection, serializer = self._at(path, serializer, parameter)
-        known = serializer().fields.keys()
-        if unknown := [name for name in names if name not in known]:
+        allowed = serializer().fields.keys()
+        if unknown := [name for name in names if name not in allowed]:
             _refuse(parameter, unknown[0])
         selection.fields |= set(names)
 
@@ -114,8 +114,8 @@ def paths(serializer: Any, *, depth: int = DEEPEST) -> list[str]:
         return []
     return [
         path
-        for name, (made, _) in serializer.relations.items()
-        for path in (name, *(f"{name}.{rest}" for rest in paths(made, depth=depth - 1)))
+        for name, (related, _) in serializer.relations.items()
+        for path in (name, *(f"{name}.{rest}" for rest in paths(related, depth=depth - 1)))
     ]
 
 
@@ -144,14 +144,14 @@ def joins(selection: Selection, serializer: Any, prefix: str = "") -> list[str]:
     """Return what a query has to select with a resource, for its relations and their references."""
     joined = []
     for name, inner in selection.relations.items():
-        made, source = serializer.relations[name]
+        related, source = serializer.relations[name]
         path = prefix + source.replace(".", "__")
-        references = (each.replace(".", "__") for _, each in made.relations.values())
-        joined += [path, *(f"{path}__{each}" for each in references)]
-        joined += joins(inner, made, f"{path}__")
+        references = (reference.replace(".", "__") for _, reference in related.relations.values())
+        joined += [path, *(f"{path}__{reference}" for reference in references)]
+        joined += joins(inner, related, f"{path}__")
     return joined
 
 
 def _refuse(parameter: str, name: str) -> None:
-    what = "field" if parameter.endswith((FIELDS, f"[{FIELDS}]")) else "relation"
-    raise ValidationError({parameter[:100]: [f"“{name[:100]}” is no {what} here"]})
+    noun = "field" if parameter.endswith((FIELDS, f"[{FIELDS}]")) else "relation"
+    raise ValidationError({parameter[:100]: [f"“{name[:100]}” is no {noun} here"]})

@@ -46,5 +46,5 @@ def connect(url: str, token: str) -> "Library":
 def _library(name: str, *arguments: str) -> "Library":
     """Make a library; its modules can be imported once Django is set up."""
     boot.set_up(plain_log=True)
-    made: Library = import_string(name)(*arguments)
-    return made
+    library: Library = import_string(name)(*arguments)
+    return library

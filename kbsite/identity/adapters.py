@@ -32,7 +32,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def login(self, request: HttpRequest, user: User) -> None:
         """Open the session, and record how."""
-        methods = [each["method"] for each in get_authentication_records(request, user)]
+        methods = [record["method"] for record in get_authentication_records(request, user)]
         with transaction.atomic():
             super().login(request, user)
             kind = "OIDC" if "socialaccount" in methods else "password"

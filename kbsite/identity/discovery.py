@@ -49,9 +49,9 @@ def _fetch(issuer: str) -> dict[str, Any]:
 
 
 def _compare(issuer: str, document: dict[str, Any]) -> Check:
-    said = document.get("issuer")
-    if said != issuer and "/.well-known/" not in issuer:
-        return None, f"{issuer} calls itself {said}", f"Set OIDC_ISSUER={said}."
+    value = document.get("issuer")
+    if value != issuer and "/.well-known/" not in issuer:
+        return None, f"{issuer} calls itself {value}", f"Set OIDC_ISSUER={value}."
     existing = set(Collection.objects.values_list("slug", flat=True))
     if unknown := sorted(groups.roles(()).keys() - existing):
         detail = f"OIDC_GROUPS names collections that do not exist: {', '.join(unknown)}"

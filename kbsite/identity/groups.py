@@ -48,7 +48,7 @@ def roles(groups: Iterable[str]) -> dict[str, Role | None]:
 @transaction.atomic
 def apply(user: User, groups: Iterable[str]) -> None:
     """Make a user a member of the collections of OIDC_GROUPS exactly as the groups say."""
-    collections = {each.slug: each for each in Collection.objects.all()}
+    collections = {collection.slug: collection for collection in Collection.objects.all()}
     for slug, role in roles(groups).items():
         collection = collections.get(slug)
         if collection is None:

@@ -22,20 +22,20 @@ def register(mcp: MCPServer[Any]) -> None:
     """Add the handler."""
 
     async def complete(_: Any, params: CompleteRequestParams) -> CompleteResult:
-        given = (params.context and params.context.arguments) or {}
+        arguments = (params.context and params.context.arguments) or {}
         typed = params.argument.value.replace("\0", "")[:MAX_PREFIX]
         return CompleteResult(
-            completion=await in_thread(_complete, caller(), params.argument.name, typed, given)
+            completion=await in_thread(_complete, caller(), params.argument.name, typed, arguments)
         )
 
     mcp._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, complete)
 
 
-def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Completion:
+def _complete(by: Caller, name: str, typed: str, arguments: dict[str, str]) -> Completion:
     """Complete an argument; a source's id by its prefix or by words of its title."""
     match name:
         case "videoId":
-            filter = library.VideoFilter(words=typed, collection=given.get("collection", ""))
+            filter = library.VideoFilter(words=typed, collection=arguments.get("collection", ""))
             with suppress(NotFound):
                 videos = library.list_videos(by.scope, filter, limit=MAX_VALUES)
                 keys = dict.fromkeys(video.key for video in videos.videos)
@@ -45,7 +45,7 @@ def _complete(by: Caller, name: str, typed: str, given: dict[str, str]) -> Compl
             ids = (str(source.uuid) for source in page.sources)
             return _completion(ids, page.total, has_more=page.next is not None)
         case "language":
-            return _starting(_languages(by, given.get("videoId", "")), typed)
+            return _starting(_languages(by, arguments.get("videoId", "")), typed)
         case "collection":
             slugs = [collection.slug for collection in library.collections(by.scope)]
             return _starting(slugs, typed)

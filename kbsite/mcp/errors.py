@@ -86,13 +86,13 @@ def explained(error: KnowledgeBaseError) -> str:
     return f"{for_models(sentence(error))} Next: {tool}"
 
 
-def rejected(error: ValidationError, *, tool: str, known: list[str]) -> str:
+def rejected(error: ValidationError, *, tool: str, fields: list[str]) -> str:
     """Name a call's invalid arguments and those the tool takes, without repeating values."""
     wrong = [
         f"{'.'.join(str(part) for part in detail['loc'])[:60]}: {complaint(detail)}"
         for detail in error.errors(include_url=False, include_input=False)[:5]
     ]
-    again = f"Next: {tool} again; it takes {', '.join(known)}."
+    again = f"Next: {tool} again; it takes {', '.join(fields)}."
     return f"These arguments do not fit. {'; '.join(wrong)}. {again}"
 
 

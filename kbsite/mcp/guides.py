@@ -34,8 +34,8 @@ def write(scope: Scope, reference: str, *, room: int) -> str:
         for number, item in enumerate(getattr(guide, kind))
     ]
     count = fitting((tokens(line) + 1 for line in lines), room=room - tokens(head + _ABOUT) - NAME)
-    left = len(lines) - count
-    rest = [f"(… {left} more; raise maxTokens.)"] if left else []
+    remaining = len(lines) - count
+    rest = [f"(… {remaining} more; raise maxTokens.)"] if remaining else []
     return "\n".join([head, _ABOUT, *lines[:count], *rest])
 
 

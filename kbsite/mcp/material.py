@@ -38,8 +38,10 @@ def material(text: str) -> str:
 
 def for_models(text: str) -> str:
     """Leave out the sentences that only an operator can act on: they name commands or settings."""
-    kept = (part for part in re.split(r"(?<=[.!?])\s+", text) if not _for_operators().search(part))
-    return " ".join(kept)
+    sentences = (
+        part for part in re.split(r"(?<=[.!?])\s+", text) if not _for_operators().search(part)
+    )
+    return " ".join(sentences)
 
 
 @cache

@@ -37,10 +37,14 @@ def write(scope: Scope, reference: str, *, room: int) -> str:
     listed = _chapters(chapters, room=room // 3)
     parts = [_part(node) for node in (outline.whole, *outline.parts)]
     count = fitting(map(tokens, parts), room=room - tokens(head + _VERBATIM + listed) - 2 * NAME)
-    left = outline.more + len(parts) - count
-    rest = f"(… {left} parts more; source://{source.uuid} has the whole text.)" if left else ""
-    shown = (f"{head}\n{_VERBATIM}", listed, *parts[:count], rest)
-    return "\n\n".join(part for part in shown if part)
+    remaining = outline.more + len(parts) - count
+    rest = (
+        f"(… {remaining} parts more; source://{source.uuid} has the whole text.)"
+        if remaining
+        else ""
+    )
+    sections = (f"{head}\n{_VERBATIM}", listed, *parts[:count], rest)
+    return "\n\n".join(part for part in sections if part)
 
 
 def contents(scope: Scope, video: Video, *, room: int) -> str:

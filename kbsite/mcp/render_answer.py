@@ -48,7 +48,7 @@ def render_reply(reply: ReplyOut, arguments: Arguments) -> str:
     citations, room = _take(quotations, "quote", room)
     nearest, _ = _take(reply.nearest, "text", room)
     pairs = ((reply.claims, claims), (quotations, citations), (reply.nearest, nearest))
-    is_cut = any(len(kept) < len(rows) for rows, kept in pairs)
+    is_cut = any(len(cut) < len(rows) for rows, cut in pairs)
     lines = [*_claim_lines(reply, claims), *(_line(0, row) for row in (*citations, *nearest))]
     lines += [unready] if unready else []
     tail = [*([_CITE] if citations else []), *([_CUT] if is_cut else [])]
@@ -74,8 +74,8 @@ def render_citation(quote: Quote, arguments: Arguments) -> str:
     data = _shorten(clip(QuotationOut.model_validate(quote)), "quote", arguments.budget - CURSOR)
     about = (data.title, data.place, data.heading, data.channel)
     quoted = f"{data.prefix}«{data.quote}»{data.suffix}"
-    said = f"{' · '.join(part for part in about if part)}\n{quoted}"
-    return f"{material(said)}\n{data.link}"
+    text = f"{' · '.join(part for part in about if part)}\n{quoted}"
+    return f"{material(text)}\n{data.link}"
 
 
 def render_quote_check(check: VerifiedQuote, arguments: VerifyQuote) -> str:
@@ -102,17 +102,19 @@ def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:
     if not rows or room < LEAST:
         return [], room
     rows = [_shorten(clip(row), name, room) for row in rows]
-    each = list(costs(rows, _line))
-    count = fitting(each, room=room)
-    return rows[:count], room - sum(each[:count])
+    sizes = list(costs(rows, _line))
+    count = fitting(sizes, room=room)
+    return rows[:count], room - sum(sizes[:count])
 
 
 def _shorten(row: Row, name: str, room: int) -> Row:
     """Keep a row within half of the room, with less of its text if needed."""
     text = getattr(row, name)
     (cost,) = costs([row.model_copy(update={name: ""})], _line)
-    left = max(room // 2 - cost, LEAST)
-    return row if tokens(text) <= left else row.model_copy(update={name: shorten(text, room=left)})
+    budget = max(room // 2 - cost, LEAST)
+    return (
+        row if tokens(text) <= budget else row.model_copy(update={name: shorten(text, room=budget)})
+    )
 
 
 def _head(data: ReplyOut) -> str:

@@ -17,16 +17,16 @@ SOURCES = 5  # of a video, that an answer names
 def render_job(job: Job, arguments: Arguments, *, sources: Sequence[Source] = ()) -> str:
     """Return a job, how far the sources it added are indexed, and a page of its problems."""
     offset, _ = arguments.position if isinstance(arguments, GetJob) else (0, "")
-    shown = clip(JobOut.model_validate(job))
-    rows = [clip(problem) for problem in shown.problems[offset:]]
-    state = _state(shown).removesuffix(".")
+    data = clip(JobOut.model_validate(job))
+    rows = [clip(problem) for problem in data.problems[offset:]]
+    state = _state(data).removesuffix(".")
     lines = [
         f"Job {job.pk} ({job.get_kind_display()} {job.target}) is {state}.",
         *map(_indexed, sources[:SOURCES]),
         f"{len(job.problems)} problems:" if job.problems else "",
     ]
     head = "\n".join(line for line in lines if line)
-    next_step = _next_tool(shown)
+    next_step = _next_tool(data)
     room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
     problems = take(rows, _problem_line, room=room)
     end = offset + len(problems)

@@ -40,8 +40,8 @@ def render_transcript(
         page, following = reading.page_text(text, offset, length)
     cursor = arguments.cursor_at(following, of=version or digest)
     tail = f"{more}{cursor}" if cursor else next_step
-    said = material(f"{head}\n\n{page}")
-    return f"{said}\n\n{tail}".rstrip()
+    answer = material(f"{head}\n\n{page}")
+    return f"{answer}\n\n{tail}".rstrip()
 
 
 def render_hits(result: library.VideoSearch, arguments: SearchTranscript) -> str:

@@ -129,7 +129,7 @@ class McpServer(MCPServer[Any]):
                     return failed(explained(cause))
                 case ValidationError() as cause:
                     return failed(
-                        rejected(cause, tool=name, known=sorted(tool.parameters["properties"]))
+                        rejected(cause, tool=name, fields=sorted(tool.parameters["properties"]))
                     )
             raise
 

@@ -66,18 +66,18 @@ class Arguments(ArgModelBase):
 
     @model_validator(mode="before")
     @classmethod
-    def drop_blanks(cls, given: Any) -> Any:
+    def drop_blanks(cls, arguments: Any) -> Any:
         """Drop optional arguments that are null or empty: strict clients fill in every argument.
 
         A zero in one of ``NEVER_ZERO`` shows that the client fills in zeros; then all of them go.
         """
-        if not isinstance(given, dict):
-            return given
-        fills = any(_is_zero(given.get(name)) for name in NEVER_ZERO)
+        if not isinstance(arguments, dict):
+            return arguments
+        fills = any(_is_zero(arguments.get(name)) for name in NEVER_ZERO)
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
         return {
             name: _without_blanks(value)
-            for name, value in given.items()
+            for name, value in arguments.items()
             if name not in optional
             or not (value is None or value == "" or (fills and _is_zero(value)))
         }
@@ -88,8 +88,8 @@ class Arguments(ArgModelBase):
 
     def digest(self) -> str:
         """Return a digest of the tool and its arguments, whatever the page and the budget."""
-        given = self.model_dump_json(exclude={"max_tokens", "cursor"})
-        return hashlib.sha256(f"{type(self).__name__} {given}".encode()).hexdigest()[:16]
+        text = self.model_dump_json(exclude={"max_tokens", "cursor"})
+        return hashlib.sha256(f"{type(self).__name__} {text}".encode()).hexdigest()[:16]
 
     def model_dump_one_level(self) -> dict[str, Any]:
         """Pass the arguments to the tool as one value."""

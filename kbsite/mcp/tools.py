@@ -323,13 +323,13 @@ def _lean(schema: Any) -> Any:
         return [_lean(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {
+    lean = {
         name: part if name == "properties" else _lean(part)
         for name, part in schema.items()
         if not (name == "title" or (name == "default" and part in (None, "", [])))
     }
-    if "properties" in kept:
-        kept["properties"] = {name: _lean(part) for name, part in kept["properties"].items()}
-        kept.pop("description", None)
-    given = [part for part in kept.get("anyOf", []) if part != {"type": "null"}]
-    return kept | given[0] if len(given) == 1 and kept.pop("anyOf") else kept
+    if "properties" in lean:
+        lean["properties"] = {name: _lean(part) for name, part in lean["properties"].items()}
+        lean.pop("description", None)
+    alternatives = [part for part in lean.get("anyOf", []) if part != {"type": "null"}]
+    return lean | alternatives[0] if len(alternatives) == 1 and lean.pop("anyOf") else lean

@@ -79,9 +79,9 @@ class KeyedRequest(LeasedWork):
     ) -> None:
         """Keep the answer, unless the lease was lost; forget a user's oldest beyond the limits."""
         answer = {"status": status, "headers": dict(headers), "content": content}
-        seen = {"readable": sorted(scope.readable), "writable": sorted(scope.writable)}
-        held = KeyedRequest.objects.filter(pk=self.pk, holder=holder)
-        held.update(**answer, **seen, size=len(content), holder=None)
+        rights = {"readable": sorted(scope.readable), "writable": sorted(scope.writable)}
+        rows = KeyedRequest.objects.filter(pk=self.pk, holder=holder)
+        rows.update(**answer, **rights, size=len(content), holder=None)
         own = KeyedRequest.objects.filter(user=self.user_id)
         KeyedRequest.objects.filter(pk__in=[row.pk for row in own.surplus()[:MAX_KEPT]]).delete()
 

@@ -37,7 +37,7 @@ def is_own(resource: str, own: str) -> bool:
 
 def challenge(own: str, path: str, *, error: str = "", scope: str = "") -> str:
     """Return the WWW-Authenticate header of a path (RFC 6750, 9728)."""
-    part = next((known for known in RESOURCES if path.startswith(known)), "")
+    part = next((resource for resource in RESOURCES if path.startswith(resource)), "")
     fields = {
         "realm": "cuebase",
         "error": error,

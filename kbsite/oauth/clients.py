@@ -55,8 +55,8 @@ class Registration(DynamicClientRegistrationView):
         except (ValueError, RecursionError):
             flaw = "This is not JSON."
         if flaw:
-            what = "redirect_uri" if "redirect_uri" in flaw else "client_metadata"
-            return refusal(f"invalid_{what}", flaw)
+            noun = "redirect_uri" if "redirect_uri" in flaw else "client_metadata"
+            return refusal(f"invalid_{noun}", flaw)
         answer: HttpResponse = super().post(request, *args, **kwargs)
         return answer
 
@@ -118,8 +118,8 @@ class _Bounded:
 
     def read(self, size: int) -> bytes:
         pieces: list[bytes] = []
-        while (left := size - sum(map(len, pieces))) > 0:
-            piece = self._raw.read1(left, decode_content=True)
+        while (remaining := size - sum(map(len, pieces))) > 0:
+            piece = self._raw.read1(remaining, decode_content=True)
             if not piece:
                 break
             if time.monotonic() > self._deadline:
@@ -135,10 +135,10 @@ def flaw_of(metadata: Any) -> str:
     name = metadata.get("client_name", "")
     if not isinstance(name, str) or len(name) > MAX_NAME or clean(name, MAX_NAME) != name:
         return f"client_name must be a line of at most {MAX_NAME} characters."
-    for field, known in (("grant_types", GRANTS), ("response_types", ("code",))):
+    for field, allowed in (("grant_types", GRANTS), ("response_types", ("code",))):
         values = metadata.get(field, [])
-        if not isinstance(values, list) or any(value not in known for value in values):
-            return f"{field} can be {', '.join(known)} only."
+        if not isinstance(values, list) or any(value not in allowed for value in values):
+            return f"{field} can be {', '.join(allowed)} only."
     addresses = metadata.get("redirect_uris")
     if not isinstance(addresses, list) or not 0 < len(addresses) <= MAX_REDIRECTS:
         return f"redirect_uris must be a list of at most {MAX_REDIRECTS}."

@@ -73,7 +73,7 @@ class Consent(AuthorizationView):
         scopes, credentials = super().validate_authorization_request(request)
         state, own = credentials.get("state"), audience.origin_of(request)
         error: Exception | None = None
-        if not all(audience.is_own(each, own) for each in request.GET.getlist("resource")):
+        if not all(audience.is_own(resource, own) for resource in request.GET.getlist("resource")):
             error = CustomOAuth2Error("invalid_target", "Not a part of this server.", state=state)
         elif credentials.get("code_challenge_method") != "S256":
             error = InvalidRequestError("code_challenge_method must be S256.", state=state)
@@ -90,7 +90,9 @@ class Consent(AuthorizationView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         own = audience.origin_of(self.request)
-        if not all(audience.is_own(each, own) for each in form.cleaned_data["resource"].split()):
+        if not all(
+            audience.is_own(resource, own) for resource in form.cleaned_data["resource"].split()
+        ):
             return self.form_invalid(form)
         self.collections = form.cleaned_data["collections"]
         response: HttpResponse = super().form_valid(form)

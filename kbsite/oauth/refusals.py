@@ -17,12 +17,12 @@ def refusal(
 
 
 def throttled(
-    request: HttpRequest, what: str, *, allowed: RateLimitItem, message: str
+    request: HttpRequest, kind: str, *, allowed: RateLimitItem, message: str
 ) -> HttpResponse | None:
     """Count a request of an address; return the refusal of one too many."""
     who = rate_limits.address_of(request)
     try:
-        rate_limits.count(what, who, allowed=allowed, message=message)
+        rate_limits.count(kind, who, allowed=allowed, message=message)
     except Throttled as error:
         return refusal("slow_down", error.message, status=429, wait=error.retry_after)
     return None

@@ -96,11 +96,11 @@ def _make_account() -> None:
     kind = ("--system", "--user-group", "--no-create-home")
     places = ("--home-dir", "/nonexistent", "--shell", "/usr/sbin/nologin")
     command = [program, *kind, *places, NAME]
-    made = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
-    if made.returncode != 0 and not any(entry.pw_name == NAME for entry in pwd.getpwall()):
+    run = subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    if run.returncode != 0 and not any(entry.pw_name == NAME for entry in pwd.getpwall()):
         raise LookupError(
             "PostgreSQL does not run as root, and no account could be created for it: "
-            f"{made.stderr.strip()}"
+            f"{run.stderr.strip()}"
         )
     logger.info("Created the system account %s for PostgreSQL, which does not run as root.", NAME)
 

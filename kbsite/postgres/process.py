@@ -89,9 +89,9 @@ def bring_up(home: Home, account: Account, *, fast: bool) -> None:
     if _answers(home):
         return
     place = (*_address(home), f"--username={ROLE}", "--maintenance-db=postgres")
-    made = run("createdb", *place, DATABASE)
-    if made.returncode != 0:
-        raise _failure(home, made.stderr)
+    created = run("createdb", *place, DATABASE)
+    if created.returncode != 0:
+        raise _failure(home, created.stderr)
 
 
 def is_running(home: Home) -> bool:
@@ -135,11 +135,11 @@ def _initialise(home: Home, account: Account, *, fast: bool) -> None:
     # making has another.
     _remove_unfinished(home)
     unfinished = home.root / f"new-{secrets.token_hex(4)}"
-    made = _initdb(unfinished, account, "C.UTF-8", fast=fast)
-    if made.returncode != 0 and "invalid locale name" in made.stderr:
-        made = _initdb(unfinished, account, "C", fast=fast)
-    if made.returncode != 0:
-        error = _failure(home, made.stderr)  # measures the free space, so before the removal
+    created = _initdb(unfinished, account, "C.UTF-8", fast=fast)
+    if created.returncode != 0 and "invalid locale name" in created.stderr:
+        created = _initdb(unfinished, account, "C", fast=fast)
+    if created.returncode != 0:
+        error = _failure(home, created.stderr)  # measures the free space, so before the removal
         _remove_unfinished(home)
         raise error
     unfinished.rename(home.data)

@@ -76,10 +76,10 @@ def _clients(name: str) -> list[ClientProgram]:
 def _major_version(path: str) -> int:
     """Return the major version of a program, or 0 if it does not tell."""
     with contextlib.suppress(OSError):
-        done = subprocess.run(
+        run = subprocess.run(
             [path, "--version"], check=False, capture_output=True, **process_options(None)
         )
-        if match := re.search(rb"\(PostgreSQL\) (\d+)", done.stdout):
+        if match := re.search(rb"\(PostgreSQL\) (\d+)", run.stdout):
             return int(match[1])
     return 0
 

@@ -40,11 +40,11 @@ def _of_database() -> Iterator[Metric]:
     ages = {lane: age for lane, (_, age) in lanes.items()}
     yield _gauge("cuebase_queue_depth", "Unfinished work.", "lane", depths)
     yield _gauge("cuebase_queue_oldest_seconds", "Age of the oldest of it.", "lane", ages)
-    held = {
+    leases = {
         "window": Window.objects.waiting().leased().count(),
         "answer": Answer.objects.running().leased().count(),
     }
-    yield _gauge("cuebase_leases", "Leases whose holder is alive.", "work", held)
+    yield _gauge("cuebase_leases", "Leases whose holder is alive.", "work", leases)
     gate = YouTubeGate.current()
     states = {state: gate.state == state for state in ("open", "probing", "closed")}
     yield _gauge("cuebase_youtube_gate", "1: the gate is in this state.", "state", states)
@@ -80,8 +80,8 @@ def _disk() -> dict[str, float]:
 
 def _pool() -> dict[str, float]:
     pool = getattr(connection, "pool", None)
-    known = pool.get_stats() if pool else {}
-    return {name: known.get(name, 0) for name in POOL}
+    stats = pool.get_stats() if pool else {}
+    return {name: stats.get(name, 0) for name in POOL}
 
 
 def _connections() -> dict[str, float]:

@@ -27,5 +27,5 @@ def show(request: Any) -> HttpResponse:
 
 def _has_token(request: Any) -> bool:
     token = settings.METRICS_TOKEN.encode()
-    given = request.headers.get("Authorization", "").encode()
-    return bool(token) and secrets.compare_digest(given, b"Bearer " + token)
+    header = request.headers.get("Authorization", "").encode()
+    return bool(token) and secrets.compare_digest(header, b"Bearer " + token)

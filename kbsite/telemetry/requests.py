@@ -38,8 +38,8 @@ class WatchedRequests:
             await self._application(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        given = headers.get(HEADER, b"")
-        request_id = given.decode() if _is_id(given) else uuid.uuid4().hex
+        header = headers.get(HEADER, b"")
+        request_id = header.decode() if _is_id(header) else uuid.uuid4().hex
         caller = {name: headers[name.encode()].decode("latin-1") for name in _sent(headers)}
         token = logs.REQUEST_ID.set(request_id)
         try:
@@ -102,7 +102,7 @@ def _method(scope: Any) -> str:
 
 
 def _route(scope: Any) -> str:
-    known = ("/mcp", f"/{settings.STATIC_URL.strip('/')}/")
-    default = next((route for route in known if scope["path"].startswith(route)), UNMATCHED)
+    prefixes = ("/mcp", f"/{settings.STATIC_URL.strip('/')}/")
+    default = next((route for route in prefixes if scope["path"].startswith(route)), UNMATCHED)
     route: str = scope.get(ROUTE, default)
     return route

@@ -36,9 +36,9 @@ def _record(stage: FinishedStage) -> None:
     now = time.time_ns()
     kind = SpanKind.CLIENT if stage.work == "model" else SpanKind.INTERNAL
     tokens = {f"cuebase.tokens.{name}": count for name, count in stage.tokens.items()}
-    begun = now - int(stage.seconds * 1e9)
+    start = now - int(stage.seconds * 1e9)
     span = _tracer.start_span(
-        f"{stage.work} {stage.name}", kind=kind, start_time=begun, attributes=tokens
+        f"{stage.work} {stage.name}", kind=kind, start_time=start, attributes=tokens
     )
     if stage.is_failed:
         span.set_status(Status(StatusCode.ERROR))

@@ -248,6 +248,6 @@ def _row(source: ListedSource, *, is_ticked: bool) -> Content:
 
 
 def _counts(listed: SourceList) -> str:
-    shown = len(listed.sources)
-    total = f"{shown} of {listed.total:,}" if shown < listed.total else f"{listed.total:,}"
+    count = len(listed.sources)
+    total = f"{count} of {listed.total:,}" if count < listed.total else f"{listed.total:,}"
     return f"{total} · {listed.unfinished:,} in progress" if listed.unfinished else total

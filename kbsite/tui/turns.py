@@ -222,9 +222,9 @@ def _footer(turn: Turn, footer: AnswerFooter, chosen: QuoteInContext | None) -> 
 
 def _nearest(quote: QuoteInContext, *, is_chosen: bool) -> Content:
     text = " ".join(printable(quote.text).split())
-    shown = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
+    cut = text if len(text) <= NEAREST_SHOWN else f"{text[:NEAREST_SHOWN]}…"
     source = f" {printable(quote.origin.title)} {place(quote.locator)}: "
-    return _label(quote.label, is_chosen=is_chosen) + Content.styled(source, "dim") + Content(shown)
+    return _label(quote.label, is_chosen=is_chosen) + Content.styled(source, "dim") + Content(cut)
 
 
 def _label(label: str, *, is_chosen: bool) -> Content:

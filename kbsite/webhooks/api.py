@@ -73,8 +73,8 @@ class WebhookSecretOut(WebhookOut):
     @classmethod
     def show(cls, webhook: Webhook) -> "WebhookSecretOut":
         """Return a webhook with its current secret."""
-        shown = WebhookOut.model_validate(webhook).model_dump()
-        return cls.parse({**shown, "secret": signatures.secret_of(webhook)})
+        data = WebhookOut.model_validate(webhook).model_dump()
+        return cls.parse({**data, "secret": signatures.secret_of(webhook)})
 
 
 class WebhooksOut(Shape):
@@ -113,19 +113,19 @@ router = Router(tags=["webhooks"])
 
 
 @router.get("webhooks", response=responses({200: WebhooksOut}), summary="List webhooks")
-def list_webhooks(request: Request, wanted: Query[PageIn]) -> dict[str, Any]:
+def list_webhooks(request: Request, query: Query[PageIn]) -> dict[str, Any]:
     """List your webhooks; with a token, those that it made."""
-    return _page("webhooks", registry.of_caller(request.caller), wanted)
+    return _page("webhooks", registry.of_caller(request.caller), query)
 
 
 @router.post("webhooks", response=responses({201: WebhookSecretOut}, 409), summary="Make a webhook")
-def add_webhook(request: Request, sent: WebhookIn) -> Status[WebhookSecretOut]:
+def add_webhook(request: Request, body: WebhookIn) -> Status[WebhookSecretOut]:
     """Have what happens in the collections that you may read sent to an address.
 
     The answer has the secret that messages are signed with; it is not shown again. A webhook that a
     token makes reaches as far as the token, and ends with it.
     """
-    webhook = registry.make(request.caller, **sent.model_dump())
+    webhook = registry.make(request.caller, **body.model_dump())
     request.answer["Location"] = f"/api/v1/webhooks/{webhook.uuid}"
     return Status(201, WebhookSecretOut.show(webhook))
 
@@ -141,10 +141,10 @@ def get_webhook(request: Request, webhook_id: WebhookId) -> Webhook:
 @router.patch(
     "webhooks/{webhook_id}", response=responses({200: WebhookOut}, 404), summary="Change a webhook"
 )
-def change_webhook(request: Request, webhook_id: WebhookId, sent: WebhookChangeIn) -> Webhook:
+def change_webhook(request: Request, webhook_id: WebhookId, body: WebhookChangeIn) -> Webhook:
     """Change its address, its events or its description, or turn it off or on."""
     webhook = _find_writable(request, webhook_id)
-    registry.change(webhook, **sent.model_dump(exclude_none=True))
+    registry.change(webhook, **body.model_dump(exclude_none=True))
     return webhook
 
 
@@ -189,17 +189,17 @@ def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDeliv
     summary="List a webhook's deliveries",
 )
 def list_deliveries(
-    request: Request, webhook_id: WebhookId, wanted: Query[PageIn]
+    request: Request, webhook_id: WebhookId, query: Query[PageIn]
 ) -> dict[str, Any]:
     """List what was sent or waits, newest first. What ended is kept for a week."""
     webhook = registry.find(request.caller, webhook_id)
-    return _page("deliveries", webhook.deliveries.select_related("webhook"), wanted)
+    return _page("deliveries", webhook.deliveries.select_related("webhook"), query)
 
 
-def _page(name: str, rows: Any, wanted: PageIn) -> dict[str, Any]:
-    total, end = rows.count(), wanted.offset + wanted.limit
-    shown = list(rows[wanted.offset : end])
-    return {name: shown, "total": total, "next": end if end < total else None}
+def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
+    total, end = rows.count(), query.offset + query.limit
+    page = list(rows[query.offset : end])
+    return {name: page, "total": total, "next": end if end < total else None}
 
 
 def _find_writable(request: Request, webhook_id: Any) -> Webhook:
@@ -213,11 +213,11 @@ def described_messages() -> dict[str, Any]:
 
 
 def _described(kind: WebhookKind) -> dict[str, Any]:
-    thing = "JobOut" if kind.startswith("job.") else "SourceOut"
+    shape = "JobOut" if kind.startswith("job.") else "SourceOut"
     properties = {
         "type": {"const": kind.value},
         "timestamp": {"type": "string", "format": "date-time"},
-        "data": {"$ref": f"#/components/schemas/{thing}"},
+        "data": {"$ref": f"#/components/schemas/{shape}"},
     }
     schema = {"type": "object", "required": list(properties), "properties": properties}
     names = ("webhook-id", "webhook-timestamp", "webhook-signature")

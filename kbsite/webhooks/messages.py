@@ -45,7 +45,7 @@ def distribute() -> None:
 
 def _deliveries(webhook: Webhook, events: list[WebhookEvent]) -> list[WebhookDelivery]:
     scope = scope_of_webhook(webhook) if events else NOTHING
-    seen = {
+    visible = {
         model: set(
             model.objects.visible(scope)
             .filter(pk__in=[event.thing for event in events if _model(event.kind) is model])
@@ -58,7 +58,7 @@ def _deliveries(webhook: Webhook, events: list[WebhookEvent]) -> list[WebhookDel
             webhook=webhook, kind=event.kind, thing=event.thing, happened_at=event.happened_at
         )
         for event in events
-        if event.thing in seen[_model(event.kind)]
+        if event.thing in visible[_model(event.kind)]
     ]
 
 
@@ -73,8 +73,8 @@ def message(delivery: WebhookDelivery) -> dict[str, Any] | None:
 
 def _thing(delivery: WebhookDelivery, scope: Scope) -> dict[str, Any] | None:
     model, shape = _model(delivery.kind), _shape(delivery.kind)
-    thing = model.objects.visible(scope).filter(pk=delivery.thing).first()
-    return shape.model_validate(thing).model_dump(mode="json") if thing else None
+    row = model.objects.visible(scope).filter(pk=delivery.thing).first()
+    return shape.model_validate(row).model_dump(mode="json") if row else None
 
 
 def _model(kind: str) -> Any:

@@ -28,12 +28,12 @@ NOT_SHOWN: Final = ("cli", "mcp", "tui", "migrations", "client", "postgres", "te
 def sentences() -> list[str]:
     """Return the sentences of the core that pages show, with their values numbered."""
     errors = {error.__name__ for error in pages.error_classes()}
-    found: set[str] = set()
+    texts: set[str] = set()
     for package in OURS:
         for path in (ROOT / package).rglob("*.py"):
             if not set(path.relative_to(ROOT).parts) & set(NOT_SHOWN):
-                found |= set(_sentences(ast.parse(path.read_text()), errors))
-    return sorted(found | set(field_names()))
+                texts |= set(_sentences(ast.parse(path.read_text()), errors))
+    return sorted(texts | set(field_names()))
 
 
 def field_names() -> set[str]:

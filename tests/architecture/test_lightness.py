@@ -67,7 +67,7 @@ def test_nothing_is_loaded_that_is_not_needed(
 ) -> None:
     script = f"{code}\nprint(sorted(set({absent!r}) & set(sys.modules)))"
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
         env=environment,
@@ -75,4 +75,4 @@ def test_nothing_is_loaded_that_is_not_needed(
         text=True,
         check=False,
     )
-    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+    assert (process.stdout.strip(), process.returncode) == ("[]", 0), process.stderr

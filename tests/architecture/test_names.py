@@ -1,4 +1,4 @@
-"""A public class name means one thing in the whole product."""
+"""Names: a public class name means one thing, and a variable is named after what it is."""
 
 import ast
 from collections import defaultdict
@@ -7,6 +7,7 @@ from pathlib import Path
 PACKAGES = ("kbsite", "citations", "transcripts")
 # Django and Typer find these by their names.
 FRAMEWORK = {"Command", "Config", "Meta", "Migration"}
+EMPTY_NAMES = {"one", "found", "told", "asked"}  # they say what happened, not what it is
 
 
 def test_no_public_class_name_stands_twice() -> None:
@@ -20,3 +21,25 @@ def test_no_public_class_name_stands_twice() -> None:
                     modules[node.name].append(str(path))
     repeated = {name: paths for name, paths in modules.items() if len(paths) > 1}
     assert {name: repeated[name] for name in repeated.keys() - FRAMEWORK} == {}
+
+
+def test_a_variable_has_the_name_of_a_thing() -> None:
+    empty = [
+        f"{path}:{node.lineno} {name}"
+        for package in (*PACKAGES, "tests", "bench")
+        for path in Path(package).rglob("*.py")
+        if not {"migrations", "node_modules", ".venv"} & {*path.parts}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (name := _bound(node)) in EMPTY_NAMES
+    ]
+    assert empty == []
+
+
+def _bound(node: ast.AST) -> str:
+    """Return the name that a variable, an argument or a function gets."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name
+    return ""

@@ -69,8 +69,8 @@ def test_functions_are_short() -> None:
 def test_suppressions_are_rare() -> None:
     texts = [file.read_text() for file in product(".py")]
     lines = sum(text.count("\n") for text in texts)
-    found = sum(len(re.findall(r"# (?:noqa|type: ignore|pragma)", text)) for text in texts)
-    assert found <= 5 * lines / 10_000
+    suppressions = sum(len(re.findall(r"# (?:noqa|type: ignore|pragma)", text)) for text in texts)
+    assert suppressions <= 5 * lines / 10_000
 
 
 def test_imports_inside_functions_stand_in_the_providers_alone() -> None:

@@ -51,8 +51,8 @@ def test_the_compiled_catalogue_is_the_written_one(path: Path) -> None:
     written = polib.pofile(str(path))
     assert len(texts) == len(written)
     for entry in written:
-        found = texts[entry.msgctxt, entry.msgid]
-        assert (found.msgstr, found.msgstr_plural) == (entry.msgstr, entry.msgstr_plural)
+        expected = texts[entry.msgctxt, entry.msgid]
+        assert (expected.msgstr, expected.msgstr_plural) == (entry.msgstr, entry.msgstr_plural)
 
 
 def test_what_the_admin_calls_things_is_in_the_catalogues() -> None:

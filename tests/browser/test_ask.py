@@ -23,11 +23,11 @@ SAID = 'CLAIM: The count is bounded.\nQUOTE [1]: "So BM25 lets the count saturat
 MISSING = "NOT FOUND: the capital of Mongolia\n"
 
 
-def written(asked: str) -> str:
+def written(question: str) -> str:
     """Write what the language model says: some of it is true."""
-    if "Mongolia" in asked:
+    if "Mongolia" in question:
         return MISSING
-    return TRUE + SAID + LIE if "bound the count" in asked else LIE + TRUE + ALTERED
+    return TRUE + SAID + LIE if "bound the count" in question else LIE + TRUE + ALTERED
 
 
 @pytest.fixture

@@ -185,8 +185,8 @@ def running(command: list[str], home: Path) -> Iterator["subprocess.Popen[str]"]
 
 def address_in(line: str) -> str:
     """Return the address in a line at which the user is asked, or ""."""
-    found = re.search(r"http://\S+/oauth/authorize/\S+", line)
-    return found[0] if found else ""
+    match = re.search(r"http://\S+/oauth/authorize/\S+", line)
+    return match[0] if match else ""
 
 
 @pytest.fixture

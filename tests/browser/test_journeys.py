@@ -105,15 +105,17 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
 def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_here(
     visit: Callable[..., Visit],
 ) -> None:
-    found = visit()
-    page = found.go("/search/")
+    visitor = visit()
+    page = visitor.go("/search/")
     page.evaluate(PASTE, f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
     expect(page.locator("#added .state")).to_contain_text("done", timeout=60_000)
     page.locator("#added h3 a").click()
     expect(page.locator(".cue").first).to_contain_text("Hello and welcome.")
     page.wait_for_function("() => document.querySelector('.facade img')?.naturalWidth > 0")
-    assert page.locator(".facade img").evaluate("one => new URL(one.src).origin") == found.site.url
-    assert found.foreign == []
+    assert (
+        page.locator(".facade img").evaluate("one => new URL(one.src).origin") == visitor.site.url
+    )
+    assert visitor.foreign == []
 
 
 def test_a_file_that_cannot_be_read_says_why_and_what_to_do(
@@ -326,8 +328,8 @@ def test_find_marks_the_next_match_wherever_it_is(visit: Callable[..., Visit], p
 def test_a_link_to_a_moment_opens_there_and_can_be_copied(
     visit: Callable[..., Visit], site: Site, path: str
 ) -> None:
-    found = visit(permissions=["clipboard-read", "clipboard-write"])
-    page = found.go(f"{path}?t=30:05")
+    visitor = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visitor.go(f"{path}?t=30:05")
     expect(page.locator(".cue.at")).to_be_in_viewport()
     expect(page.locator(".cue.at .time")).to_have_text("30:05")
     page.locator(".cue .time", has_text="30:15").click()
@@ -337,19 +339,19 @@ def test_a_link_to_a_moment_opens_there_and_can_be_copied(
 
 
 def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:
-    found = visit()
-    page = found.go(f"{path}?t=100")
+    visitor = visit()
+    page = visitor.go(f"{path}?t=100")
     page.locator(".cue .time", has_text="2:00").click()
-    assert found.foreign == []
+    assert visitor.foreign == []
     expect(page.locator("iframe")).to_have_count(0)
     page.get_by_role("link", name="Play from 2:00").click()
     frame = page.locator("#player iframe")
     expect(frame).to_have_attribute(
         "src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=120")
     )
-    found.until(lambda: found.foreign)
+    visitor.until(lambda: visitor.foreign)
     page.wait_for_timeout(300)  # whoever else would be asked
-    assert {address.split("/")[2] for address in found.foreign} == {"www.youtube-nocookie.com"}
+    assert {address.split("/")[2] for address in visitor.foreign} == {"www.youtube-nocookie.com"}
 
 
 def test_a_time_seeks_the_player_and_the_player_marks_the_line(
@@ -360,19 +362,19 @@ def test_a_time_seeks_the_player_and_the_player_marks_the_line(
     def stand_in(route: Route) -> None:
         route.fulfill(content_type="text/html", body=PLAYER)
 
-    found = visit()
-    found.context.route("https://www.youtube-nocookie.com/**", stand_in)
-    found.page.on(
+    visitor = visit()
+    visitor.context.route("https://www.youtube-nocookie.com/**", stand_in)
+    visitor.page.on(
         "console",
         lambda message: (
             said.append(json.loads(message.text[5:])) if message.text.startswith("said ") else None
         ),
     )
-    page = found.go(path)
+    page = visitor.go(path)
     page.locator("[data-play]").click()
     expect(page.locator(".cue.at .time")).to_have_text("0:30")
     page.locator(".cue .time", has_text="1:15").click()
-    found.until(lambda: any(message.get("func") == "seekTo" for message in said))
+    visitor.until(lambda: any(message.get("func") == "seekTo" for message in said))
     page.wait_for_timeout(300)  # whatever else would be said
     assert [message["args"] for message in said if message.get("func") == "seekTo"] == [[75, True]]
 
@@ -541,9 +543,9 @@ def test_a_reader_sees_no_way_to_change_things(visit: Callable[..., Visit], path
 
 
 def test_a_server_that_is_gone_is_told(visit: Callable[..., Visit]) -> None:
-    found = visit()
-    page = found.go("/library/")
-    found.context.set_offline(True)
+    visitor = visit()
+    page = visitor.go("/library/")
+    visitor.context.set_offline(True)
     page.get_by_label("Filter by title").fill("x")
     expect(page.locator("#notices [role=alert]")).to_contain_text("does not answer")
 

@@ -72,12 +72,13 @@ OPEN_PAGES = {
 # Answered with 400, 404, 410 or 422.
 REFUSED = ("not found", "used link", "search refused", "consent refused", "expired shared link")
 OUTLINED = """() => {
-    const one = document.activeElement, marked = one.closest('.card, .file-choice') ?? one
-    const around = [one, marked, marked.querySelector('.file-label')].filter(Boolean)
-    return around.some(each => getComputedStyle(each).outlineStyle !== 'none')
+    const focused = document.activeElement
+    const marked = focused.closest(".card, .file-choice") ?? focused
+    const around = [focused, marked, marked.querySelector('.file-label')].filter(Boolean)
+    return around.some(element => getComputedStyle(element).outlineStyle !== 'none')
 }"""
 ALL = {**PAGES, **OPEN_PAGES}
-UNFOLD = "for (const one of document.querySelectorAll('{}')) one.open = true"
+UNFOLD = "for (const details of document.querySelectorAll('{}')) details.open = true"
 CUT_OFF = """() => {
     const controls = 'main :is(a, button, input, select, textarea)'
     const isCutOff = control => {
@@ -93,21 +94,21 @@ CUT_OFF = """() => {
 
 def go(visit: Callable[..., Visit], name: str, **options: Any) -> Visit:
     """Open one of the pages, as a stranger where it is made for strangers."""
-    found = visit("" if name in OPEN_PAGES else "ada", **options)
-    found.go(ALL[name].format(**found.site.seeded))
-    return found
+    visitor = visit("" if name in OPEN_PAGES else "ada", **options)
+    visitor.go(ALL[name].format(**visitor.site.seeded))
+    return visitor
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_page_breaks_no_rule_fits_a_phone_and_is_accessible(
     tour: Callable[..., Visit], name: str
 ) -> None:
-    found = go(tour, name, viewport=PHONE)
-    check_calm(found, is_refused=name in REFUSED)
-    check_narrow(found.page)
-    found.page.set_viewport_size(LAPTOP)
-    found.page.evaluate(UNFOLD.format("main details"))
-    check_accessibility(found.page)
+    visitor = go(tour, name, viewport=PHONE)
+    check_calm(visitor, is_refused=name in REFUSED)
+    check_narrow(visitor.page)
+    visitor.page.set_viewport_size(LAPTOP)
+    visitor.page.evaluate(UNFOLD.format("main details"))
+    check_accessibility(visitor.page)
 
 
 def check_calm(visit: Visit, *, is_refused: bool) -> None:

@@ -102,13 +102,13 @@ def test_going_back_brings_the_question_before(visit: Callable[..., Visit]) -> N
 
 
 def test_typing_alone_asks_nothing(visit: Callable[..., Visit]) -> None:
-    found = visit()
-    page = found.go("/search/")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    visitor = visit()
+    page = visitor.go("/search/")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     page.get_by_label("Search the library").press_sequentially("error", delay=20)
     page.wait_for_timeout(500)
-    assert [url for url in asked if "/static/" not in url] == []
+    assert [url for url in requests if "/static/" not in url] == []
 
 
 def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
@@ -178,9 +178,9 @@ def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
 
 
 def test_where_the_closer_look_fails_the_first_results_stay(visit: Callable[..., Visit]) -> None:
-    found = visit()
-    found.context.route(re.compile("full=1"), lambda route: route.abort())
-    page = found.go(SEARCH)
+    visitor = visit()
+    visitor.context.route(re.compile("full=1"), lambda route: route.abort())
+    page = visitor.go(SEARCH)
     expect(page.locator("[data-refining]")).to_contain_text("A closer look was not possible")
     expect(page.locator(".passage").first).to_be_visible()
 
@@ -275,10 +275,10 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     expect(dialog.get_by_role("region", name="Page 3 of 3")).to_be_focused()
     page.keyboard.press("/")
     expect(dialog.locator("[data-page-search]")).to_be_focused()
-    found = dialog.get_by_role("link", name="Page 1 … The error")
+    link = dialog.get_by_role("link", name="Page 1 … The error")
     page.keyboard.type("backwards")
     page.keyboard.press("Enter")
-    found.click()
+    link.click()
     expect(dialog.locator(".sheet-word")).to_be_in_viewport()
 
     # The page's own address works without scripts; the dialog leads back to the hit.

@@ -65,4 +65,4 @@ def test_the_browser_finds_nothing_wrong_with_the_manifest(visit: Open, site: Si
     assert read["errors"] == []
     assert '"action": "/add/"' in read["data"]
     refusals = tools.send("Page.getInstallabilityErrors")["installabilityErrors"]
-    assert [each["errorId"] for each in refusals] in ([], ["in-incognito"])
+    assert [refusal["errorId"] for refusal in refusals] in ([], ["in-incognito"])

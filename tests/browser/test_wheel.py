@@ -118,11 +118,11 @@ def test_the_demonstration_runs_from_an_empty_folder(kb: Path, tmp_path: Path) -
     environment = {**clean(), **settings, "HOME": str(tmp_path)}
     for name in ("DJANGO_SETTINGS_MODULE", "DATABASE_URL"):
         environment.pop(name, None)
-    shown = subprocess.check_output(
+    output = subprocess.check_output(
         [str(kb), "demo"], cwd=tmp_path, env=environment, text=True, timeout=240
     )
-    assert "kb show how-bm25-ranks" in shown
-    assert "a rare word should count more" in shown
+    assert "kb show how-bm25-ranks" in output
+    assert "a rare word should count more" in output
 
 
 def test_the_first_journey_goes_from_signing_in_to_a_cited_answer(

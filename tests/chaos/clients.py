@@ -73,9 +73,9 @@ class Door:
         data = next((line[6:] for line in body.splitlines() if line.startswith("data: {")), body)
         result = json.loads(data).get("result", {})
         if result.get("isError"):
-            told = result["content"][0]["text"]
-            if "database" not in told and "busy" not in told:
-                self._ledger.fault(f"{tool}: {told}")
+            text = result["content"][0]["text"]
+            if "database" not in text and "busy" not in text:
+                self._ledger.fault(f"{tool}: {text}")
             raise Away
 
 
@@ -179,8 +179,8 @@ class Rest(Client):
                 self.insist(delete)
 
     def _delete_video(self, title: str) -> None:
-        found = self.door.ask("GET", "/api/content/videos/", params={"search": title}).json()
-        for video in found["videos"]:
+        listing = self.door.ask("GET", "/api/content/videos/", params={"search": title}).json()
+        for video in listing["videos"]:
             self.door.ask("DELETE", f"/api/content/videos/{video['pk']}/", 204, 404)
 
 
@@ -255,8 +255,8 @@ class Migrations(Client):
         self.ledger.models.append(model)
         known = "already embedded with|nothing is embedded yet"
         to = ("--to", "fake", "--model", model, "--dimensions", "48", "--yes")
-        told = self.insist(lambda: self.kb("db", "migrate-embeddings", *to, known=known))
-        if "nothing is embedded yet" in told:
+        output = self.insist(lambda: self.kb("db", "migrate-embeddings", *to, known=known))
+        if "nothing is embedded yet" in output:
             self.ledger.models.remove(model)
 
 

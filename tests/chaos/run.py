@@ -133,10 +133,10 @@ class Chaos:
         """Kill a process of a kind, and wait until requests are served; return the seconds until
         then, None if there was no such process.
         """
-        found = victims.find(self.home, kind, seconds=wait)
-        if not found:
+        pids = victims.find(self.home, kind, seconds=wait)
+        if not pids:
             return None
-        victims.kill(self.random.choice(found))
+        victims.kill(self.random.choice(pids))
         return self._until(self._serves, f"requests are not served after: {kind}")
 
     def work(self) -> float:
@@ -189,8 +189,8 @@ class Chaos:
 
     def check(self) -> None:
         """Compare what there is with what was promised. Nothing may be at work."""
-        for what, found in consistency.contradictions(self.rows).items():
-            self.ledger.fault(f"{what}: {found[:5]}")
+        for what, rows in consistency.contradictions(self.rows).items():
+            self.ledger.fault(f"{what}: {rows[:5]}")
         self.compare(busy=False)
         self._check_search()
         self._check_lectures()
@@ -219,9 +219,9 @@ class Chaos:
         for titles, is_there in ((kept[-3:], True), (deleted[-3:], False)):
             for title in titles:
                 params = {"q": title.split()[1], "mode": "lexical"}
-                found = self._program.ask("GET", "/api/v1/search", params=params).json()
-                if any(hit["title"] == title for hit in found["passages"]) != is_there:
-                    self.ledger.fault(f"a search for {title}, {is_there}: {str(found)[:200]}")
+                result = self._program.ask("GET", "/api/v1/search", params=params).json()
+                if any(hit["title"] == title for hit in result["passages"]) != is_there:
+                    self.ledger.fault(f"a search for {title}, {is_there}: {str(result)[:200]}")
 
     def _check_lectures(self) -> None:
         sql = "SELECT s.uuid::text, g.number FROM citations_segment g JOIN"

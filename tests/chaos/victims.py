@@ -32,8 +32,8 @@ def find(home: Path, kind: str, *, seconds: float) -> list[int]:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         lines = processes_of(home)
-        if found := [pid for pid, line in sorted(lines.items()) if KINDS[kind].search(line)]:
-            return found
+        if pids := [pid for pid, line in sorted(lines.items()) if KINDS[kind].search(line)]:
+            return pids
         time.sleep(0.02)
     return []
 

@@ -53,7 +53,7 @@ def again(scope: Scope, user: User | None, answer: Answer) -> Iterator[Event]:
     return questions.respond(scope, user, questions.ask_again(scope, user, answer))
 
 
-def asked(
+def finished_answer(
     scope: Scope, user: User | None, conversation: Conversation, question: str = QUESTION
 ) -> Answer:
     *_, last = ask(scope, user, conversation, question)

@@ -159,7 +159,7 @@ def nodes_above(scope: Scope) -> set[int]:
     return sources_of(outline_search.over(node_filter(scope)._replace(above=above)))
 
 
-def found(scope: Scope) -> set[int]:
+def search_hits(scope: Scope) -> set[int]:
     results = search_pipeline.search(scope, "networks weights", limit=50)
     return set(
         Source.objects.filter(
@@ -176,7 +176,7 @@ READERS: dict[str, Callable[[Scope], set[int]]] = {
     "largest nodes": lambda scope: sources_of(
         outline_search.largest(node_filter(scope), limit=1_000)
     ),
-    "search": found,
+    "search": search_hits,
     "filters": lambda scope: {source.pk for source in filters.matching(scope, Filter())},
 }
 

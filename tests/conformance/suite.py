@@ -59,10 +59,10 @@ def conformance(url: str, *, revision: str, scratch: Path) -> Score:
         "-o",
         str(scratch),
     ]
-    done = subprocess.run(
+    process = subprocess.run(
         command, capture_output=True, text=True, timeout=280, env=_environment(), check=False
     )
-    return _score(done.stdout + done.stderr)
+    return _score(process.stdout + process.stderr)
 
 
 def authorization(url: str, client_id: str, *, port: int, scratch: Path) -> Iterator[str]:
@@ -153,11 +153,11 @@ def node() -> str:
 
 
 def _version(program: str) -> int:
-    told = subprocess.run(
+    output = subprocess.run(
         [program, "--version"], capture_output=True, text=True, timeout=20, check=False
     ).stdout
-    found = re.match(r"v(\d+)", told)
-    return int(found[1]) if found else 0
+    match = re.match(r"v(\d+)", output)
+    return int(match[1]) if match else 0
 
 
 def _program(package: str) -> str:

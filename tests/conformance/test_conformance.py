@@ -73,7 +73,7 @@ def _prepared(settings: Any) -> None:
 @pytest.fixture
 def tell(record_property: Callable[[str, object], None]) -> Tell:
     """Say something that the summary of the run repeats."""
-    return partial(record_property, "told")
+    return partial(record_property, "score")
 
 
 @pytest.fixture
@@ -126,8 +126,8 @@ def test_the_authorization_server_passes_its_scenarios(
             host=urlsplit(endpoint.base).netloc, redirect_uris=[f"http://127.0.0.1:{port}/callback"]
         )
         run = suite.authorization(endpoint.base, program.client_id, port=port, scratch=tmp_path)
-        asked = dict(parse_qsl(urlsplit(next(run)).query))
-        httpx2.get(program.ask(shelf.owner, **asked)).raise_for_status()
+        query = dict(parse_qsl(urlsplit(next(run)).query))
+        httpx2.get(program.ask(shelf.owner, **query)).raise_for_status()
         output = next(run)
     tell("conformance, authorization server: " + output.rpartition("Total: ")[2].strip())
     assert "Total: 3 passed, 0 failed" in output, output

@@ -12,10 +12,10 @@ from library.models import NoteIn, PatchedVideoDetail, SourceIn, WebhookIn, Webh
 client = AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2])
 added = add_source.sync_detailed(client=client, body=SourceIn(text="Whales sing.", title="Whales"))
 assert added.status_code == 201
-found = list_content_videos.sync(client=client, search="whale", sort="title:desc")
-assert (found.total, found.videos[0].title) == (1, "Whales")
+page = list_content_videos.sync(client=client, search="whale", sort="title:desc")
+assert (page.total, page.videos[0].title) == (1, "Whales")
 change = PatchedVideoDetail(title="Sea")
-assert change_content_video.sync(found.videos[0].pk, client=client, body=change).title == "Sea"
+assert change_content_video.sync(page.videos[0].pk, client=client, body=change).title == "Sea"
 assert list_notes.sync(client=client, limit=0).errors[0].field == "limit"
 assert add_note.sync(client=client, body=NoteIn(text="They sing.")).text == "They sing."
 
@@ -26,4 +26,4 @@ assert list_notes.sync(client=client).total == 2
 hook = WebhookIn(url="https://example.org/hook", events=[WebhookKind.SOURCE_ADDED])
 made = add_webhook.sync(client=client, body=hook)
 assert made.secret.startswith("whsec_")
-assert [each.id for each in list_webhooks.sync(client=client).webhooks] == [made.id]
+assert [webhook.id for webhook in list_webhooks.sync(client=client).webhooks] == [made.id]

@@ -41,10 +41,10 @@ def document(tmp_path: Path) -> Path:
 
 
 def run(*command: object, cwd: Path) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [*map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_a_typescript_client_compiles_and_goes_the_journey(

@@ -65,22 +65,22 @@ def tables() -> dict[str, Any]:
 def permalinks() -> dict[str, Any]:
     """Return all addresses of the library, and what is found there."""
     client = contents.sign_in()
-    found: dict[str, Any] = {}
+    links: dict[str, Any] = {}
     for citation in Citation.objects.all():
         response = client.get(f"/citations/{citation.uuid}/")
-        found[f"/citations/{citation.uuid}/"] = [response.headers["Location"], citation.quote]
+        links[f"/citations/{citation.uuid}/"] = [response.headers["Location"], citation.quote]
     for answer in Answer.objects.all():
-        found[f"/ask/answers/{answer.uuid}/"] = [answer.question, answer.claims]
+        links[f"/ask/answers/{answer.uuid}/"] = [answer.question, answer.claims]
     for note in Note.objects.all():
-        found[f"/notes/{note.uuid}/"] = [note.title, note.text]
+        links[f"/notes/{note.uuid}/"] = [note.title, note.text]
     for source in Source.objects.all():
-        found[f"/sources/{source.uuid}/"] = [source.title, source.state, source.chunk_count]
+        links[f"/sources/{source.uuid}/"] = [source.title, source.state, source.chunk_count]
     chunks = Chunk.objects.order_by("pk").select_related("source__video")
     for chunk in chunks:
-        found[f"{chunk.pk} {chunk.source.path_to(chunk.locator)}"] = chunk.text
-    paths = [path.split(" ")[-1] for path in found]
+        links[f"{chunk.pk} {chunk.source.path_to(chunk.locator)}"] = chunk.text
+    paths = [path.split(" ")[-1] for path in links]
     pages = [path for path in paths if path.startswith(("/citations/", "/ask/", "/notes/"))]
     pages += paths[:: len(paths) // OPENED]
     statuses = {client.get(path, follow=True).status_code for path in pages}
     assert statuses == {200}, statuses
-    return found
+    return links

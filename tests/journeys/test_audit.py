@@ -123,10 +123,10 @@ def test_pasted_text_is_found_with_who_added_it(rest: Client, collection: Collec
 
 def test_the_sample_library_is_found_whole(db: None) -> None:
     loaded = samples.load()
-    found = AuditEntry.objects.filter(action="add").values_list("kind", "thing")
+    entries = AuditEntry.objects.filter(action="add").values_list("kind", "thing")
     talks = {("video", talk.video.key) for talk in loaded.talks}
     assert len(talks) == 3
-    assert {*talks, ("document", str(loaded.textbook.uuid))} <= set(found)
+    assert {*talks, ("document", str(loaded.textbook.uuid))} <= set(entries)
 
 
 def test_a_file_of_a_job_is_found_once(collection: Collection) -> None:
@@ -148,8 +148,8 @@ def test_what_a_program_does_over_rest_is_found_with_its_token(
     files = {"files": SimpleUploadedFile("talk.vtt", VTT), "collection": collection.slug}
     assert rest.post("/api/v1/sources/files", files).status_code == 202
     member = {"collection": collection.slug, "user": "bob", "role": Role.VIEWER}
-    made = rest.post("/api/content/memberships/", member, content_type="application/json")
-    assert made.status_code == 201, made.content
+    response = rest.post("/api/content/memberships/", member, content_type="application/json")
+    assert response.status_code == 201, response.content
     pk = Membership.objects.get(user=bob).pk
     assert rest.delete(f"/api/content/memberships/{pk}/").status_code == 204
     assert rest.delete(f"/api/content/videos/{video.pk}/").status_code == 204
@@ -186,8 +186,10 @@ def test_signing_in_and_failing_to_are_found_but_no_unknown_name(owner: User) ->
     Client().post(form, {"username": "ada", "password": PASSWORD})
     Client().get("/sign-in/no-such-link/")
     Client().get(f"/sign-in/{SignInLink.issue(owner)}/")
-    found = [(entry.action, entry.kind, entry.thing) for entry in AuditEntry.objects.order_by("pk")]
-    assert found == [
+    entries = [
+        (entry.action, entry.kind, entry.thing) for entry in AuditEntry.objects.order_by("pk")
+    ]
+    assert entries == [
         ("refuse", "sign-in", "ada"),
         ("refuse", "sign-in", ""),
         ("sign_in", "password", "ada"),
@@ -205,9 +207,9 @@ def test_what_kb_does_is_found_with_the_account_and_exported(
     kb("delete", video.key, "--yes")
     kb("user", "add", "carol", "--password-stdin", stdin=f"{PASSWORD}\n")
     expected = [("add", "token"), ("delete", "video"), ("add", "user")]
-    shown = kb("audit", "--json").json
-    assert [(row["action"], row["kind"]) for row in shown] == expected
-    assert {(row["door"], row["actor"]) for row in shown} == {("kb", "operator")}
+    body = kb("audit", "--json").json
+    assert [(row["action"], row["kind"]) for row in body] == expected
+    assert {(row["door"], row["actor"]) for row in body} == {("kb", "operator")}
     rows = list(csv.DictReader(io.StringIO(kb("audit", "--csv").out)))
     assert [(row["action"], row["kind"]) for row in rows] == expected
     assert "operator" in kb("audit").out

@@ -35,7 +35,7 @@ def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving
     whole = reply(endpoint.call(token, "get_transcript", **plain))
     plain = {"videoId": shown["page"]["video"]["id"], "times": "none"}
     page = reply(endpoint.call(token, "get_transcript", **plain, chunkIndex=1))
-    found = reply(
+    hits = reply(
         endpoint.call(
             token,
             "search_transcript",
@@ -46,7 +46,7 @@ def test_the_demonstration_the_browser_and_a_language_model_see_the_same(serving
     )
     assert shown["reading"]["reading"]["text"] in whole
     assert shown["page"]["reading"]["text"] in page
-    for line, hit in zip(material(found).splitlines(), shown["hits"], strict=True):
+    for line, hit in zip(material(hits).splitlines(), shown["hits"], strict=True):
         assert f"{hit['text']} ({hit['timestamp_link']})" in line
 
     browser = requests.Session()

@@ -54,16 +54,16 @@ class Reader:
         title = words[0]
         files = {"files": (f"{title}.md", f"# {title}\n\n{'. '.join(words)}.".encode())}
         answer = self.http.post("/api/v1/sources/files", files=files, data={"title": title})
-        told = answer.json()
+        body = answer.json()
         match answer.status_code:
             case 202:
-                self.added[title] = told["documents"][0]["source"]["id"]
+                self.added[title] = body["documents"][0]["source"]["id"]
             case 503:
-                assert told["code"] == "database_lost"
+                assert body["code"] == "database_lost"
                 assert answer.headers["Retry-After"]
             case _:
-                assert (answer.status_code, told["code"]) == (507, "storage_full")
-                assert "No space is left" in told["detail"]
+                assert (answer.status_code, body["code"]) == (507, "storage_full")
+                assert "No space is left" in body["detail"]
         return answer.status_code
 
     def is_done(self) -> bool:
@@ -73,8 +73,8 @@ class Reader:
         return all(state.json()["state"] == "ready" for state in states)
 
     def finds(self, title: str) -> bool:
-        found = self.http.get("/api/v1/search", params={"q": title, "mode": "lexical"}).json()
-        return any(passage["title"] == title for passage in found["passages"])
+        result = self.http.get("/api/v1/search", params={"q": title, "mode": "lexical"}).json()
+        return any(passage["title"] == title for passage in result["passages"])
 
 
 @pytest.fixture
@@ -101,8 +101,8 @@ def fill_the_log(home: Path) -> None:
 
 
 def half_files(home: Path) -> list[Path]:
-    found = home.rglob("*")
-    return [path for path in found if path.name.endswith(HALF) or path.name.startswith(HALF)]
+    paths = home.rglob("*")
+    return [path for path in paths if path.name.endswith(HALF) or path.name.startswith(HALF)]
 
 
 def test_nothing_is_lost_while_the_disk_fills_and_work_goes_on_once_there_is_space(

@@ -36,7 +36,7 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     printed = run_here("search", "rare").out
     answer = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
     listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
-    shown = page.get("/search/?q=rare&mode=lexical").content.decode()
+    html = page.get("/search/?q=rare&mode=lexical").content.decode()
 
     for hit in (rest, json_hit):
         assert (hit["timestamp_link"], hit["opening"]["place"]) == (YOUTUBE, place)
@@ -45,5 +45,5 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     for text in (printed, answer, listed):
         assert YOUTUBE in text
         assert place in text
-    assert YOUTUBE.replace("&", "&amp;") in shown
-    assert place in shown
+    assert YOUTUBE.replace("&", "&amp;") in html
+    assert place in html

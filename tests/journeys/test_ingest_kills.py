@@ -29,8 +29,8 @@ SETTLED = "SELECT count(*) FROM citations_source WHERE state = 'ready'"
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:
-    with Instance(tmp_path / "home", RERANKER="none") as made:
-        yield made
+    with Instance(tmp_path / "home", RERANKER="none") as site:
+        yield site
 
 
 def test_killed_workers_lose_nothing_and_words_are_found_within_seconds(instance: Instance) -> None:

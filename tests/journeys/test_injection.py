@@ -161,13 +161,13 @@ def test_only_what_stands_in_a_readable_source_is_cited_and_no_tool_runs(
     answer: Answer, scope: Scope, owner: User, library: dict[str, Source], puppet: ModelStandIn
 ) -> None:
     for citation in answer.citations.select_related("source__collection"):
-        found = verification.verify(scope, citation.quote, source=str(citation.source.uuid))
-        assert found.verdict == "verbatim"
+        result = verification.verify(scope, citation.quote, source=str(citation.source.uuid))
+        assert result.verdict == "verbatim"
         assert citation.source.collection.slug != "hidden"
     assert not re.search("treasure|walrus", str(answer.claims))
     puppet.requests.clear()  # of the ingestion, which sees everything
-    asked = conversations.begin(scope, owner)
-    list(ask(scope, owner, asked, "What is the password of the safe in the cellar?"))
+    conversation = conversations.begin(scope, owner)
+    list(ask(scope, owner, conversation, "What is the password of the safe in the cellar?"))
     bodies = [request.body for request in puppet.requests]
     assert bodies
     assert not [body for body in bodies if "cellar is" in str(body)]
@@ -224,6 +224,6 @@ def test_contexts_and_abstracts_do_not_change_what_is_cited(
 ) -> None:
     assert Chunk.objects.exclude(context="").exists()
     assert Node.objects.exclude(abstract="").exists()
-    found = search_pipeline.search(scope, "treasure Rome walrus").passages
-    assert not [hit for hit in found if re.search("treasure|walrus", hit.text)]
+    result = search_pipeline.search(scope, "treasure Rome walrus").passages
+    assert not [hit for hit in result if re.search("treasure|walrus", hit.text)]
     assert verification.verify(scope, "The treasure lies in Rome today.").verdict == "not_found"

@@ -660,11 +660,13 @@ def furnish() -> House:
     }
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question=SECRET, **about)
     at = {"span_start": 0, "span_end": len(SECRET), "digest": "d", "page": 1, "quote": SECRET}
-    kept = Highlight.objects.create(source=book, author=owner, **at, note=SECRET, tags=[SECRET])
+    highlight = Highlight.objects.create(
+        source=book, author=owner, **at, note=SECRET, tags=[SECRET]
+    )
     ids = {
-        "highlight": kept.uuid,
+        "highlight": highlight.uuid,
         "link": SharedLink.objects.create(
-            author=owner, highlight=kept, expires_at=timezone.now() + timedelta(days=1)
+            author=owner, highlight=highlight, expires_at=timezone.now() + timedelta(days=1)
         ).uuid,
         "archive": Archive.objects.create(owner=owner, collections=[shelf.pk], state="done").uuid,
         "conversation": conversation.uuid,

@@ -52,8 +52,8 @@ def youtube() -> Iterator[YouTubeStandIn]:
 
 @pytest.fixture
 def instance(tmp_path: Path, youtube: YouTubeStandIn) -> Iterator[Instance]:
-    with Instance(tmp_path / "home", **youtube.environment()) as made:
-        yield made
+    with Instance(tmp_path / "home", **youtube.environment()) as site:
+        yield site
 
 
 def test_a_request_to_youtube_is_repeated_after_a_kill(

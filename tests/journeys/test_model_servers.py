@@ -54,14 +54,14 @@ def test_a_video_is_indexed_and_found_with_remote_models(
     assert all(chunk.context.startswith("It is about") for chunk in chunks)
     assert Embedding.objects.count() == len(chunks)
 
-    found = search_pipeline.search(scope, QUESTION)
-    assert found.hypothesis == f"It is about {QUESTION}."
-    assert "Backpropagation carries the error" in found.passages[0].text
-    assert not found.notes
+    result = search_pipeline.search(scope, QUESTION)
+    assert result.hypothesis == f"It is about {QUESTION}."
+    assert "Backpropagation carries the error" in result.passages[0].text
+    assert not result.notes
 
     registry.reset()  # the server remembers no query
     model_server.fail(*[Fault.UNAUTHORIZED] * 2)
-    found = search_pipeline.search(scope, QUESTION)
-    assert "Backpropagation carries the error" in found.passages[0].text
-    assert len(found.notes) == 2
-    assert all("did not accept the key (401)" in note for note in found.notes)
+    result = search_pipeline.search(scope, QUESTION)
+    assert "Backpropagation carries the error" in result.passages[0].text
+    assert len(result.notes) == 2
+    assert all("did not accept the key (401)" in note for note in result.notes)

@@ -11,8 +11,8 @@ from transcripts.locks import Lock
 
 @pytest.fixture
 def instance(tmp_path: Path) -> Iterator[Instance]:
-    with Instance(tmp_path / "home") as made:
-        yield made
+    with Instance(tmp_path / "home") as site:
+        yield site
 
 
 def holder(instance: Instance) -> int | None:

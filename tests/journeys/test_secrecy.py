@@ -63,15 +63,15 @@ class Shown:
     def _answers(self) -> Iterator[tuple[str, str]]:
         for query in QUERIES:
             for mode in ("hybrid", "lexical", "vector"):
-                asked = {"q": query, "mode": mode, "explain": "true", "limit": 50}
-                yield f"{mode} search for {query}", self._rest("GET", "search", params=asked)
+                arguments = {"q": query, "mode": mode, "explain": "true", "limit": 50}
+                yield f"{mode} search for {query}", self._rest("GET", "search", params=arguments)
             quote = {"quote": f"{query} that nobody ever said in this way"}
             yield f"check of {query}", self._rest("POST", "verify", json=quote)
         narrowed = {"q": QUERIES[0], "kind": "text", "explain": "true"}
         yield "narrowed search", self._rest("GET", "search", params=narrowed)
         for question in QUESTIONS:
-            asked = {"question": question, "keep": False}
-            yield f"answer to {question}", self._rest("POST", "ask?stream=false", json=asked)
+            arguments = {"question": question, "keep": False}
+            yield f"answer to {question}", self._rest("POST", "ask?stream=false", json=arguments)
         for path in ("/", "/library/", "/search/?q=whale&explain=1", "/ask/"):
             yield f"page {path}", self._browser.get(path).content.decode()
         yield "completions", self._endpoint.talk(self._token, completions)

@@ -96,9 +96,9 @@ def ask(watched: Watched) -> None:
 
 
 def test_requests_stages_and_model_calls_are_counted(watched: Watched) -> None:
-    found = watched.metrics()
-    assert found["cuebase_request_seconds_count"]["POST", "/api/v1/ask", "200"] >= 1
-    stages = found["cuebase_stage_seconds_count"]
+    metrics = watched.metrics()
+    assert metrics["cuebase_request_seconds_count"]["POST", "/api/v1/ask", "200"] >= 1
+    stages = metrics["cuebase_stage_seconds_count"]
     for stage in (
         ("ok", "lexical", "search"),
         ("ok", "route", "answer"),
@@ -106,10 +106,10 @@ def test_requests_stages_and_model_calls_are_counted(watched: Watched) -> None:
     ):
         assert stages[stage] >= 1
     model = next(stage for _, stage, work in stages if work == "model")
-    tokens = {kind: count for (kind, _), count in found["cuebase_model_tokens_total"].items()}
+    tokens = {kind: count for (kind, _), count in metrics["cuebase_model_tokens_total"].items()}
     assert tokens["output"] > 0
     expected = (tokens["input"] + tokens["cached"] / 10 + tokens["output"] * 10) / 1_000_000
-    assert found["cuebase_model_cost_total"][(model,)] == pytest.approx(expected)
+    assert metrics["cuebase_model_cost_total"][(model,)] == pytest.approx(expected)
 
 
 def test_the_worker_counts_in_the_same_place_and_goes_on_after_it_was_killed(
@@ -129,16 +129,16 @@ def test_the_worker_counts_in_the_same_place_and_goes_on_after_it_was_killed(
 
 
 def test_queue_gate_pool_disk_and_checks_are_measured_when_asked(watched: Watched) -> None:
-    found = watched.metrics()
+    metrics = watched.metrics()
     lanes = {"youtube", "files", "words", "vectors", "lectures", "answers"}
-    assert {lane for (lane,) in found["cuebase_queue_depth"]} == lanes
-    assert {lane for (lane,) in found["cuebase_queue_oldest_seconds"]} == lanes
-    assert found["cuebase_youtube_gate"] == {("open",): 1, ("probing",): 0, ("closed",): 0}
-    assert found["cuebase_pool_connections"]["pool_size",] >= 1
-    assert found["cuebase_database_connections"]["most",] > 10
-    assert 0 < found["cuebase_disk_bytes"]["free",] < found["cuebase_disk_bytes"]["total",]
-    assert found["cuebase_check"]["PostgreSQL",] == 1
-    assert found["cuebase_leases"] == {("window",): 0, ("answer",): 0}
+    assert {lane for (lane,) in metrics["cuebase_queue_depth"]} == lanes
+    assert {lane for (lane,) in metrics["cuebase_queue_oldest_seconds"]} == lanes
+    assert metrics["cuebase_youtube_gate"] == {("open",): 1, ("probing",): 0, ("closed",): 0}
+    assert metrics["cuebase_pool_connections"]["pool_size",] >= 1
+    assert metrics["cuebase_database_connections"]["most",] > 10
+    assert 0 < metrics["cuebase_disk_bytes"]["free",] < metrics["cuebase_disk_bytes"]["total",]
+    assert metrics["cuebase_check"]["PostgreSQL",] == 1
+    assert metrics["cuebase_leases"] == {("window",): 0, ("answer",): 0}
 
 
 def test_metrics_are_for_the_bearer_of_the_token_and_for_superusers(watched: Watched) -> None:
@@ -222,8 +222,8 @@ def test_dashboard_and_alerts_ask_for_metrics_that_exist(watched: Watched) -> No
     dashboard = json.loads((DEPLOY / "grafana" / "cuebase.json").read_text())
     targets = chain.from_iterable(panel.get("targets", []) for panel in dashboard["panels"])
     rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yml").read_text())
-    asked = [target["expr"] for target in targets]
-    asked += [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
-    names = {name for expression in asked for name in NAME.findall(expression)}
-    assert len(asked) > 20
+    expressions = [target["expr"] for target in targets]
+    expressions += [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
+    names = {name for expression in expressions for name in NAME.findall(expression)}
+    assert len(expressions) > 20
     assert names - watched.metrics().keys() == set()

@@ -62,9 +62,9 @@ class Server:
     """A web server on an instance."""
 
     def __init__(self, instance: Instance, session: str, token: str, browser: str) -> None:
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
         command = [
             sys.executable,
             "-m",
@@ -157,8 +157,8 @@ class Server:
 def instance(tmp_path: Path) -> Iterator[Instance]:
     with Instance(
         tmp_path, MODELS_DIR=str(tmp_path / "models"), LIVE_RERANKER="none", RERANKER="none"
-    ) as made:
-        yield made
+    ) as site:
+        yield site
 
 
 def listeners(instance: Instance) -> Any:
@@ -173,18 +173,18 @@ def test_a_viewer_reconnects_to_a_lecture_until_the_server_stops(instance: Insta
                 lambda: listeners(instance) == 1, what="one listening connection for both streams"
             )
             server.say(0)
-            one = first.next()
-            assert (one["id"], one["event"]) == ("1", "segment")
-            assert json.loads(one["data"]) == {
+            event = first.next()
+            assert (event["id"], event["event"]) == ("1", "segment")
+            assert json.loads(event["data"]) == {
                 "number": 0,
                 "text": "Hello, 0.",
                 "start": 0,
                 "end": 1.0,
             }
-            assert beside.next() == one
+            assert beside.next() == event
         wait_until(lambda: listeners(instance) == 0, what="the end of listening, as nobody watches")
         server.say(1, 2)
-        with server.watch(**{"Last-Event-ID": one["id"]}) as again:
+        with server.watch(**{"Last-Event-ID": event["id"]}) as again:
             assert [again.next()["id"], again.next()["id"]] == ["2", "3"]
             assert server.end() < 2, "a stream does not keep the server from ending"
             assert again.next() == {}
@@ -243,15 +243,15 @@ def test_whoever_loses_the_right_to_read_in_mid_stream_is_told_nothing_more(tmp_
                 wait_until(lambda: models.requests, what="a question to the model")
                 instance.rows("UPDATE kbsite_apitoken SET revoked_at = now() RETURNING id")
                 assert lecture.next() == {}, "the token was revoked"
-                while told := answer.next():
-                    assert told["event"] == "stage"
+                while event := answer.next():
+                    assert event["event"] == "stage"
             instance.rows("UPDATE kbsite_apitoken SET revoked_at = NULL RETURNING id")
             with server.watch() as lecture, server.watch_answer() as answer:
                 assert answer.next()["event"] == "asked"
                 instance.rows("DELETE FROM transcripts_membership RETURNING id")
                 assert lecture.next() == {}, "the membership was withdrawn"
-                while told := answer.next():
-                    assert told["event"] == "stage"
+                while event := answer.next():
+                    assert event["event"] == "stage"
             assert "dQw4w9WgXcQ" not in activity.next()["data"]
             instance.rows("DELETE FROM django_session RETURNING session_key")
             assert activity.next().get("event", "finished") == "finished", "the session ended"

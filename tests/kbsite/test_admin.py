@@ -31,7 +31,7 @@ def test_a_token_is_shown_once_and_only_its_hash_is_stored(
     browser: Client, collection: Collection
 ) -> None:
     user = make_user("ada", collection=collection)
-    made = browser.post(
+    response = browser.post(
         reverse(ADD),
         {
             "user": user.pk,
@@ -41,9 +41,9 @@ def test_a_token_is_shown_once_and_only_its_hash_is_stored(
             "days": "30",
         },
     )
-    assert made.status_code == 200
-    (text,) = re.findall(r'value="(kb_[\w-]+)"', made.content.decode())
-    assert "no-store" in made["Cache-Control"]
+    assert response.status_code == 200
+    (text,) = re.findall(r'value="(kb_[\w-]+)"', response.content.decode())
+    assert "no-store" in response["Cache-Control"]
     assert not browser.cookies.get("messages")
     token = ApiToken.objects.get()
     assert ApiToken.find(text) == token

@@ -268,10 +268,10 @@ def test_a_file_beyond_the_limit_is_too_large(
 
 
 def test_a_job_is_followed_and_listed(asking: Client, collection: Collection) -> None:
-    made = post(asking, "sources", {"url": WATCH}).json()
-    assert asking.get(f"/api/v1/jobs/{made['id']}").json()["target"] == "dQw4w9WgXcQ"
+    body = post(asking, "sources", {"url": WATCH}).json()
+    assert asking.get(f"/api/v1/jobs/{body['id']}").json()["target"] == "dQw4w9WgXcQ"
     listed = asking.get("/api/v1/jobs", {"state": "queued", "collection": "lectures"}).json()
-    assert [job["id"] for job in listed["jobs"]] == [made["id"]]
+    assert [job["id"] for job in listed["jobs"]] == [body["id"]]
     assert listed["next"] is None
 
 

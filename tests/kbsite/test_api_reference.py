@@ -28,7 +28,7 @@ def operation(described: dict[str, Any], method: str = "get", path: str = "") ->
     answered = {"operationId": "it", "responses": {"200": {"description": "OK"}}, **described}
     document = {"components": {"schemas": SCHEMAS}, "paths": {path: {method: answered}}}
     groups = read(document, origin="https://cuebase.test")
-    (read_operation,) = (each for group in groups for each in group.operations)
+    (read_operation,) = (operation for group in groups for operation in group.operations)
     return read_operation
 
 

@@ -61,17 +61,17 @@ def test_two_of_the_largest_documents_and_a_form_go_at_once() -> None:
 
 
 def test_one_byte_more_is_refused_before_it_is_taken_in() -> None:
-    status, told, got = send(b"x" * 450, b"x" * 450, b"x", b"x" * 450)
-    assert (status, got) == (413, 900)
-    assert b"more than 900 bytes" in told
+    status, body, response = send(b"x" * 450, b"x" * 450, b"x", b"x" * 450)
+    assert (status, response) == (413, 900)
+    assert b"more than 900 bytes" in body
 
 
 def test_what_says_that_it_is_too_large_is_not_taken_in_at_all() -> None:
-    status, told, got = send(
+    status, body, response = send(
         b"x", headers=[*MEMBER, (b"content-length", b"901")], path="/api/v1/sources"
     )
-    assert (status, got) == (413, 0)
-    assert json.loads(told)["code"] == "too_large"
+    assert (status, response) == (413, 0)
+    assert json.loads(body)["code"] == "too_large"
 
 
 @pytest.mark.parametrize("length", [b"0", b"-1", b"many", b"9" * 40, "²".encode()])

@@ -57,8 +57,8 @@ def test_questions_have_a_limit_in_rest_and_in_the_browser(page: Client, setting
     assert (refused.status_code, refused["RateLimit-Policy"]) == (429, '"questions";q=1;w=60')
     assert "1 questions came in a minute." in refused.content.decode()
     assert "<html" not in refused.content.decode()
-    asked = page.post(f"{V1}ask", {"question": "?"}, content_type="application/json")
-    assert asked.status_code == 429
+    response = page.post(f"{V1}ask", {"question": "?"}, content_type="application/json")
+    assert response.status_code == 429
     assert page.get("/ask/").status_code == 200
 
 

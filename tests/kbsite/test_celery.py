@@ -18,7 +18,7 @@ def test_a_message_is_never_there_before_it_is_written(
     replace = os.replace
 
     def watched(source: str, target: str) -> None:
-        seen.append([found.name for found in tmp_path.glob("*.msg")])
+        seen.append([path.name for path in tmp_path.glob("*.msg")])
         replace(source, target)
 
     monkeypatch.setattr("pathlib.os.replace", watched)

@@ -60,8 +60,11 @@ def test_pages_of_named_origins_may_call_and_others_may_not(
     client: Client, bearer: dict[str, str], settings: Any
 ) -> None:
     settings.CORS_ALLOWED_ORIGINS = [ORIGIN]
-    asked = {"Access-Control-Request-Method": "PATCH", "Access-Control-Request-Headers": "if-match"}
-    answer = client.options(VIDEOS, headers={"Origin": ORIGIN, **asked})
+    headers = {
+        "Access-Control-Request-Method": "PATCH",
+        "Access-Control-Request-Headers": "if-match",
+    }
+    answer = client.options(VIDEOS, headers={"Origin": ORIGIN, **headers})
     assert answer["Access-Control-Allow-Origin"] == ORIGIN
     assert "if-match" in answer["Access-Control-Allow-Headers"]
     answer = client.get(VIDEOS, headers={"Origin": ORIGIN, **bearer})

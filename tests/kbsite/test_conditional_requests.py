@@ -28,9 +28,9 @@ def send(client: Client, method: str, path: str, body: Any, **headers: str) -> A
 @pytest.fixture
 def address(asking: Client, collection: Collection) -> str:
     """The address of a new note."""
-    made = send(asking, "post", f"{V1}notes", {"collection": "lectures", "text": "One."})
-    assert made.status_code == 201
-    location: str = made["Location"]
+    response = send(asking, "post", f"{V1}notes", {"collection": "lectures", "text": "One."})
+    assert response.status_code == 201
+    location: str = response["Location"]
     return location
 
 
@@ -89,6 +89,6 @@ def test_what_is_not_there_is_not_there_in_any_version(asking: Client, address: 
 def test_what_was_made_is_where_the_answer_says(
     asking: Client, path: str, body: dict[str, str], status: int
 ) -> None:
-    made = send(asking, "post", path, body)
-    assert made.status_code == status
-    assert asking.get(made["Location"]).status_code == 200
+    response = send(asking, "post", path, body)
+    assert response.status_code == status
+    assert asking.get(response["Location"]).status_code == 200

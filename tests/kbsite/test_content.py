@@ -58,8 +58,8 @@ def send(client: Client, method: str, path: str, data: Any = None) -> Any:
 def listed(client: Client, path: str, **query: Any) -> list[dict[str, Any]]:
     response = client.get(f"{ROOT}{path}/", query)
     assert response.status_code == 200, response.content
-    found: list[dict[str, Any]] = response.json()[path]
-    return found
+    rows: list[dict[str, Any]] = response.json()[path]
+    return rows
 
 
 def problem(response: Any, status: int, code: str) -> None:
@@ -127,8 +127,8 @@ def test_videos_are_filtered_searched_and_ordered(asking: Client, collection: Co
         "filters[published_at][$null]=true&sort=title": ["a", "b"],
     }
     for query, keys in expected.items():
-        found = asking.get(f"{ROOT}videos/?{query}").json()["videos"]
-        assert [row["id"] for row in found] == keys, query
+        rows = asking.get(f"{ROOT}videos/?{query}").json()["videos"]
+        assert [row["id"] for row in rows] == keys, query
 
 
 @pytest.mark.parametrize(
@@ -241,8 +241,8 @@ def test_sources_and_chunks_are_filtered_searched_and_ordered(
         "filters[state][$in]=failed,pending": [sharks],
     }
     for query, sources in expected.items():
-        found = asking.get(f"{ROOT}sources/?{query}").json()["sources"]
-        assert [row["id"] for row in found] == [str(source.uuid) for source in sources], query
+        rows = asking.get(f"{ROOT}sources/?{query}").json()["sources"]
+        assert [row["id"] for row in rows] == [str(source.uuid) for source in sources], query
     assert (
         len(
             listed(
@@ -408,14 +408,14 @@ def test_an_owner_adds_members_changes_their_role_and_removes_them(
     asking: Client, collection: Collection
 ) -> None:
     make_user("grace")
-    made = send(
+    response = send(
         asking,
         "post",
         "memberships/",
         {"collection": "lectures", "user": "grace", "role": "viewer"},
     )
-    assert made.status_code == 201, made.content
-    path = f"memberships/{made.json()['pk']}/"
+    assert response.status_code == 201, response.content
+    path = f"memberships/{response.json()['pk']}/"
     changed = send(asking, "patch", path, {"role": "editor", "user": "ada"}).json()
     assert (changed["user"], changed["role"]) == ("grace", "editor")
     assert asking.delete(ROOT + path).status_code == 204
@@ -452,7 +452,7 @@ def test_a_collection_keeps_an_owner(asking: Client, owner: User, collection: Co
 # Who may
 
 
-def each(collection: Collection, feed: Feed) -> list[str]:
+def paths_of(collection: Collection, feed: Feed) -> list[str]:
     """One address of each resource, of things in the collection."""
     video = make_video(collection)
     member = Membership.objects.filter(collection=collection).order_by("pk").first()
@@ -475,7 +475,7 @@ def test_what_belongs_to_others_is_not_there(
 ) -> None:
     own = Collection.objects.create(name="Own", slug="own")
     stranger = token_client(make_user("mallory", collection=own))
-    for path in each(collection, feed):
+    for path in paths_of(collection, feed):
         for method in ("get", "patch", "delete"):
             response = (
                 send(stranger, method, path, {}) if method != "get" else stranger.get(ROOT + path)
@@ -505,7 +505,7 @@ def test_a_viewer_and_a_token_that_may_only_read_see_all_and_change_nothing(
 ) -> None:
     viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     reader = token_client(owner, can_write=False)
-    for path in each(collection, feed):
+    for path in paths_of(collection, feed):
         for client in (viewer, reader):
             assert client.get(ROOT + path).status_code == 200
             for method in ("patch", "delete"):
@@ -529,7 +529,7 @@ def test_an_editor_changes_content_but_not_the_collection(
     owner: User, collection: Collection, feed: Feed
 ) -> None:
     editor = token_client(make_user("ed", collection=collection, role=Role.EDITOR))
-    paths = each(collection, feed)
+    paths = paths_of(collection, feed)
     assert send(editor, "patch", paths[2], {"title": "x"}).status_code == 200
     for path in paths[:2]:
         problem(send(editor, "patch", path, {}), 403, "forbidden")
@@ -724,7 +724,7 @@ BODIES = (
 def test_no_body_breaks_a_change(
     asking: Client, collection: Collection, feed: Feed, body: str
 ) -> None:
-    for path in (*each(collection, feed), "collections/", "memberships/"):
+    for path in (*paths_of(collection, feed), "collections/", "memberships/"):
         method = "post" if path.count("/") == 1 else "patch"
         response = getattr(asking, method)(
             ROOT + path, body.encode("latin-1"), content_type="application/json"

@@ -102,8 +102,8 @@ def test_only_the_chosen_fields_are_returned(asking: Client, collection: Collect
     video = make_video(collection)
     (row,) = get(asking, "videos/?fields=title,duration")["videos"]
     assert row == {"pk": video.pk, "id": "lecture-1", "title": "Lecture 1", "duration": 300.0}
-    one = get(asking, f"videos/{video.pk}/?fields[0]=chapters&fields[1]=tags")
-    assert one.keys() == {"pk", "id", "chapters", "tags"}
+    fields = get(asking, f"videos/{video.pk}/?fields[0]=chapters&fields[1]=tags")
+    assert fields.keys() == {"pk", "id", "chapters", "tags"}
 
 
 def test_relations_stand_in_place_of_their_references(
@@ -117,9 +117,9 @@ def test_relations_stand_in_place_of_their_references(
     assert row.keys() == {"pk", "text", "source"}
     assert (row["source"]["id"], row["source"]["video"]["id"]) == (str(source.uuid), "lecture-1")
     nested = "populate[video][fields]=title&populate[video][populate][0]=collection"
-    one = get(asking, f"sources/{source.uuid}/?{nested}")
-    assert one["video"].keys() == {"pk", "id", "title", "collection"}
-    assert one["video"]["collection"]["slug"] == "lectures"
+    fields = get(asking, f"sources/{source.uuid}/?{nested}")
+    assert fields["video"].keys() == {"pk", "id", "title", "collection"}
+    assert fields["video"]["collection"]["slug"] == "lectures"
 
 
 def test_a_relation_that_is_not_there_is_null(asking: Client, collection: Collection) -> None:

@@ -16,11 +16,11 @@ LIVE = (DOCS / "live.md").read_text().partition("## Over REST")[2]
 def options() -> list[str]:
     """Return the long names of the options of `kb search` that narrow it."""
     narrowing = [
-        one
-        for one in load("search").params
-        if one.name not in ("query", "mode", "limit", "rerank", "explain", "as_json", "help")
+        param
+        for param in load("search").params
+        if param.name not in ("query", "mode", "limit", "rerank", "explain", "as_json", "help")
     ]
-    return [next(name for name in one.opts if name.startswith("--")) for one in narrowing]
+    return [next(name for name in option.opts if name.startswith("--")) for option in narrowing]
 
 
 @pytest.mark.parametrize("parameter", sorted(LibrarySearchIn.model_fields))

@@ -160,7 +160,7 @@ def test_of_many_requests_at_once_one_is_done(live_server: Any) -> None:
     address = f"{live_server.url}{V1}notes"
     with ThreadPoolExecutor(8) as pool:
         sent = [pool.submit(requests.post, address, json=NOTE, headers=headers) for _ in range(24)]
-        answers = [each.result() for each in sent]
+        answers = [future.result() for future in sent]
     assert {answer.status_code for answer in answers} <= {201, 409}
     assert len({answer.text for answer in answers if answer.status_code == 201}) == 1
     assert Note.objects.count() == 1

@@ -47,8 +47,8 @@ def test_an_invited_person_signs_in_once_and_is_a_member_of_this_collection_alon
     assert browser.get(f"/collections/{other.pk}/").status_code == 404
     assert Client().get(link[1]).status_code == 410
     assert not LINK.search(text_of(admin.get(f"/collections/{collection.pk}/settings/")))
-    made = AuditEntry.objects.get(action="add", kind="user")
-    assert (made.thing, made.actor) == ("anna", "boss")
+    entry = AuditEntry.objects.get(action="add", kind="user")
+    assert (entry.thing, entry.actor) == ("anna", "boss")
 
 
 def test_who_has_an_account_becomes_a_member_and_gets_no_link(

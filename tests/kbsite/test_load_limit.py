@@ -158,7 +158,7 @@ def test_streams_slow_uploads_and_crashes_hold_no_turn() -> None:
 
 def test_questions_that_wait_for_a_model_hold_nobody_else_up() -> None:
     async def test(site: Site) -> None:
-        asked = [
+        answers = [
             asyncio.create_task(ask(site.limited, "/api/v1/ask", method="POST"))
             for _ in range(AT_ONCE)
         ]
@@ -168,7 +168,7 @@ def test_questions_that_wait_for_a_model_hold_nobody_else_up() -> None:
         others = await fill(site, "/ask/")
         assert site.working == 2 * AT_ONCE
         site.go.set()
-        for events in await asyncio.gather(*asked, *others):
+        for events in await asyncio.gather(*answers, *others):
             assert events[0]["status"] == 200
 
     run(test)

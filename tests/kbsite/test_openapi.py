@@ -59,13 +59,13 @@ def test_no_two_operations_have_one_id_nor_a_resource_the_component_of_an_operat
 
 
 def described(name: str) -> Any:
-    (found,) = (
+    (answer,) = (
         operation
         for path in DESCRIPTION["paths"].values()
         for operation in path.values()
         if operation["operationId"] == name
     )
-    return found["responses"]
+    return answer["responses"]
 
 
 def test_no_two_classes_have_one_component_name() -> None:
@@ -74,7 +74,7 @@ def test_no_two_classes_have_one_component_name() -> None:
         for model in models(annotation):
             classes[model.__name__].add(model)
     assert len(classes) > 40
-    assert {name: found for name, found in classes.items() if len(found) > 1} == {}
+    assert {name: modules for name, modules in classes.items() if len(modules) > 1} == {}
     assert classes.keys() <= COMPONENTS.keys()
 
 

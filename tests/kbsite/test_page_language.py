@@ -75,8 +75,8 @@ def test_a_german_page_leaves_english_in_the_tables(page: Client, collection: Co
     job.fail(NoCaptions("This video has no captions."))
     job.refresh_from_db()
     assert job.error == "This video has no captions."
-    shown = text_of(page.get(f"/jobs/{job.pk}/", **GERMAN))
-    assert "Dieses Video hat keine Untertitel." in shown
+    html = text_of(page.get(f"/jobs/{job.pk}/", **GERMAN))
+    assert "Dieses Video hat keine Untertitel." in html
     assert "This video has no captions." in text_of(page.get(f"/jobs/{job.pk}/"))
 
 
@@ -103,8 +103,8 @@ def test_an_error_of_the_core_is_said_in_german_with_what_was_filled_in(page: Cl
 
 
 def test_the_texts_of_scripts_come_with_a_german_page_alone(page: Client) -> None:
-    shown = page.get("/library/", **GERMAN).text
-    texts = json.loads(shown.partition('id="texts" type="application/json">')[2].partition("<")[0])
+    html = page.get("/library/", **GERMAN).text
+    texts = json.loads(html.partition('id="texts" type="application/json">')[2].partition("<")[0])
     assert texts["Copied"] == "Kopiert"
     assert texts["{count} file added"] == [
         "{count} Datei hinzugefügt",
@@ -138,9 +138,9 @@ def test_the_admin_and_the_second_factor_are_german(browser: Client) -> None:
 def test_numbers_in_attributes_stay_numbers(page: Client, collection: Collection) -> None:
     acquisition.request(collection, "https://youtu.be/abcdefghijk")
     for path in ("/library/", "/activity/", "/search/?q=network", "/ask/", "/lectures/"):
-        shown = page.get(path, **GERMAN).text
+        html = page.get(path, **GERMAN).text
         for attribute in ("value", "width", "max", "data-ms", "data-start", "x", "y"):
-            assert f'{attribute}="0,' not in shown
+            assert f'{attribute}="0,' not in html
 
 
 def test_the_admin_explains_our_columns_in_the_language_of_its_reader() -> None:

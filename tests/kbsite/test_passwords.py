@@ -54,10 +54,10 @@ def signs_in(name: str, password: str) -> bool:
 
 def test_the_link_leads_to_a_password_and_the_password_signs_in(anna: User, path: str) -> None:
     client = Client()
-    shown = client.get(path, follow=True)
-    assert "Choose a password" in text_of(shown)
-    assert 'href="/library/">Not now' in text_of(shown)
-    assert "old_password" not in text_of(shown)
+    response = client.get(path, follow=True)
+    assert "Choose a password" in text_of(response)
+    assert 'href="/library/">Not now' in text_of(response)
+    assert "old_password" not in text_of(response)
     done = client.post(f"{PAGE}?next=/notes/", CHOSEN)
     assert done["Location"] == "/notes/"
     assert client.get("/library/").status_code == 200  # still signed in

@@ -153,14 +153,14 @@ def mounted(directory: Path, options: str) -> Iterator[None]:
     if not AS_ROOT:
         pytest.skip("only root can mount a small disk")
     directory.mkdir()
-    done = subprocess.run(
+    process = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(directory)],
         check=False,
         capture_output=True,
         text=True,
     )
-    if done.returncode != 0:
-        pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")
+    if process.returncode != 0:
+        pytest.skip(f"no disk can be mounted here: {process.stderr.strip()}")
     try:
         yield
     finally:

@@ -77,7 +77,7 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         state=AnswerState.ANSWERED,
     )
     at = {"span_start": 0, "span_end": 15, "digest": "d", "quote": "Networks learn."}
-    kept = Highlight.objects.create(source=source, author=user, **at)
+    highlight = Highlight.objects.create(source=source, author=user, **at)
     Collection.objects.filter(pk=collection.pk).update(allows_links=True)
     return {
         "webhook": Webhook.objects.create(user=user, url="https://example.org/").uuid,
@@ -87,9 +87,9 @@ def things(user: User, collection: Collection) -> dict[str, Any]:
         "note": Note.objects.create(
             collection=collection, author=user, title="Networks", text="They learn."
         ).uuid,
-        "highlight": kept.uuid,
+        "highlight": highlight.uuid,
         "link": SharedLink.objects.create(
-            highlight=kept, author=user, expires_at=timezone.now() + timedelta(days=1)
+            highlight=highlight, author=user, expires_at=timezone.now() + timedelta(days=1)
         ).uuid,
         "archive": Archive.objects.create(
             owner=user, collections=[collection.pk], state="done"
@@ -123,7 +123,8 @@ def test_the_walk_knows_every_operation_that_is_described() -> None:
         for method in methods
     }
     walked = {
-        (one.method, re.sub(r"{.*?}", "{}", one.path.partition("?")[0])) for one in OPERATIONS
+        (operation.method, re.sub(r"{.*?}", "{}", operation.path.partition("?")[0]))
+        for operation in OPERATIONS
     }
     pages = {("GET", f"{V1}docs"), ("GET", f"{V1}openapi.json"), ("GET", CONTENT)}
     assert walked - described == pages
@@ -147,7 +148,9 @@ def test_every_resource_of_the_content_is_described() -> None:
     assert described == served
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
+@pytest.mark.parametrize(
+    "operation", OPERATIONS, ids=lambda operation: f"{operation.method} {operation.path}"
+)
 def test_every_call_of_the_walk_is_a_good_one(
     user: User, things: dict[str, Any], collection: Collection, operation: Any
 ) -> None:
@@ -227,16 +230,16 @@ def _with_few_conditions(paths: dict[str, Any]) -> dict[str, Any]:
     """
     tried: set[str] = set()
     for operation in (operation for methods in paths.values() for operation in methods.values()):
-        names = [each["name"] for each in operation.get("parameters", ())]
+        names = [parameter["name"] for parameter in operation.get("parameters", ())]
         fields = dict.fromkeys(name.split("[")[1] for name in names if name.startswith("filters["))
         left_out = (*tried, *(f"filters[{field}" for field in list(fields)[1:]))
         operation["parameters"] = [
-            each
-            for each in operation.get("parameters", ())
-            if not left_out or not each["name"].startswith(left_out)
+            parameter
+            for parameter in operation.get("parameters", ())
+            if not left_out or not parameter["name"].startswith(left_out)
         ]
         tried |= {known for known in OF_ALL_LISTS for name in names if name.startswith(known)}
-        for schema in (each.get("schema", {}) for each in operation["parameters"]):
+        for schema in (parameter.get("schema", {}) for parameter in operation["parameters"]):
             if "pattern" in schema:  # no lists of names of about the longest length
                 schema.pop("maxLength", None)
     return paths

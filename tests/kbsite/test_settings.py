@@ -22,7 +22,7 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(
     name: str, value: str, tmp_path: Path
 ) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import kbsite.settings"],
         cwd=ROOT,
         env=environment,
@@ -30,8 +30,8 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(
         text=True,
         check=False,
     )
-    assert done.returncode != 0
-    assert f"{name} cannot be '{value}'" in done.stderr
+    assert process.returncode != 0
+    assert f"{name} cannot be '{value}'" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(
     name: str, value: str, tmp_path: Path
 ) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "import kbsite.settings"],
         cwd=ROOT,
         env=environment,
@@ -69,10 +69,10 @@ def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(
         text=True,
         check=False,
     )
-    told = done.stderr.splitlines()[-1]
-    assert "ImproperlyConfigured" in told
-    assert name in told
-    assert "secret" not in told
+    error = process.stderr.splitlines()[-1]
+    assert "ImproperlyConfigured" in error
+    assert name in error
+    assert "secret" not in error
 
 
 def test_the_secret_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:

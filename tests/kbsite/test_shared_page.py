@@ -36,11 +36,11 @@ def link(scope: Scope, owner: User, collection: Collection) -> SharedLink:
 
 def test_a_stranger_reads_the_words_and_nothing_around_them(link: SharedLink) -> None:
     response = Client().get(f"/shared/{link.uuid}/")
-    shown = text_of(response)
-    assert "The error &lt;b&gt;runs&lt;/b&gt; backwards." in shown
-    assert 'property="og:description"' in shown
+    html = text_of(response)
+    assert "The error &lt;b&gt;runs&lt;/b&gt; backwards." in html
+    assert 'property="og:description"' in html
     for hidden in ("next page", "Between ourselves", "/search/", "/sources/", "csrf"):
-        assert hidden not in shown
+        assert hidden not in html
     assert response["X-Robots-Tag"] == "noindex, nofollow"
     assert response["Referrer-Policy"] == "no-referrer"
     assert "no-store" in response["Cache-Control"]
@@ -83,10 +83,10 @@ def test_a_shared_page_shows_its_picture_and_text_and_no_other_page(
     texts = ["The first page is shared.", "The second one is not."]
     book = make_paper(collection, texts, data=make_pdf(texts), name="book.pdf")
     link = shared_links.share(scope, owner, ShareTarget(source=book.uuid, page=1))
-    shown = text_of(Client().get(f"/shared/{link.uuid}/"))
-    assert "The first page is shared." in shown
-    assert "The second one is not." not in shown
-    assert f'src="/shared/{link.uuid}/page/"' in shown
+    html = text_of(Client().get(f"/shared/{link.uuid}/"))
+    assert "The first page is shared." in html
+    assert "The second one is not." not in html
+    assert f'src="/shared/{link.uuid}/page/"' in html
     picture = Client().get(f"/shared/{link.uuid}/page/")
     assert picture["Content-Type"].startswith("image/")
     shared_links.revoke(scope, owner, str(link.uuid))
@@ -122,10 +122,10 @@ def test_a_link_plays_the_file_of_a_recording_only_if_its_author_says_so(
     assert Client().get(f"/shared/{silent.uuid}/media/{talk.uuid}/").status_code == 404
     link = share_clip(scope, owner, talk, plays_file=True)
     address = f"/shared/{link.uuid}/media/{talk.uuid}/"
-    shown = text_of(Client().get(f"/shared/{link.uuid}/"))
-    assert f'src="{address}?v=' in shown
-    assert "#t=0.000,5.000" in shown
-    assert f"/videos/{talk.video_id}/" not in shown
+    html = text_of(Client().get(f"/shared/{link.uuid}/"))
+    assert f'src="{address}?v=' in html
+    assert "#t=0.000,5.000" in html
+    assert f"/videos/{talk.video_id}/" not in html
     part = Client().get(address, headers={"Range": "bytes=0-3"})
     assert (part.status_code, part.content) == (206, b"RIFF")
     assert part["Referrer-Policy"] == "no-referrer"

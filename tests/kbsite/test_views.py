@@ -60,8 +60,8 @@ def test_a_password_signs_in_and_leads_to_where_one_wanted(client: Client, user:
 
 
 def test_a_wrong_password_says_what_to_check(client: Client, user: User) -> None:
-    found = text_of(client.post("/sign-in/", {"username": "ada", "password": "wrong"}))
-    assert "do not fit together" in found
+    html = text_of(client.post("/sign-in/", {"username": "ada", "password": "wrong"}))
+    assert "do not fit together" in html
     assert "_auth_user_id" not in client.session
 
 
@@ -261,20 +261,20 @@ def test_details_of_the_state_are_for_superusers(client: Client, user: User, bos
 
 def test_the_doctor_and_the_probe_name_the_same_checks(client: Client, db: None) -> None:
     probed = {check["name"] for check in client.get("/readyz").json()["checks"]}
-    found = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)["checks"]
-    assert probed <= {check["name"] for check in found}
+    checks = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)["checks"]
+    assert probed <= {check["name"] for check in checks}
 
 
 # Tokens
 
 
 def test_a_token_is_shown_once_with_the_configuration_for_mcp(page: Client, user: User) -> None:
-    found = text_of(page.post("/tokens/create/", {"name": "Laptop", "can_write": "on"}))
-    secret = re.findall(r'id="token-text">(kb_[\w-]+)<', found)[0]
+    html = text_of(page.post("/tokens/create/", {"name": "Laptop", "can_write": "on"}))
+    secret = re.findall(r'id="token-text">(kb_[\w-]+)<', html)[0]
     token = ApiToken.find(secret)
     assert token is not None
     assert (token.user, token.can_write, token.limited) == (user, True, False)
-    assert "http://testserver/mcp" in found
+    assert "http://testserver/mcp" in html
     assert secret not in text_of(page.get("/tokens/"))
 
 
@@ -288,10 +288,10 @@ def test_the_configuration_is_json_with_the_token(page: Client) -> None:
 
 
 def test_the_links_to_clients_contain_a_token_that_was_just_made(page: Client) -> None:
-    shown = page.post("/tokens/create/", {"name": "Laptop"})
-    token = shown.context["text"]
-    assert token in unquote(shown.context["vscode_link"])
-    assert f"Bearer {token}" in shown.context["claude_code_command"]
+    response = page.post("/tokens/create/", {"name": "Laptop"})
+    token = response.context["text"]
+    assert token in unquote(response.context["vscode_link"])
+    assert f"Bearer {token}" in response.context["claude_code_command"]
     later = page.get("/tokens/")
     assert "headers" not in unquote(later.context["vscode_link"])
     assert 'href="cursor://anysphere.cursor-deeplink/mcp/install?' in text_of(later)
@@ -301,11 +301,11 @@ def test_what_runs_elsewhere_is_offered_to_servers_with_a_public_address_alone(
     page: Client,
 ) -> None:
     assert "https://claude.ai/" not in text_of(page.get("/tokens/"))
-    shown = text_of(page.get("/tokens/", secure=True))
+    html = text_of(page.get("/tokens/", secure=True))
     address = "connectorUrl=https%3A%2F%2Ftestserver%2Fmcp"
-    assert "https://claude.ai/customize/connectors?" in shown
-    assert address in shown
-    assert "https://chatgpt.com/" in shown
+    assert "https://claude.ai/customize/connectors?" in html
+    assert address in html
+    assert "https://chatgpt.com/" in html
 
 
 def test_a_phone_learns_where_to_share_a_video() -> None:
@@ -319,8 +319,8 @@ def test_a_phone_learns_where_to_share_a_video() -> None:
 
 
 def test_the_bookmark_carries_the_address_of_the_server(page: Client) -> None:
-    shown = text_of(page.get("/tokens/"))
-    assert "javascript:void open(&#x27;http://testserver/add/?&#x27;" in shown
+    html = text_of(page.get("/tokens/"))
+    assert "javascript:void open(&#x27;http://testserver/add/?&#x27;" in html
 
 
 def test_the_bundle_for_claude_desktop_is_downloaded(page: Client) -> None:
@@ -376,9 +376,9 @@ def test_an_unknown_address_helps_on(page: Client) -> None:
 
 
 def test_htmx_gets_an_error_as_a_fragment(page: Client) -> None:
-    found = text_of(page.get("/nowhere/", HTTP_HX_REQUEST="true"))
-    assert 'role="alert"' in found
-    assert "<html" not in found
+    html = text_of(page.get("/nowhere/", HTTP_HX_REQUEST="true"))
+    assert 'role="alert"' in html
+    assert "<html" not in html
 
 
 def test_a_session_that_ended_sends_htmx_to_sign_in_as_a_whole_page(

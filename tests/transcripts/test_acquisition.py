@@ -76,10 +76,10 @@ def test_a_refusal_closes_the_gate_and_keeps_the_job(
     assert gate.closed_until is not None
     assert job.run_after == gate.closed_until + acquisition.PROBE_TURN
     assert 14 < (gate.closed_until - timezone.now()).total_seconds() / 60 <= 15
-    asked = len(youtube.requests)
+    requests = len(youtube.requests)
     Job.objects.update(run_after=None)
     done(job)
-    assert len(youtube.requests) == asked, "nothing is asked while the gate is closed"
+    assert len(youtube.requests) == requests, "nothing is asked while the gate is closed"
 
 
 def test_after_the_pause_one_probe_goes_through_and_opens_the_gate(

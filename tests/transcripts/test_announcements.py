@@ -34,7 +34,7 @@ def heard(*changes: Callable[[], Any]) -> list[set[str]]:
     """Return the topics announced by each change."""
 
     async def listen() -> list[set[str]]:
-        found, listener = [], current_listener()
+        heard, listener = [], current_listener()
         with listener.waiting(*EVERYTHING, "end") as waiter:
             await until(lambda: listener.is_listening)
             await waiter.wait(20)
@@ -44,8 +44,8 @@ def heard(*changes: Callable[[], Any]) -> list[set[str]]:
                 topics: set[str] = set()
                 while "end" not in topics:
                     topics |= await waiter.wait(20)
-                found.append(topics - {"end"})
-        return found
+                heard.append(topics - {"end"})
+        return heard
 
     return asyncio.run(listen())
 

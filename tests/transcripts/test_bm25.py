@@ -438,7 +438,7 @@ def test_a_stored_index_is_no_larger_than_its_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "query", "found"),
+    ("text", "query", "words"),
     [
         ("It's the cat; the CAT sat.", "cat", ["cat", "CAT"]),
         ("catalogue of cats", "cat", ["cats"]),
@@ -464,13 +464,13 @@ def test_a_stored_index_is_no_larger_than_its_text() -> None:
     ],
 )
 def test_the_words_of_the_query_are_marked_in_the_text_as_written(
-    text: str, query: str, found: list[str]
+    text: str, query: str, words: list[str]
 ) -> None:
-    assert [text[start:end] for start, end in matched_spans(text, query)] == found
+    assert [text[start:end] for start, end in matched_spans(text, query)] == words
 
 
 @pytest.mark.parametrize(
-    ("text", "query", "language", "found"),
+    ("text", "query", "language", "words"),
     [
         ("Die Häuser am See", "haus", "de", ["Häuser"]),
         ("Die Häuser am See", "haus", "en", []),
@@ -486,9 +486,9 @@ def test_the_words_of_the_query_are_marked_in_the_text_as_written(
     ],
 )
 def test_other_forms_of_a_word_are_marked_in_the_texts_language(
-    text: str, query: str, language: str, found: list[str]
+    text: str, query: str, language: str, words: list[str]
 ) -> None:
-    assert [text[a:b] for a, b in matched_spans(text, query, language)] == found
+    assert [text[a:b] for a, b in matched_spans(text, query, language)] == words
 
 
 @given(text=ANYTHING, query=ANYTHING)

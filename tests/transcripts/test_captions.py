@@ -80,12 +80,12 @@ def vtt(*blocks: str) -> bytes:
     return "\n\n".join(["WEBVTT", *blocks]).encode()
 
 
-def one(text: str) -> bytes:
+def with_one_cue(text: str) -> bytes:
     return vtt(f"00:01.000 --> 00:02.000\n{text}")
 
 
-def json_rows(*found: dict[str, Any]) -> bytes:
-    return json.dumps(list(found)).encode()
+def json_rows(*rows: dict[str, Any]) -> bytes:
+    return json.dumps(list(rows)).encode()
 
 
 def json3(*events: Any) -> bytes:
@@ -202,14 +202,14 @@ def test_a_file_cut_off_inside_a_character_keeps_what_came_before() -> None:
 
 
 def test_one_broken_byte_does_not_garble_the_rest_of_utf8() -> None:
-    assert texts(parse(one("über \x01 die Brücke").replace(b"\x01", b"\xff"))) == [
+    assert texts(parse(with_one_cue("über \x01 die Brücke").replace(b"\x01", b"\xff"))) == [
         "über \ufffd die Brücke"
     ]
 
 
 def test_bytes_that_are_text_in_no_encoding_are_told() -> None:
     with pytest.raises(BadEncoding):
-        parse(one("x").replace(b"x", b"\x81\x8d\xe9 and so on"))
+        parse(with_one_cue("x").replace(b"x", b"\x81\x8d\xe9 and so on"))
 
 
 # Lines under times
@@ -246,11 +246,11 @@ def test_notes_styles_regions_and_names_of_speakers_are_no_speech() -> None:
     ],
 )
 def test_markup_goes_and_what_was_said_stays(written: str, said: str) -> None:
-    assert texts(parse(one(written))) == [said]
+    assert texts(parse(with_one_cue(written))) == [said]
 
 
 def test_a_huge_character_reference_is_left_as_it_is() -> None:
-    assert texts(parse(one("&#99999999999; &#x110000;a"))) == ["&#99999999999; a"]
+    assert texts(parse(with_one_cue("&#99999999999; &#x110000;a"))) == ["&#99999999999; a"]
 
 
 def test_cues_are_sorted_clipped_and_told_once() -> None:
@@ -366,7 +366,7 @@ def test_youtubes_subviewer_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "found"),
+    ("data", "name", "caption_format"),
     [
         (b"WEBVTT\n\n00:01.000 --> 00:02.000\na", "a.srt", "vtt"),
         (b"1\n00:00:01,000 --> 00:00:02,000\na", "a.txt", "srt"),
@@ -379,14 +379,14 @@ def test_youtubes_subviewer_is_read() -> None:
     ],
 )
 def test_the_content_tells_the_format_and_the_name_breaks_ties(
-    data: bytes, name: str, found: str
+    data: bytes, name: str, caption_format: str
 ) -> None:
-    assert parse(data, name=name).format == found
+    assert parse(data, name=name).format == caption_format
 
 
 def test_the_header_tells_the_language() -> None:
     assert parse(ROLLING.encode()).language == "en"
-    assert parse(one("Language: fr")).language == ""
+    assert parse(with_one_cue("Language: fr")).language == ""
 
 
 # Rolling automatic captions
@@ -769,7 +769,7 @@ def test_text_without_punctuation_is_cut_at_blanks() -> None:
     "unit", ["a", "word ", "‹", "<", "<b", "<b ", "&", "&amp", "{\\an8", "[br", "<br ", " "]
 )
 def test_a_huge_cue_becomes_segments_in_time(unit: str) -> None:
-    data = one("x" + unit * (2_000_000 // len(unit)) + "x")
+    data = with_one_cue("x" + unit * (2_000_000 // len(unit)) + "x")
     began = time.process_time()
     captions = parse(data)
     assert time.process_time() - began < 5

@@ -352,9 +352,9 @@ def test_the_order_in_the_file_does_not_matter(
     )
 )
 def test_overlapping_cues_are_put_in_line_without_a_word_invented_or_doubled(
-    found: list[tuple[int, int, str]],
+    cues: list[tuple[int, int, str]],
 ) -> None:
-    written = [Cue(start, max(0, start + duration), text) for start, duration, text in found]
+    written = [Cue(start, max(0, start + duration), text) for start, duration, text in cues]
     captions = parse(to_vtt(written).encode())
     assert_sound(captions)
     said = Counter(word for cue in captions.cues for word in cue.text.split())

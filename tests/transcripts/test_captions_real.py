@@ -73,12 +73,12 @@ def test_every_transcript_is_read_whole(real_data: Path) -> None:
             content["lang"],
             content.get("youtube_id") or "",
         )
-        found, wanted = (
+        words, wanted = (
             spoken(captions),
             Counter(word for cue in content["cues"] for word in cue["text"].split()),
         )
-        assert found <= wanted, path
-        assert found.total() >= 0.999 * wanted.total(), (
+        assert words <= wanted, path
+        assert words.total() >= 0.999 * wanted.total(), (
             path
         )  # rows told twice at one moment are told once
 

@@ -100,8 +100,8 @@ def test_a_requested_video_goes_before_those_of_a_channel(collection: Collection
     waiting, _ = enqueue(
         Job(collection=collection, kind=Job.Kind.VIDEO, target="first-video", tags=["course"])
     )
-    asked = acquisition.request(collection, "first-video", tags=["mine"])
-    assert (asked.pk, asked.tags) == (waiting.pk, ["course", "mine"])
+    job = acquisition.request(collection, "first-video", tags=["mine"])
+    assert (job.pk, job.tags) == (waiting.pk, ["course", "mine"])
     assert list(Job.objects.ready().values_list("target", flat=True)) == [
         "first-video",
         "other-video",
@@ -211,10 +211,10 @@ def test_after_a_kill_the_end_of_a_live_video_is_still_fetched_later(
 
 def test_a_transcript_deleted_while_it_is_read_is_not_found(collection: Collection) -> None:
     video = make_video(collection)
-    found = library.find_transcript(video)
+    transcript = library.find_transcript(video)
     Transcript.objects.all().delete()
     with pytest.raises(TranscriptNotFound):
-        library.cues_of(found)
+        library.cues_of(transcript)
 
 
 @pytest.mark.django_db(transaction=True)

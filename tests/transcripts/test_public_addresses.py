@@ -91,7 +91,7 @@ def listener() -> Iterator[Listener]:
 
 
 def ask(listener: Listener, way: str, rebound: str) -> dict[str, Any]:
-    asked = subprocess.run(
+    run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", CHILD, str(listener.port), way, rebound],
         capture_output=True,
         text=True,
@@ -99,8 +99,8 @@ def ask(listener: Listener, way: str, rebound: str) -> dict[str, Any]:
         timeout=120,
         env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "no_proxy": "*"},
     )
-    told: dict[str, Any] = json.loads(asked.stdout)
-    return told
+    answer: dict[str, Any] = json.loads(run.stdout)
+    return answer
 
 
 @pytest.mark.parametrize("way", ["fetch", "list", "thumbnail"])
@@ -108,9 +108,9 @@ def ask(listener: Listener, way: str, rebound: str) -> dict[str, Any]:
 def test_a_name_that_leads_to_this_machine_the_second_time_is_not_followed(
     listener: Listener, way: str, rebound: str
 ) -> None:
-    told = ask(listener, way, rebound)
-    assert told["looked_up"] > 1
-    assert set(told["tried"]) == {"142.250.1.1"}
+    answer = ask(listener, way, rebound)
+    assert answer["looked_up"] > 1
+    assert set(answer["tried"]) == {"142.250.1.1"}
     assert listener.connections == 0
 
 

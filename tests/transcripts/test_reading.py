@@ -37,15 +37,15 @@ def reading(cues: list[Cue] = SHORT, **wanted: Any) -> Reading:
 
 
 def test_a_short_transcript_is_given_whole() -> None:
-    found = reading()
-    assert (found.mode, found.text, found.cues, found.warning, found.hints) == (
+    result = reading()
+    assert (result.mode, result.text, result.cues, result.warning, result.hints) == (
         ReadingMode.FULL,
         full_text(SHORT),
         tuple(SHORT),
         "",
         (),
     )
-    assert (found.start, found.end, found.mode) == (0.0, 665.0, ReadingMode.FULL)
+    assert (result.start, result.end, result.mode) == (0.0, 665.0, ReadingMode.FULL)
 
 
 def test_a_transcript_of_exactly_the_limit_is_given_whole_and_one_character_more_is_not() -> None:
@@ -61,42 +61,42 @@ def test_a_transcript_of_exactly_the_limit_is_given_whole_and_one_character_more
 
 
 def test_a_long_transcript_is_previewed_with_hints_and_its_size() -> None:
-    found = reading(LONG)
-    assert found.mode is ReadingMode.PREVIEW
-    assert found.hints == HINTS
-    assert (found.total_characters, found.total_chunks, found.chunk_size) == (
+    result = reading(LONG)
+    assert result.mode is ReadingMode.PREVIEW
+    assert result.hints == HINTS
+    assert (result.total_characters, result.total_chunks, result.chunk_size) == (
         len(full_text(LONG)),
         7,
         300,
     )
-    assert found.mode is not ReadingMode.FULL
+    assert result.mode is not ReadingMode.FULL
 
 
 def test_a_preview_is_the_beginning_cut_after_a_word() -> None:
-    found = reading(LONG)
-    beginning = found.text.removesuffix("…")
-    assert found.text.endswith("…")
+    result = reading(LONG)
+    beginning = result.text.removesuffix("…")
+    assert result.text.endswith("…")
     assert 480 < len(beginning) <= 500
     assert full_text(LONG).startswith(beginning + " ")
-    assert full_text(found.cues).startswith(beginning)
+    assert full_text(result.cues).startswith(beginning)
 
 
 def test_a_preview_of_a_script_without_blanks_is_cut_anywhere() -> None:
-    found = read(
+    result = read(
         [Cue(0, 1, "a " + "水" * 2000)], limits=ReadingLimits(max_full_transcript_length=10)
     )
-    assert len(found.text) == 501
+    assert len(result.text) == 501
 
 
 def test_a_preview_that_shows_everything_has_no_ellipsis() -> None:
-    found = read([Cue(0, 1, "all there is")], limits=ReadingLimits(max_full_transcript_length=5))
-    assert (found.mode, found.text) == (ReadingMode.PREVIEW, "all there is")
+    result = read([Cue(0, 1, "all there is")], limits=ReadingLimits(max_full_transcript_length=5))
+    assert (result.mode, result.text) == (ReadingMode.PREVIEW, "all there is")
 
 
 def test_a_large_full_text_that_is_asked_for_comes_with_a_warning() -> None:
-    found = reading(LONG, include_full=True)
-    assert (found.mode, found.text) == (ReadingMode.FULL, full_text(LONG))
-    assert f"{len(full_text(LONG)):,}" in found.warning
+    result = reading(LONG, include_full=True)
+    assert (result.mode, result.text) == (ReadingMode.FULL, full_text(LONG))
+    assert f"{len(full_text(LONG)):,}" in result.warning
 
 
 def test_a_short_full_text_that_is_asked_for_comes_without_a_warning() -> None:
@@ -104,8 +104,8 @@ def test_a_short_full_text_that_is_asked_for_comes_without_a_warning() -> None:
 
 
 def test_a_time_range_comes_before_a_chunk_and_before_the_full_text() -> None:
-    found = reading(start=60.0, end=125.0, chunk_index=0, include_full=True)
-    assert (found.mode, found.text) == (ReadingMode.RANGE, "minute 1 minute 2")
+    result = reading(start=60.0, end=125.0, chunk_index=0, include_full=True)
+    assert (result.mode, result.text) == (ReadingMode.RANGE, "minute 1 minute 2")
 
 
 def test_a_chunk_comes_before_the_full_text() -> None:
@@ -122,9 +122,9 @@ def test_a_start_of_zero_is_a_time_range_and_a_chunk_index_of_zero_a_chunk() -> 
 
 
 def test_a_range_holds_every_cue_that_is_spoken_in_it() -> None:
-    found = reading(start=62.0, end=120.0)
-    assert found.text == "minute 1"
-    assert (found.start, found.end) == (60.0, 65.0)
+    result = reading(start=62.0, end=120.0)
+    assert result.text == "minute 1"
+    assert (result.start, result.end) == (60.0, 65.0)
 
 
 def test_a_range_holds_neither_what_ends_at_its_start_nor_what_starts_at_its_end() -> None:
@@ -204,8 +204,8 @@ def test_a_chunk_names_its_place_and_its_neighbours() -> None:
 
 
 def test_the_size_of_chunks_can_be_asked_for() -> None:
-    found = reading(chunk_index=3, chunk_size=120)
-    assert (found.text, found.chunk_size, found.total_chunks) == ("minute 6 minute 7", 120, 6)
+    result = reading(chunk_index=3, chunk_size=120)
+    assert (result.text, result.chunk_size, result.total_chunks) == ("minute 6 minute 7", 120, 6)
 
 
 @pytest.mark.parametrize("index", [3, -1, 10**30])
@@ -232,14 +232,14 @@ def test_the_chunks_put_together_are_the_transcript(starts: list[int], size: int
 
 
 def test_an_empty_transcript_is_read_as_nothing() -> None:
-    found = reading([])
-    assert (found.mode, found.text, found.cues, found.total_characters, found.total_chunks) == (
-        ReadingMode.FULL,
-        "",
-        (),
-        0,
-        0,
-    )
+    result = reading([])
+    assert (
+        result.mode,
+        result.text,
+        result.cues,
+        result.total_characters,
+        result.total_chunks,
+    ) == (ReadingMode.FULL, "", (), 0, 0)
     assert reading([], start=0.0).text == ""
     assert chunks([], seconds=300) == []
 

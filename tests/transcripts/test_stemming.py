@@ -56,5 +56,5 @@ def test_any_word_has_a_stem(text: str, language: str) -> None:
 def test_threads_get_the_same_stems() -> None:
     words = [f"{letter}connections{number}ing" for letter in "abcdef" for number in range(300)]
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: stems(words, "en"), range(4)))
-    assert found == [stems(words, "en")] * 4
+        results = list(threads.map(lambda _: stems(words, "en"), range(4)))
+    assert results == [stems(words, "en")] * 4

@@ -214,8 +214,8 @@ def test_what_is_asked_on_a_machine_whose_clock_is_ahead_gives_a_sign_of_life_no
     jump: Callable[[], None],
 ) -> None:
     jump()
-    asked = Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
-    assert abs(clock.now() - asked.active_at) < timedelta(minutes=1)
+    answer = Answer.objects.create(conversation=Conversation.objects.create(), ordinal=1)
+    assert abs(clock.now() - answer.active_at) < timedelta(minutes=1)
 
 
 def test_a_clock_that_jumps_moves_no_next_try(job: Job, jump: Callable[[], None]) -> None:

@@ -76,7 +76,7 @@ def spoken(fetched: FetchedTranscript) -> str:
 
 
 def second_opinions(server: YouTubeStandIn) -> list[standin.YouTubeRequest]:
-    return [asked for asked in server.requests if asked.agent.startswith("python-requests")]
+    return [request for request in server.requests if request.agent.startswith("python-requests")]
 
 
 # What a video gives
@@ -97,7 +97,7 @@ def test_a_video_comes_with_its_metadata(fresh: YouTubeStandIn) -> None:
 
 def test_three_requests_are_enough(fresh: YouTubeStandIn) -> None:
     ask(fresh, standin.MANUAL)
-    assert [asked.path for asked in fresh.requests] == [
+    assert [request.path for request in fresh.requests] == [
         "/watch",
         "/youtubei/v1/player",
         "/api/timedtext",
@@ -406,7 +406,7 @@ def test_nothing_more_is_asked_after_a_refusal(fresh: YouTubeStandIn, name: str)
 
 def test_after_a_429_not_even_the_same_library_asks_again(fresh: YouTubeStandIn) -> None:
     refused(fresh, behaviour="watch_429")
-    assert [asked.path for asked in fresh.requests] == ["/watch"]
+    assert [request.path for request in fresh.requests] == ["/watch"]
 
 
 def test_a_premiere_says_when_to_come_back(fresh: YouTubeStandIn) -> None:
@@ -533,7 +533,7 @@ def test_the_environment_turns_every_request_to_the_stand_in(
     for name, value in fresh.environment().items():
         monkeypatch.setenv(name, value)
     assert YouTube(Options()).fetch(standin.MANUAL).language == "en"
-    assert {asked.host for asked in fresh.requests} == {"www.youtube.com"}
+    assert {request.host for request in fresh.requests} == {"www.youtube.com"}
 
 
 _WATCHED = """
@@ -561,14 +561,14 @@ print(json.dumps([fetched.info.title, len(listing.video_ids), code, sorted(met)]
 def test_a_whole_process_asks_nobody_but_the_stand_in(fresh: YouTubeStandIn) -> None:
     silent = fresh.add_video(new_id(), tracks=())
     command = [sys.executable, "-c", _WATCHED, standin.MANUAL, standin.PLAYLIST, silent.id]
-    said = subprocess.run(
+    process = subprocess.run(
         command,
         env={**os.environ, **fresh.environment()},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert json.loads(said.stdout) == ["Baking bread at home", 3, "no_captions", ["127.0.0.1"]]
+    assert json.loads(process.stdout) == ["Baking bread at home", 3, "no_captions", ["127.0.0.1"]]
     assert second_opinions(fresh)
 
 

@@ -34,12 +34,12 @@ def make(name: str) -> None:
 
 def run(*arguments: str, text: str = "") -> str:
     """Run Python and return what it prints; end with its messages if it fails."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments], input=text, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        sys.exit(f"{arguments}: {done.stdout}{done.stderr}")
-    return done.stdout
+    if process.returncode:
+        sys.exit(f"{arguments}: {process.stdout}{process.stderr}")
+    return process.stdout
 
 
 if __name__ == "__main__":

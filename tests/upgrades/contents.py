@@ -94,10 +94,10 @@ def use(client: Client, kept: Json) -> Json:
         *(f"/citations/{citation}/" for citation in kept["contents"]["lecture_citations"]),
     ]
     pages = {path: client.get(path, follow=True).status_code for path in paths}
-    asked = send(client, "post", "v1/ask?stream=false", {"question": QUESTION})
+    reply = send(client, "post", "v1/ask?stream=false", {"question": QUESTION})
     bearer = {"Authorization": f"Bearer {kept['token']['token']}"}
     quotes = [citation["quote"] for citation in citations.values()]
-    new_quotes = [citation["quote"] for citation in asked["citations"]]
+    new_quotes = [citation["quote"] for citation in reply["citations"]]
     return {
         "failed": {path: status for path, status in pages.items() if status != 200},
         "answered": any(ANSWER in quote for quote in new_quotes),
@@ -111,8 +111,8 @@ def use(client: Client, kept: Json) -> Json:
 
 def hits(client: Client) -> list[Json]:
     """Search by words, whose ranks do not depend on a model."""
-    found = send(client, "get", f"v1/search?q={QUESTION}&mode=lexical")
-    return next(value for value in found.values() if isinstance(value, list) and value)
+    body = send(client, "get", f"v1/search?q={QUESTION}&mode=lexical")
+    return next(value for value in body.values() if isinstance(value, list) and value)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class FeedAdmin(Table):
     @admin.action(description=_("Check for new videos now"), permissions=["work"])
     def sync(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         request_feed = partial(acquisition.request_feed, by=request.user)
-        self.work_on(request, queryset, request_feed, done=_("queued"), most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, request_feed, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
 

@@ -98,7 +98,7 @@ class JobAdmin(RecordAdmin):
 
     @admin.action(description=_("Try again"), permissions=["work"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(request, queryset, acquisition.retry, done=_("queued"), most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, acquisition.retry, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
     def add_view(

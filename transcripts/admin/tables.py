@@ -155,7 +155,7 @@ class Table(AuditedAdmin):
         rows: QuerySet[Any],
         work: Callable[[Any], object],
         *,
-        done: object,
+        outcome: object,
         most: int,
     ) -> None:
         """Apply a function to each of at most ``most`` rows, and show the results."""
@@ -168,11 +168,11 @@ class Table(AuditedAdmin):
         for row in rows:
             try:
                 work(row)
-                results[str(done)] += 1
+                results[str(outcome)] += 1
             except KnowledgeBaseError as error:
                 results[f"{row}: {translated(error.message)} {translated(error.hint)}"] += 1
-        if good := results.pop(str(done), 0):
-            self.message_user(request, f"{good} {done}.", messages.SUCCESS)
+        if good := results.pop(str(outcome), 0):
+            self.message_user(request, f"{good} {outcome}.", messages.SUCCESS)
         for problem in list(results)[:10]:
             self.message_user(request, problem, messages.WARNING)
         if len(results) > 10:
@@ -231,9 +231,9 @@ def _changed(message: Any) -> list[str]:
     return [field for change in changes for field in change.get("fields", [change.get("name")])]
 
 
-def may(request: Any, what: str, model: type[Model]) -> bool:
+def may(request: Any, action: str, model: type[Model]) -> bool:
     """Return whether the user has a permission, such as "change", for a model."""
-    codename = get_permission_codename(what, model._meta)
+    codename = get_permission_codename(action, model._meta)
     return bool(request.user.has_perm(f"{model._meta.app_label}.{codename}"))
 
 

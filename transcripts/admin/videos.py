@@ -122,7 +122,7 @@ class VideoAdmin(Table):
     @admin.action(description=_("Fetch again from YouTube"), permissions=["work"])
     def fetch(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         refetch = partial(acquisition.refetch, by=request.user)
-        self.work_on(request, queryset, refetch, done=_("queued"), most=QUEUED_AT_ONCE)
+        self.work_on(request, queryset, refetch, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
     @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
@@ -130,7 +130,7 @@ class VideoAdmin(Table):
         light = Transcript.objects.light().select_related("video__collection")
         rows = light.filter(video__in=queryset.order_by().values("pk"))
         self.work_on(
-            request, rows, storage.reparse, done=_("transcripts parsed"), most=PARSED_AT_ONCE
+            request, rows, storage.reparse, outcome=_("transcripts parsed"), most=PARSED_AT_ONCE
         )
 
 
@@ -163,7 +163,7 @@ class TranscriptAdmin(RecordAdmin):
     @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         self.work_on(
-            request, queryset, storage.reparse, done=_("transcripts parsed"), most=PARSED_AT_ONCE
+            request, queryset, storage.reparse, outcome=_("transcripts parsed"), most=PARSED_AT_ONCE
         )
 
 

@@ -31,7 +31,7 @@ class Request(HttpRequest):
     answer: HttpResponse  # what will be returned; for its headers
 
 
-def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
+def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
     """Queue a YouTube address, or store a text. The operation itself is in ``citations``."""
     request.caller.require_write()
     collection = library.target_collection(request.access, source.collection)
@@ -52,32 +52,32 @@ def add_one(request: Request, source: shapes.SourceIn) -> Status[Any]:
     response=responses({200: StoredOut, 201: StoredOut}, 404, 409, 413),
     summary="Add a video with its captions",
 )
-def add_captions(request: Request, sent: shapes.CaptionsIn) -> Status[Any]:
+def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
     """Store captions that were fetched elsewhere, such as by the browser extension.
 
     YouTube is not asked. 200 says that the video had captions in this language: they are updated,
     if these are another version of the same, or unchanged.
     """
     request.caller.require_write()
-    collection = library.target_collection(request.access, sent.collection)
-    about = sent.model_dump(include={"automatic", "language", "title", "channel", "tags"})
+    collection = library.target_collection(request.access, body.collection)
+    about = body.model_dump(include={"automatic", "language", "title", "channel", "tags"})
     stored = sent_captions.store(
-        collection, sent.url, sent.captions, by=request.caller.user, **about
+        collection, body.url, body.captions, by=request.caller.user, **about
     )
     request.answer["Location"] = f"/api/v1/transcripts/{stored.video.key}"
     return Status(201 if stored.change is storage.StorageChange.ADDED else 200, stored)
 
 
 @router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")
-def list_jobs(request: Request, wanted: Query[shapes.JobsIn]) -> dict[str, Any]:
+def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
     """List the jobs of your collections, newest first."""
     jobs = _jobs(request)
-    if wanted.collection:
-        jobs = jobs.filter(collection=library.find_collection(request.access, wanted.collection))
-    if wanted.state:
-        jobs = jobs.filter(state=wanted.state)
-    total, end = jobs.count(), wanted.offset + wanted.limit
-    rows = list(jobs[wanted.offset : end])
+    if query.collection:
+        jobs = jobs.filter(collection=library.find_collection(request.access, query.collection))
+    if query.state:
+        jobs = jobs.filter(state=query.state)
+    total, end = jobs.count(), query.offset + query.limit
+    rows = list(jobs[query.offset : end])
     activity.place(request.access, rows)
     return {"jobs": rows, "total": total, "next": end if end < total else None}
 
@@ -121,11 +121,11 @@ def sync_feed(request: Request, feed_id: shapes.FeedId) -> Status[Any]:
     summary="Search within a video",
 )
 def search_transcript(
-    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.TranscriptSearchIn]
+    request: Request, video_id: shapes.VideoId, query: Query[shapes.TranscriptSearchIn]
 ) -> library.VideoSearch:
     """Rank the segments of one video by BM25."""
-    video = library.find_video(request.access, video_id, collection=wanted.collection)
-    return library.search(video, wanted.query, language=wanted.language, limit=wanted.limit)
+    video = library.find_video(request.access, video_id, collection=query.collection)
+    return library.search(video, query.query, language=query.language, limit=query.limit)
 
 
 _TEXTS = ("text/vtt", "application/x-subrip", "text/plain", "text/markdown")
@@ -139,11 +139,11 @@ _FILES = {name: {"schema": {"type": "string"}} for name in _TEXTS} | {"applicati
     summary="Download a transcript",
 )
 def download_transcript(
-    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.DownloadIn]
+    request: Request, video_id: shapes.VideoId, query: Query[shapes.DownloadIn]
 ) -> HttpResponse:
     """Return a transcript as WebVTT, SubRip, plain text, Markdown or JSON."""
-    video = library.find_video(request.access, video_id, collection=wanted.collection)
-    file = exports.export(video, form=wanted.format, language=wanted.language)
+    video = library.find_video(request.access, video_id, collection=query.collection)
+    file = exports.export(video, form=query.format, language=query.language)
     disposition = content_disposition_header(True, file.name) or "attachment"
     headers = {"Content-Disposition": disposition}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
@@ -155,13 +155,13 @@ def download_transcript(
     summary="Fetch a video again",
 )
 def refetch_transcript(
-    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.TranscriptChoiceIn]
+    request: Request, video_id: shapes.VideoId, query: Query[shapes.TranscriptChoiceIn]
 ) -> Status[Any]:
     """Queue a YouTube video again, in another language if one is named."""
     request.caller.require_write()
-    video = library.find_video(request.access, video_id, collection=wanted.collection)
+    video = library.find_video(request.access, video_id, collection=query.collection)
     request.access.require_write(video.collection_id)
-    job = acquisition.refetch(video, language=wanted.language, by=request.caller.user)
+    job = acquisition.refetch(video, language=query.language, by=request.caller.user)
     return _queued(request, job)
 
 
@@ -171,12 +171,12 @@ def refetch_transcript(
     summary="Read a transcript",
 )
 def read_transcript(
-    request: Request, video_id: shapes.VideoId, wanted: Query[shapes.ReadingIn]
+    request: Request, video_id: shapes.VideoId, query: Query[shapes.ReadingIn]
 ) -> library.VideoReading:
     """Read a time range, a time chunk, all of it if short or requested, or else a preview."""
-    video = library.find_video(request.access, video_id, collection=wanted.collection)
-    selection = wanted.model_dump(exclude={"collection", "full"})
-    return library.read(video, include_full=wanted.full, **selection)
+    video = library.find_video(request.access, video_id, collection=query.collection)
+    selection = query.model_dump(exclude={"collection", "full"})
+    return library.read(video, include_full=query.full, **selection)
 
 
 @router.get(
@@ -187,10 +187,10 @@ def read_transcript(
 def get_youtube(request: Request) -> dict[str, Any]:
     """Return whether the queue to YouTube runs, or until when it pauses and why."""
     gate = YouTubeGate.current()
-    shown = {name: getattr(gate, name, None) for name in shapes.YouTubeOut.model_fields}
+    values = {name: getattr(gate, name, None) for name in shapes.YouTubeOut.model_fields}
     queued = Job.objects.visible(request.access).filter(state=Job.State.QUEUED)
     waiting = queued.exclude(kind=Job.Kind.FILES).count()
-    return {**shown, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
+    return {**values, "waiting": waiting, "worker_alive": WorkerPulse.is_alive()}
 
 
 def _jobs(request: Request) -> Any:

@@ -80,7 +80,7 @@ class SourceIn(Schema):
     )
 
     @model_validator(mode="after")
-    def one_of_two(self) -> Self:
+    def check_alternatives(self) -> Self:
         if bool(self.url.strip()) == bool(self.text.strip()):
             raise ValueError("give either url, or text and title")
         if self.text and not self.title.strip():

@@ -66,20 +66,20 @@ def settle(drafts: Iterable[CueDraft], *, format: str, **about: str) -> Captions
     for draft in _usable(drafts):
         distinct.setdefault((draft.start, draft.text), draft)
     parts = _parts(list(distinct.values()))
-    kept = list(chain.from_iterable(_one_after_another(parts)))
-    if not kept:
+    settled = list(chain.from_iterable(_one_after_another(parts)))
+    if not settled:
         raise EmptyCaptions(
             "There is no spoken text in it.",
             hint="Check that it is the caption file, and not an empty track.",
         )
-    if len(kept) > MAX_CUES:
+    if len(settled) > MAX_CUES:
         raise CaptionsTooLarge(f"It has more than {MAX_CUES:,} cues.", hint="Split the file.")
-    if kept[-1].start >= LAST_MOMENT:
+    if settled[-1].start >= LAST_MOMENT:
         raise CaptionsTooLarge(
             "Its parts last more than 72 hours together.", hint="Split the file."
         )
-    following = [draft.start for draft in kept[1:]] + [LAST_MOMENT]
-    cues = (_cues(draft, limit) for draft, limit in zip(kept, following, strict=True))
+    following = [draft.start for draft in settled[1:]] + [LAST_MOMENT]
+    cues = (_cues(draft, limit) for draft, limit in zip(settled, following, strict=True))
     return Captions(tuple(chain.from_iterable(cues)), format, **about, parts=len(parts))
 
 
@@ -128,8 +128,8 @@ def _one_after_another(parts: Iterable[list[CueDraft]]) -> Iterator[list[CueDraf
         yield [_later(draft, offset) for draft in ordered] if offset else ordered
         if ordered:
             last = ordered[-1]
-            shown = max((last.end or 0) - last.start, speaking_time(last.text))
-            offset += last.start + min(shown, _MINUTE)  # an end may be a mistake
+            length = max((last.end or 0) - last.start, speaking_time(last.text))
+            offset += last.start + min(length, _MINUTE)  # an end may be a mistake
 
 
 def _later(draft: CueDraft, offset: int) -> CueDraft:
@@ -166,10 +166,10 @@ def _cut(draft: CueDraft, end: int) -> list[Cue]:
     parts = pieces(draft.text, MAX_TEXT)
     total = sum(map(len, parts))
     borders = [draft.start]
-    said = 0
+    position = 0
     for part in parts:
-        said += len(part)
-        borders.append(draft.start + (end - draft.start) * said // total)
+        position += len(part)
+        borders.append(draft.start + (end - draft.start) * position // total)
     return [
         Cue(start, stop, part) for (start, stop), part in zip(pairwise(borders), parts, strict=True)
     ]

@@ -121,10 +121,10 @@ def read_plain(text: str) -> Captions:
     lengths = [speaking_time(piece) for piece in first]
     total = sum(lengths)
     longest = min(total, LAST_MOMENT)
-    drafts, said = [], 0
+    drafts, position = [], 0
     for piece, length in zip(first, lengths, strict=True):
-        start, said = said, said + length
-        drafts.append(CueDraft(start * longest // total, said * longest // total, piece))
+        start, position = position, position + length
+        drafts.append(CueDraft(start * longest // total, position * longest // total, piece))
     return settle(drafts, format="txt")
 
 

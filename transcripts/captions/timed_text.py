@@ -31,18 +31,18 @@ def carried_lines(screens: Sequence[Screen]) -> list[int]:
     if all(len(screen.lines) < 2 for screen in screens):
         return [0] * len(screens)
     counts = []
-    shown: tuple[str, ...] = ()
+    previous: tuple[str, ...] = ()
     for screen in screens:
-        counts.append(_carried(shown, screen))
-        shown = tuple(line for line in screen.lines[-_WINDOW:] if line)
+        counts.append(_carried(previous, screen))
+        previous = tuple(line for line in screen.lines[-_WINDOW:] if line)
     return counts if _rolls(screens, counts) else [0] * len(counts)
 
 
-def _carried(shown: tuple[str, ...], screen: Screen) -> int:
+def _carried(previous: tuple[str, ...], screen: Screen) -> int:
     """Count repeated lines. New speech is on the last line: only a flush may repeat that one."""
     most = len(screen.lines) - (not screen.is_flush)
-    for count in range(min(most, len(shown)), 0, -1):
-        if screen.lines[:count] == shown[-count:]:
+    for count in range(min(most, len(previous)), 0, -1):
+        if screen.lines[:count] == previous[-count:]:
             return count
     return 0
 

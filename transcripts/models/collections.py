@@ -50,9 +50,9 @@ class CollectionQuerySet(VisibleQuerySet["Collection"]):
         name = clean(name, 120)
         match = self.filter(slug=name).first() or self.filter(name=name).first()
         if match is None:
-            known = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
+            slugs = ", ".join(self.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
             raise CollectionNotFound(
-                f"There is no collection “{name}”.", hint=f"Collections you can see: {known}."
+                f"There is no collection “{name}”.", hint=f"Collections you can see: {slugs}."
             )
         return match
 

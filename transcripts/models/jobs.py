@@ -61,13 +61,13 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
         return lanes.in_turn(
             self.due().filter(state=Job.State.QUEUED),
             classes=("-priority", "kind"),
-            begun=Job.objects.filter(**same),
+            started=Job.objects.filter(**same),
             names=("created_by", "started_at"),
         )
 
     def next_like(self, job: "Job") -> "Job | None":
         """Return the job whose turn it is, of those that need YouTube if this one does."""
-        ready = self.ready().exclude(pk__in=locks.held(Job.LOCK))
+        ready = self.ready().exclude(pk__in=locks.held_keys(Job.LOCK))
         return ready.filter(Job.NEEDS_YOUTUBE if job.needs_youtube else ~Job.NEEDS_YOUTUBE).first()
 
     def count_before(self, scope: Scope) -> dict[int, int]:
@@ -199,8 +199,8 @@ class Job(QueuedWork):
     def report(self, *, step: str, done: int | None = None, total: int | None = None) -> None:
         """Record the progress."""
         counts = {"done": done, "total": total}
-        known = {name: count for name, count in counts.items() if count is not None}
-        self.change(step=step, **known)
+        changes = {name: count for name, count in counts.items() if count is not None}
+        self.change(step=step, **changes)
 
     def add_problems(self, errors: Mapping[str, KnowledgeBaseError]) -> None:
         """Record failed parts or warnings by name: at most ``MAX_PROBLEMS`` in all."""
@@ -212,9 +212,9 @@ class Job(QueuedWork):
 
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""
-        made = {} if video is None else {"video": video}
+        columns = {} if video is None else {"video": video}
         self.change(
-            state=self.State.DONE, step="", finished_at=timezone.now(), run_after=None, **made
+            state=self.State.DONE, step="", finished_at=timezone.now(), run_after=None, **columns
         )
 
     def fail(self, error: KnowledgeBaseError) -> None:

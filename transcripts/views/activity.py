@@ -15,7 +15,7 @@ from transcripts.scope import Scope
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, confirm
 
 
 @require_safe
@@ -41,7 +41,7 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
     job = activity.find_job(request.access, pk)
     request.access.require_write(job.collection_id)
     send(acquisition.retry(job))
-    return done(request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity")
+    return confirm(request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity")
 
 
 @require_POST
@@ -53,7 +53,7 @@ def reopen_gate(request: PageRequest) -> HttpResponse:
         )
     acquisition.reopen_gate()
     dispatch()
-    return done(request, _("The gate is open; the next video is requested now."), "activity")
+    return confirm(request, _("The gate is open; the next video is requested now."), "activity")
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:

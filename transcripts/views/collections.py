@@ -13,7 +13,7 @@ from transcripts.errors import InvalidInput
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
 from transcripts.translation import translated
-from transcripts.views.requests import PageRequest, done
+from transcripts.views.requests import PageRequest, confirm
 
 
 @require_POST
@@ -22,7 +22,7 @@ def create(request: PageRequest) -> HttpResponse:
     name = require_valid(NameForm(request.POST))["name"]
     collection = collections.create(name, owner=request.user)
     message = _("The collection “%(name)s” was created.") % {"name": collection}
-    return done(request, message, "collection", pk=collection.pk)
+    return confirm(request, message, "collection", pk=collection.pk)
 
 
 @require_safe
@@ -40,7 +40,7 @@ def describe(request: PageRequest, pk: int) -> HttpResponse:
     values = require_valid(DescriptionForm(request.POST))
     description = values["description"] if "description" in request.POST else None
     collections.describe(collection, name=values["name"], description=description)
-    return done(request, _("The collection was saved."), "collection", pk=pk)
+    return confirm(request, _("The collection was saved."), "collection", pk=pk)
 
 
 @require_POST
@@ -57,8 +57,8 @@ def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
     collection = own_collection(request, pk)
     collections.remove_member(collection, user)
     if user == request.user.pk:
-        return done(request, _("You are no longer a member."), "collections")
-    return done(request, _("The member was removed."), "collection-settings", pk=pk)
+        return confirm(request, _("You are no longer a member."), "collections")
+    return confirm(request, _("The member was removed."), "collection-settings", pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -70,7 +70,7 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
         return render(request, "transcripts/delete_collection.html", context)
     collections.delete(collection)
     message = _("The collection “%(name)s” was deleted.") % {"name": collection}
-    return done(request, message, "collections")
+    return confirm(request, message, "collections")
 
 
 def own_collection(request: PageRequest, pk: int) -> Collection:
@@ -91,7 +91,7 @@ def member_set(request: PageRequest, collection: Collection, form: MemberForm) -
         return settings_page(request, collection, form=form, status=422)
     about = {"user": values["username"], "role": Role(values["role"]).label, "name": collection}
     message = _("%(user)s is %(role)s of “%(name)s”.") % about
-    return done(request, message, "collection-settings", pk=collection.pk)
+    return confirm(request, message, "collection-settings", pk=collection.pk)
 
 
 def settings_page(

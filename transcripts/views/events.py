@@ -112,7 +112,7 @@ def stream(
 async def _fragments(
     name: str, render: Render, caller: Any, topics: Sequence[str], pause: float
 ) -> AsyncIterator[str]:
-    sent, now = "", Fragment()
+    previous, now = "", Fragment()
 
     def every() -> float:
         return BUSY_SECONDS if now.is_busy else IDLE_SECONDS
@@ -123,8 +123,8 @@ async def _fragments(
             async for heard in news:
                 now = await _rendered(render, caller) if heard else now
                 content = _TOKEN.sub("", now.html)
-                if content and content != sent:
-                    sent = content
+                if content and content != previous:
+                    previous = content
                     yield event(name, now.html)
                 elif not heard:
                     yield HEARTBEAT

@@ -12,7 +12,7 @@ from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed
 from transcripts.tasks import send
 from transcripts.timecodes import target_url, watch_url
-from transcripts.views.requests import PageRequest, done, number_of
+from transcripts.views.requests import PageRequest, confirm, number_of
 
 PAGE: Final = 100  # entries
 
@@ -39,7 +39,7 @@ def sync(request: PageRequest, pk: int) -> HttpResponse:
     feed = _changeable(request, pk)
     send(acquisition.request_feed(feed, by=request.user))
     message = _("Looking for new videos of “%(feed)s”.") % {"feed": feed}
-    return done(request, message, "feed", pk=pk)
+    return confirm(request, message, "feed", pk=pk)
 
 
 @require_POST
@@ -49,7 +49,7 @@ def fetch_entry(request: PageRequest, pk: int) -> HttpResponse:
     entry = feed_entries.find(feed, request.POST.get("video", ""))
     address = watch_url(entry.youtube_id)
     send(acquisition.request(feed.collection, address, by=request.user))
-    return done(request, _("“%(video)s” is queued.") % {"video": entry}, "feed", pk=pk)
+    return confirm(request, _("“%(video)s” is queued.") % {"video": entry}, "feed", pk=pk)
 
 
 @require_POST
@@ -58,7 +58,7 @@ def schedule(request: PageRequest, pk: int) -> HttpResponse:
     feed = _changeable(request, pk)
     activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
     message = _("The schedule of “%(feed)s” was changed.") % {"feed": feed}
-    return done(request, message, "feed", pk=pk)
+    return confirm(request, message, "feed", pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,7 +71,7 @@ def remove(request: PageRequest, pk: int) -> HttpResponse:
     collection = feed.collection_id
     activity.remove_feed(feed)
     message = _("“%(feed)s” was removed; its videos stay.") % {"feed": feed}
-    return done(request, message, "collection", pk=collection)
+    return confirm(request, message, "collection", pk=collection)
 
 
 def _changeable(request: PageRequest, pk: int) -> Feed:

@@ -54,8 +54,8 @@ def change_media(request: PageRequest, pk: int) -> HttpResponse:
     """Add or replace the file of a recording, or remove it."""
     video = collections.find_video(request.access, pk)
     request.access.require_write(video.collection_id)
-    if sent := request.FILES.get("media"):
-        media.replace(video, sent, name=sent.name or "media")
+    if upload := request.FILES.get("media"):
+        media.replace(video, upload, name=upload.name or "media")
     elif "remove" in request.POST:
         media.remove(video)
     else:

@@ -13,7 +13,7 @@ def in_turn(
     works: _Works,
     *,
     classes: Sequence[str],
-    begun: "QuerySet[Any]",
+    started: "QuerySet[Any]",
     names: tuple[str, str],
     within: Sequence[Any] = ("pk",),
 ) -> _Works:
@@ -25,7 +25,7 @@ def in_turn(
     ``names`` are those of the columns of who added it and of when it was begun.
     """
     person, begun_at = names
-    lane = begun.filter(**{"collection": OuterRef("collection"), f"{begun_at}__isnull": False})
+    lane = started.filter(**{"collection": OuterRef("collection"), f"{begun_at}__isnull": False})
     own, nobodys = lane.filter(**{person: OuterRef(person)}), lane.filter(**{person: None})
     latest = [
         Subquery(rows.order_by(f"-{begun_at}").values(begun_at)[:1]) for rows in (own, nobodys)

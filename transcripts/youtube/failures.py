@@ -83,12 +83,12 @@ _VIDEO: tuple[tuple[re.Pattern[str], _Maker], ...] = (
 
 def explain(trace: RequestTrace, texts: Iterable[str]) -> errors.YouTubeError | None:
     """Return the error that the responses and the library's messages indicate, or None."""
-    said = [text for text in map(_cleaned, texts) if text]
-    if error := _on_the_wire(trace) or _matching(_HEAT, said):
+    cleaned = [text for text in map(_cleaned, texts) if text]
+    if error := _on_the_wire(trace) or _matching(_HEAT, cleaned):
         return error
     if trace.saw(403):
         return errors.Refused("YouTube refused the request (403).")
-    if error := _matching(_VIDEO, said):
+    if error := _matching(_VIDEO, cleaned):
         return error
     if any(code >= 500 for _, code in trace.statuses):
         return errors.NetworkProblem("YouTube answered with a server error.")
@@ -131,10 +131,10 @@ def _on_the_wire(trace: RequestTrace) -> errors.YouTubeError | None:
 
 
 def _matching(
-    table: tuple[tuple[re.Pattern[str], _Maker], ...], said: list[str]
+    table: tuple[tuple[re.Pattern[str], _Maker], ...], messages: list[str]
 ) -> errors.YouTubeError | None:
     for pattern, make in table:
-        for text in said:
+        for text in messages:
             if pattern.search(text):
                 return make(f" YouTube says: “{text}”")
     return None

@@ -129,13 +129,13 @@ def loopback_from_environment() -> BaseAdapter | None:
 
 def session(options: Options, trace: RequestTrace, inner: BaseAdapter | None) -> requests.Session:
     """Return a session that can reach only YouTube."""
-    made = requests.Session()
-    made.trust_env = False  # otherwise a password from ~/.netrc would be sent
-    made.proxies.update(proxies(options))
+    http = requests.Session()
+    http.trust_env = False  # otherwise a password from ~/.netrc would be sent
+    http.proxies.update(proxies(options))
     guard = Guard(inner or connect_publicly(HTTPAdapter()), options, trace)
-    made.mount("https://", guard)
-    made.mount("http://", guard)
-    return made
+    http.mount("https://", guard)
+    http.mount("http://", guard)
+    return http
 
 
 def proxies(options: Options) -> dict[str, str]:

@@ -36,8 +36,8 @@ def attempt(
             tracks = _tracks(http, video_id)
             track = choose(tracks, options, video_id=video_id, language=language)
             body = _download(http, track)
-            known = info or _named(http, video_id, available(tracks))
-            return Attempt(fetched(known, track, body), known)
+            details = info or _named(http, video_id, available(tracks))
+            return Attempt(fetched(details, track, body), details)
         except YouTubeError as error:
             return Attempt(error, info)
         except CouldNotRetrieveTranscript as error:

@@ -120,9 +120,9 @@ def _preferred(tracks: Sequence[Track], languages: Iterable[str]) -> Track | Non
 def _as_json3(address: str) -> str:
     """Request json3: exact on rolling captions, with word times, and it preserves < and >."""
     parts = urlsplit(address)
-    kept = [
+    parameters = [
         (name, value)
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
         if name not in {"fmt", "xosf"}
     ]
-    return urlunsplit(parts._replace(query=urlencode([*kept, ("fmt", "json3")])))
+    return urlunsplit(parts._replace(query=urlencode([*parameters, ("fmt", "json3")])))

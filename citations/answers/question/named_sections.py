@@ -44,8 +44,8 @@ def find_named_section(question: str) -> NamedSection | None:
     if named is None:
         return None
     rest = question[named.end() :]
-    it = "" if named["place"] or not re.match(r"\s+\w", rest) else "it"
-    text = " ".join(f"{question[: named.start()].rstrip()} {it}{rest}".split()).lstrip(" ,:;")
+    pronoun = "" if named["place"] or not re.match(r"\s+\w", rest) else "it"
+    text = " ".join(f"{question[: named.start()].rstrip()} {pronoun}{rest}".split()).lstrip(" ,:;")
     text = re.sub(r" (?=[?.!,])", "", text)
     return NamedSection(
         number=_number(named["number"]), name=named["name"], question=text[:1].upper() + text[1:]

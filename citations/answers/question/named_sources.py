@@ -197,20 +197,20 @@ def _mention(match: re.Match[str]) -> _Mention | None:
 
 def _match(mention: _Mention, title: str) -> _Match | None:
     """Return how a title matches a mention; None where it does not, or may do so by chance."""
-    wanted = title.casefold()
+    folded = title.casefold()
     if mention.is_words:
-        is_there = re.search(rf"\b{re.escape(mention.title.casefold())}\b", wanted)
+        is_there = re.search(rf"\b{re.escape(mention.title.casefold())}\b", folded)
         return _Match(len(mention.title), is_whole=False, end=mention.end) if is_there else None
     if mention.rest and (end := _whole(mention, title)):
         return _Match(len(title), is_whole=True, end=mention.offset + end)
     phrase = mention.title.casefold()
     telling = sum(map(_is_distinctive, phrase.split()))
-    if mention.is_quoted and fuzz.ratio(phrase, wanted) >= SIMILAR:
+    if mention.is_quoted and fuzz.ratio(phrase, folded) >= SIMILAR:
         is_sure = telling >= _MIN_CONTENT_WORDS or bool(mention.kind)
         return _Match(len(title), is_whole=True, end=mention.end) if is_sure else None
     if telling < _MIN_CONTENT_WORDS or not mention.kind or len(phrase) > len(title):
         return None
-    is_part = fuzz.partial_ratio(phrase, wanted, score_cutoff=SIMILAR)
+    is_part = fuzz.partial_ratio(phrase, folded, score_cutoff=SIMILAR)
     return _Match(len(phrase), is_whole=False, end=mention.end) if is_part else None
 
 
@@ -266,8 +266,8 @@ def _by_whole_titles(question: str, titles: Sequence[tuple[K, str]]) -> NamedSou
 
 
 def _whole_title(question: str, title: str) -> _Mention | None:
-    wanted = title.casefold()
-    if len(wanted) < _SHORTEST or wanted not in question.casefold():
+    folded = title.casefold()
+    if len(folded) < _SHORTEST or folded not in question.casefold():
         return None
     match = re.search(rf"(?<!\w){re.escape(title)}(?!\w)", question, re.IGNORECASE)
     if match is None:
@@ -279,7 +279,7 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     start -= question[:start].endswith(tuple(_QUOTES))
     end += end < len(question) and question[end] in _QUOTES
     place = _BEFORE.search(question[:start])
-    mention = _Mention(place.start() if place else start, end, wanted, is_placed=place is not None)
+    mention = _Mention(place.start() if place else start, end, folded, is_placed=place is not None)
     rest = _without(question, mention, end)
     is_whole = rest != question and asks_for_the_whole(rest)
     is_long = len(title.split()) >= _LONG and any(map(_is_distinctive, title.split()))
@@ -305,14 +305,14 @@ def _without(question: str, mention: _Mention, end: int) -> str:
     """Return a question without the naming, or with “it” where it asks about the source itself."""
     before = question[: mention.start].rstrip(" ,")
     after = question[end:].lstrip("\"”»’' ")
-    it = "" if mention.is_placed else _it(mention.article)
+    pronoun = "" if mention.is_placed else _it(mention.article)
     if mention.is_placed:
         after = after.lstrip(",:; ")
     joint = "" if after[:1] in "?.,!;:" else " "
-    text = " ".join(f"{before} {it}{joint}{after}".split())
-    if not it and after in ("?", ".", "!"):
+    text = " ".join(f"{before} {pronoun}{joint}{after}".split())
+    if not pronoun and after in ("?", ".", "!"):
         text = f"{before}{after}"
-    is_question = bool(content_words(text)) or (bool(it) and len(tokenize(text)) > 1)
+    is_question = bool(content_words(text)) or (bool(pronoun) and len(tokenize(text)) > 1)
     return text[:1].upper() + text[1:] if is_question else question
 
 

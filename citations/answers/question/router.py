@@ -219,12 +219,12 @@ def _by_model(question: str, ask: Callable[[str], str]) -> tuple[QuestionPart, .
 
 def _is_same(question: str, parts: Sequence[QuestionPart]) -> bool:
     """Tell whether parts are made of the question's words, and have most of them together."""
-    wanted = _stems(question)
+    subject = _stems(question)
     stems = [_stems(part.text) for part in parts]
-    if not wanted or not all(stems):
+    if not subject or not all(stems):
         return False
-    is_own = all(len(own & wanted) >= _SHARED * len(own) for own in stems)
-    return is_own and len(wanted & frozenset().union(*stems)) >= _SHARED * len(wanted)
+    is_own = all(len(own & subject) >= _SHARED * len(own) for own in stems)
+    return is_own and len(subject & frozenset().union(*stems)) >= _SHARED * len(subject)
 
 
 def _stems(text: str) -> frozenset[str]:

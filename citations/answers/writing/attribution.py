@@ -25,13 +25,13 @@ def attribute(
     claim: str, passages: Sequence[Evidence], *, rate: Rate | None = None
 ) -> Attribution | None:
     """Return the sentence, or the two in a row, that a claim repeats or comes nearest to."""
-    wanted = set(stems(claim))
-    if len(wanted) < FEWEST:
+    claim_stems = set(stems(claim))
+    if len(claim_stems) < FEWEST:
         return None
     picks = _places(sentences(passages))
     nearness = rate(claim, [pick.text for pick in picks]) if rate and picks else None
     rated = [
-        (covered(wanted, set(stems(pick.text)), {}), cosine, pick)
+        (covered(claim_stems, set(stems(pick.text)), {}), cosine, pick)
         for pick, cosine in zip(picks, nearness or [0.0] * len(picks), strict=True)
     ]
     best = max(rated, key=lambda row: (row[0] + row[1], -len(row[2].text)), default=None)

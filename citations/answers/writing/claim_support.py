@@ -46,9 +46,9 @@ def is_backed(claim: str, texts: Iterable[str], *, contains: Contains) -> bool:
 
 def _is_denied(claim: str, texts: Iterable[str]) -> bool:
     """Tell whether all sentences with nearly a claim's words say the opposite, by a negation."""
-    wanted = _with_negations(claim)
+    claim_stems = _with_negations(claim)
     sentences = (piece for text in texts for piece in _SENTENCE.findall(text) if not asks(piece))
-    verdicts = {_agrees(wanted, _with_negations(sentence)) for sentence in sentences}
+    verdicts = {_agrees(claim_stems, _with_negations(sentence)) for sentence in sentences}
     return verdicts - {None} == {False}
 
 

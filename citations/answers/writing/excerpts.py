@@ -109,11 +109,11 @@ def extended(
     An answer follows the question's words as often as it contains them. Nothing that ``earlier``
     picks have, and nothing of ``earlier_quotes``, is added.
     """
-    made: list[Pick] = []
+    extensions: list[Pick] = []
     for pick in picks:
-        if not any(overlap(pick, other) for other in made):
-            made.append(_extended(pick, [*earlier, *made], earlier_quotes, read))
-    return made
+        if not any(overlap(pick, other) for other in extensions):
+            extensions.append(_extended(pick, [*earlier, *extensions], earlier_quotes, read))
+    return extensions
 
 
 def is_repeated(sentence: str, earlier_quotes: Iterable[str]) -> bool:
@@ -214,7 +214,7 @@ def _pieces(run: Sequence[Span]) -> Sequence[Span]:
 
 
 def _extended(
-    pick: Pick, known: Sequence[Pick], earlier_quotes: Sequence[str], read: Read | None
+    pick: Pick, picks: Sequence[Pick], earlier_quotes: Sequence[str], read: Read | None
 ) -> Pick:
     if pick.header:
         return pick
@@ -225,7 +225,7 @@ def _extended(
 
     def is_new(span: Span) -> bool:
         added = replace(pick, span=(offset + span[0], offset + span[1]))
-        is_known = any(overlap(added, other) for other in known)
+        is_known = any(overlap(added, other) for other in picks)
         return not is_known and not is_repeated(text[slice(*span)], earlier_quotes)
 
     around = list(_sentences(text))

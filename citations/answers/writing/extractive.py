@@ -58,8 +58,8 @@ def row_text(pick: Pick, question: str) -> str:
     """
     first, *cells = (cell.strip() for cell in pick.text.split("|"))
     columns = [pair for pair in zip(pick.header[1:], cells, strict=False) if all(pair)]
-    wanted = set(stems(question))
-    wanted_columns = [pair for pair in columns if not wanted.isdisjoint(stems(pair[0]))]
+    question_stems = set(stems(question))
+    wanted_columns = [pair for pair in columns if not question_stems.isdisjoint(stems(pair[0]))]
     named = "; ".join(f"{name}: {cell}" for name, cell in wanted_columns or columns)
     return f"{first} · {named}"
 
@@ -83,9 +83,9 @@ def extract(
         best = sorted(own, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject = part.about or part.text
-        known = rated(subject, sentences(passages), rate)
+        ranked = rated(subject, sentences(passages), rate)
         earlier = [pick for extract in extracts for pick in extract.picks]
-        new = _unrepeated(known, earlier_quotes)
+        new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:
             picks = _overview(part, new, earlier, passages)
         else:
@@ -96,25 +96,25 @@ def extract(
             Extract(
                 part=part,
                 picks=tuple(picks),
-                signs=signs(subject, known),
-                repeats=len(new) < len(known),
+                signs=signs(subject, ranked),
+                repeats=len(new) < len(ranked),
             )
         )
     return extracts
 
 
-def _unrepeated(known: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pick]:
+def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pick]:
     """Leave out what was told; and then also what scores far below the best: it is off topic."""
-    new = [pick for pick in known if not is_repeated(pick.text, earlier_quotes)]
-    if len(new) == len(known):
+    new = [pick for pick in picks if not is_repeated(pick.text, earlier_quotes)]
+    if len(new) == len(picks):
         return new
-    least = FURTHER * max(pick.score for pick in known)
+    least = FURTHER * max(pick.score for pick in picks)
     return [pick for pick in new if pick.score >= least]
 
 
-def _answer(known: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> list[Pick]:
+def _answer(picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> list[Pick]:
     chosen: list[Pick] = []
-    for pick in sorted(known, key=lambda pick: -pick.score):
+    for pick in sorted(picks, key=lambda pick: -pick.score):
         if len(chosen) == most or (chosen and pick.score < WORTH * chosen[0].score):
             break
         if _is_new(pick, (*earlier, *chosen)) and len(pick.text.split()) >= FEWEST_WORDS:
@@ -138,10 +138,10 @@ def _repeats(pick: Pick, other: Pick) -> bool:
 
 
 def _overview(
-    part: QuestionPart, known: Sequence[Pick], earlier: Sequence[Pick], passages: Sequence[Evidence]
+    part: QuestionPart, picks: Sequence[Pick], earlier: Sequence[Pick], passages: Sequence[Evidence]
 ) -> list[Pick]:
     """Choose sentences in the sources' order: on the question's subject, or from every source."""
-    proper = _proper(known)
+    proper = _proper(picks)
     if part.about:
         chosen = _on_subject(proper, earlier)
     else:
@@ -151,10 +151,10 @@ def _overview(
     return sorted(chosen, key=lambda pick: (sources.index(pick.evidence.source), pick.span))
 
 
-def _proper(known: Sequence[Pick]) -> list[Pick]:
+def _proper(picks: Sequence[Pick]) -> list[Pick]:
     """Leave out questions, announcements, short and broken sentences, unless nothing is left."""
     texts: dict[int, list[str]] = {}
-    for pick in known:
+    for pick in picks:
         texts.setdefault(pick.evidence.source, []).append(pick.text)
     punctuated = {source for source, own in texts.items() if is_punctuated(own)}
 
@@ -166,7 +166,7 @@ def _proper(known: Sequence[Pick]) -> list[Pick]:
             and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
         )
 
-    return [pick for pick in known if is_proper(pick)] or list(known)
+    return [pick for pick in picks if is_proper(pick)] or list(picks)
 
 
 # On a subject
@@ -180,8 +180,8 @@ def _on_subject(proper: Sequence[Pick], earlier: Sequence[Pick]) -> list[Pick]:
     chosen: list[Pick] = []
     for times in range(OVERVIEW):
         for pick in worthy:
-            taken = sum(other.evidence.number == pick.evidence.number for other in chosen)
-            if len(chosen) < OVERVIEW and taken <= times and _is_new(pick, (*earlier, *chosen)):
+            count = sum(other.evidence.number == pick.evidence.number for other in chosen)
+            if len(chosen) < OVERVIEW and count <= times and _is_new(pick, (*earlier, *chosen)):
                 chosen.append(pick)
     return chosen
 

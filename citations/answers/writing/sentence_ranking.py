@@ -66,10 +66,10 @@ class Signs:
 
 def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
     """Score sentences by their passage, their words, the words before them, and their nearness."""
-    wanted = set(stems(question))
-    known = [set(stems(sentence.said)) for sentence in sentences]
-    weights = _weights(question, known)
-    own = [covered(wanted, words, weights) for words in known]
+    question_stems = set(stems(question))
+    sentence_stems = [set(stems(sentence.said)) for sentence in sentences]
+    weights = _weights(question, sentence_stems)
+    own = [covered(question_stems, words, weights) for words in sentence_stems]
     texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
     alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
@@ -192,10 +192,10 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in tokenize(text) if word not in EMPTY]
 
 
-def covered(wanted: Collection[str], words: Collection[str], weights: Mapping[str, float]) -> float:
-    """Return the share of the wanted words that occur, 0 to 1, by weight (1 without a weight)."""
-    total = sum(weights.get(word, 1.0) for word in wanted)
-    return sum(weights.get(word, 1.0) for word in wanted if word in words) / total if total else 0.0
+def covered(terms: Collection[str], words: Collection[str], weights: Mapping[str, float]) -> float:
+    """Return the share of terms that are among words, 0 to 1, by weight (1 where none is given)."""
+    total = sum(weights.get(term, 1.0) for term in terms)
+    return sum(weights.get(term, 1.0) for term in terms if term in words) / total if total else 0.0
 
 
 @lru_cache(maxsize=20_000)

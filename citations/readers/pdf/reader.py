@@ -87,7 +87,7 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
     lost = slow = 0
     spent = 0.0
     for number in range(first, facts.page_count + 1):
-        begun = time.monotonic()
+        began = time.monotonic()
         try:
             page = _read_page(path, number, headings)
         except DocumentBroken as error:
@@ -97,7 +97,7 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             ):
                 raise
             page = ReadPage(number=number, text="", is_picture=True)
-        spent += time.monotonic() - begun
+        spent += time.monotonic() - began
         if spent > READING_TIME:
             minutes = f"{READING_TIME / 60:.0f} minutes"
             raise _TooSlow(
@@ -123,8 +123,8 @@ def boxes(path: Path, page: int, first: int, last: int) -> list[Box]:
     identity = _identity(path)
     laid, prose = _laid_out(identity, page), _prose(identity, page)
     marked: OrderedDict[int, list[int]] = OrderedDict()
-    wanted = slice(max(0, first), last)
-    for glyph, line in zip(prose.origin[wanted], prose.lines[wanted], strict=True):
+    glyph_range = slice(max(0, first), last)
+    for glyph, line in zip(prose.origin[glyph_range], prose.lines[glyph_range], strict=True):
         if glyph >= 0:
             marked.setdefault(line, []).append(glyph)
     return [_box(laid, laid.lines[line], glyphs) for line, glyphs in marked.items()]

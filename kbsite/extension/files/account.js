@@ -114,11 +114,11 @@ async function ask(address, state) {
   } catch {
     throw new Problem("The page was closed before the extension was connected.");
   }
-  const given = new URL(answer ?? "about:blank").searchParams;
-  if (given.get("error")) throw new Problem("The extension was not connected, as you chose.");
-  const isOurs = given.get("state") === state && given.get("iss") === ADDRESS;
-  if (!isOurs || !given.get("code")) throw new Problem("The library's answer does not fit.");
-  return given.get("code") ?? "";
+  const parameters = new URL(answer ?? "about:blank").searchParams;
+  if (parameters.get("error")) throw new Problem("The extension was not connected, as you chose.");
+  const isOurs = parameters.get("state") === state && parameters.get("iss") === ADDRESS;
+  if (!isOurs || !parameters.get("code")) throw new Problem("The library's answer does not fit.");
+  return parameters.get("code") ?? "";
 }
 
 /**
@@ -135,15 +135,15 @@ async function exchange(client, grant) {
   if (!answer.ok) throw new Problem(`The library gave no token (${answer.status}).`);
   const tokens = await json(answer);
   /** @type {Account} */
-  const kept = {
+  const account = {
     client,
     access: String(tokens.access_token),
     refresh: String(tokens.refresh_token),
     ends: Date.now() + Number(tokens.expires_in) * 1000,
     scope: String(tokens.scope),
   };
-  await chrome.storage.local.set({ account: kept });
-  return kept.access;
+  await chrome.storage.local.set({ account });
+  return account.access;
 }
 
 /**

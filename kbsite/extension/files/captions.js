@@ -10,9 +10,9 @@ const LONGEST_CUE = 5_000; // characters
 function cueOf(event) {
   const start = event?.tStartMs;
   if (!Array.isArray(event?.segs) || !Number.isFinite(start) || start < 0) return null;
-  const said = event.segs.map((/** @type {any} */ segment) =>
+  const words = event.segs.map((/** @type {any} */ segment) =>
     typeof segment?.utf8 === "string" ? segment.utf8 : "");
-  const text = said.join("").replace(/\s+/g, " ").trim().slice(0, LONGEST_CUE);
+  const text = words.join("").replace(/\s+/g, " ").trim().slice(0, LONGEST_CUE);
   return text ? { start: start / 1000, text } : null;
 }
 
@@ -45,15 +45,15 @@ export function findCues(cues, query, most = 50) {
   const hasAll = (/** @type {string} */ text) => words.every((word) => text.includes(word));
   const goesOn = (/** @type {string} */ text, next = "") =>
     words.some((word) => text.includes(word)) && !hasAll(next) && hasAll(`${text} ${next}`);
-  const found = [];
-  for (let index = 0; index < cues.length && found.length < most; index += 1) {
+  const matches = [];
+  for (let index = 0; index < cues.length && matches.length < most; index += 1) {
     const { start, text } = cues[index];
-    if (hasAll(texts[index])) found.push({ start, parts: marked(text, words) });
+    if (hasAll(texts[index])) matches.push({ start, parts: marked(text, words) });
     else if (goesOn(texts[index], texts[index + 1])) {
-      found.push({ start, parts: marked(`${text} ${cues[index + 1].text}`, words) });
+      matches.push({ start, parts: marked(`${text} ${cues[index + 1].text}`, words) });
     }
   }
-  return found;
+  return matches;
 }
 
 /**

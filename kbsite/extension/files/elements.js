@@ -12,10 +12,10 @@ export const the = (id) => document.getElementById(id);
  * @param {Record<string, string>} attributes
  */
 export function element(name, content, attributes = {}) {
-  const made = document.createElement(name);
-  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
-  made.append(...(typeof content === "string" ? [content] : content));
-  return made;
+  const tag = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) tag.setAttribute(attribute, value);
+  tag.append(...(typeof content === "string" ? [content] : content));
+  return tag;
 }
 
 /** @param {string} id @param {Node[]} items */

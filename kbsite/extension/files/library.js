@@ -58,8 +58,8 @@ export async function collections() {
  * @returns {Promise<"absent" | "stored" | "searchable">}
  */
 export async function stateOf(id) {
-  const found = await callIfThere(`/api/v1/sources?source_id=${id}&limit=10`);
-  const states = (found?.sources ?? []).map((/** @type {any} */ source) => source.state);
+  const listed = await callIfThere(`/api/v1/sources?source_id=${id}&limit=10`);
+  const states = (listed?.sources ?? []).map((/** @type {any} */ source) => source.state);
   if (states.some((/** @type {string} */ state) => state !== "pending")) return "searchable";
   if (states.length) return "stored";
   return (await callIfThere(`/api/v1/transcripts/${id}`)) ? "stored" : "absent";
@@ -89,9 +89,9 @@ export async function add(video, track, captions, collection) {
  * @returns {Promise<Passage[]>}
  */
 export async function search(query, { id = "", most = 5 } = {}) {
-  const wanted = new URLSearchParams({ q: query.slice(0, 500), limit: String(most) });
-  if (id) wanted.set("source_id", id);
-  const { passages } = await call(`/api/v1/search?${wanted}`);
+  const parameters = new URLSearchParams({ q: query.slice(0, 500), limit: String(most) });
+  if (id) parameters.set("source_id", id);
+  const { passages } = await call(`/api/v1/search?${parameters}`);
   return passages.map(passage);
 }
 

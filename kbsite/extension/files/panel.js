@@ -91,7 +91,7 @@ function showTracks({ tracks }) {
   choices("track", rows, before ?? (best ? keyOf(best) : ""));
 }
 
-const track = () => video?.tracks.find((each) => keyOf(each) === the("track").value) ?? null;
+const track = () => video?.tracks.find((option) => keyOf(option) === the("track").value) ?? null;
 
 /** @param {number} now */
 async function loadCaptions(now) {
@@ -122,9 +122,9 @@ async function showLibrary(now) {
 async function showState(now) {
   if (!video) return;
   const { id } = video;
-  const found = await stateOf(id);
+  const current = await stateOf(id);
   if (now !== turn) return;
-  state = found;
+  state = current;
   const isThere = state !== "absent";
   the("open").hidden = !isThere;
   the("open").href = pageOf(id);
@@ -198,8 +198,8 @@ async function showRelated(query, subject) {
 
 async function showRelatedNow() {
   const seconds = (await readPage())?.seconds ?? 0;
-  const said = saidBefore(cues, seconds);
-  if (said) await showRelated(said, "what is said now");
+  const speech = saidBefore(cues, seconds);
+  if (speech) await showRelated(speech, "what is said now");
   else tell("Nothing was said in the last minute.");
 }
 

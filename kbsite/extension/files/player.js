@@ -10,7 +10,7 @@
     address: track?.baseUrl,
   });
 
-  const known = () => {
+  const details = () => {
     /** @type {any} */
     const player = document.getElementById("movie_player");
     /** @type {any} */
@@ -27,7 +27,7 @@
   };
 
   document.addEventListener("cuebase-ask", () => {
-    const detail = JSON.stringify(known());
+    const detail = JSON.stringify(details());
     document.dispatchEvent(new CustomEvent("cuebase-answer", { detail }));
   });
 }

@@ -35,17 +35,17 @@ export function watchedId(address) {
 export function readVideo({ address, player, fetched }) {
   const id = watchedId(address);
   if (!id) return null;
-  const told = readPlayer(player);
-  const isCurrent = told.id === id; // a player may still be at the video before
+  const current = readPlayer(player);
+  const isCurrent = current.id === id; // a player may still be at the video before
   /** @type {unknown[]} */
-  const listed = isCurrent && Array.isArray(told.tracks) ? told.tracks : [];
-  const loaded = fetched.map((each) => loadedTrack(each, address, id)).filter((track) => !!track);
+  const listed = isCurrent && Array.isArray(current.tracks) ? current.tracks : [];
+  const loaded = fetched.map((reply) => loadedTrack(reply, address, id)).filter((track) => !!track);
   const tracks = listed.slice(0, MOST_TRACKS)
     .map((track) => listedTrack(track, address, id)).filter((track) => !!track);
   return {
     id,
-    title: isCurrent ? line(told.title) : "",
-    channel: isCurrent ? line(told.channel) : "",
+    title: isCurrent ? line(current.title) : "",
+    channel: isCurrent ? line(current.channel) : "",
     tracks: merged(tracks, loaded),
   };
 }
@@ -123,10 +123,10 @@ function merged(listed, loaded) {
  */
 export function preferred(tracks, languages) {
   const base = (/** @type {string} */ language) => language.split("-")[0].toLowerCase();
-  const known = new Set(languages.map(base));
+  const preferred = new Set(languages.map(base));
   const rank = (/** @type {Track} */ { automatic, language }) => {
     if (automatic) return 1;
-    return known.has(base(language)) ? 0 : 2;
+    return preferred.has(base(language)) ? 0 : 2;
   };
   return [...tracks].sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }

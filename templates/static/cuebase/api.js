@@ -25,7 +25,7 @@ open();
 /** @param {HTMLElement} form */
 async function send(form) {
   const status = need("[data-try-status]", form);
-  const shown = need("[data-try-answer]", form);
+  const output = need("[data-try-answer]", form);
   const body = find("[data-body]", form);
   const method = form.dataset.method ?? "GET";
   status.textContent = "…";
@@ -40,12 +40,12 @@ async function send(form) {
       ...(body && { body: /** @type {HTMLTextAreaElement} */ (body).value }),
     });
     status.textContent = `${response.status} ${response.statusText}`;
-    shown.textContent = readable(await response.text());
+    output.textContent = readable(await response.text());
   } catch (error) {
     status.textContent = String(error);
-    shown.textContent = "";
+    output.textContent = "";
   }
-  show(shown, Boolean(shown.textContent));
+  show(output, Boolean(output.textContent));
 }
 
 /**

@@ -84,13 +84,13 @@ function insertNumbers(source, index) {
 
 /**
  * Let a card that is shown last as long, and cite as much, as it does now.
- * @param {HTMLElement} shown
+ * @param {HTMLElement} card
  * @param {HTMLElement} fetched
  */
-function extendCard(shown, fetched) {
-  shown.dataset.windows = fetched.dataset.windows;
-  need("[data-range]", shown).textContent = need("[data-range]", fetched).textContent;
-  const [others, more] = [need("[data-others]", shown), need("[data-others]", fetched)];
+function extendCard(card, fetched) {
+  card.dataset.windows = fetched.dataset.windows;
+  need("[data-range]", card).textContent = need("[data-range]", fetched).textContent;
+  const [others, more] = [need("[data-others]", card), need("[data-others]", fetched)];
   if (find("details", others)?.matches("[open]")) find("details", more)?.setAttribute("open", "");
   others.replaceChildren(...more.children);
   htmx.process(others);
@@ -109,8 +109,8 @@ async function fetchWindow(index) {
   const fetched = new DOMParser().parseFromString(await response.text(), "text/html");
   const group = find("[data-cited]", fetched);
   if (!group || isShown()) return false;
-  const shown = document.getElementById(group.id);
-  if (shown) extendCard(shown, group);
+  const card = document.getElementById(group.id);
+  if (card) extendCard(card, group);
   else {
     insertGroup(group);
     htmx.process(group);
@@ -118,7 +118,7 @@ async function fetchWindow(index) {
     keepUp();
   }
   filterCards();
-  return !shown;
+  return !card;
 }
 
 /** @typedef {{document_name: string, page_number?: number | null}} LiveCitation */

@@ -15,7 +15,7 @@ const PAUSE = 400; // ms between two messages to the server
 const form = /** @type {HTMLFormElement | null} */ (find("[data-replay]"));
 const length = Number(form?.dataset.length ?? 0); // ms, as the positions
 let position = Number(form?.dataset.position ?? 0);
-let sent = position;
+let reached = position;
 let isSending = false;
 let isOver = false;
 let ticking = 0;
@@ -45,12 +45,12 @@ function drawButton() {
 
 /** Tell the server how far the talk is, one message at a time. */
 async function send() {
-  if (!form || isSending || position <= sent || isOver) return;
+  if (!form || isSending || position <= reached || isOver) return;
   isSending = true;
   const values = { position: Math.round(position) };
   try {
     await htmx.ajax("POST", form.action, { source: form, values, swap: "none" });
-    sent = values.position;
+    reached = values.position;
     await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
   } finally {
     isSending = false;
@@ -66,7 +66,7 @@ function tick() {
   lastTick = now;
   drawClock();
   send();
-  if (sent >= length) pause(); // the lecture ends with its talk
+  if (reached >= length) pause(); // the lecture ends with its talk
 }
 
 function play() {
@@ -102,7 +102,7 @@ function seek(ms) {
   drawClock();
   send();
   const line = lineAt(ms);
-  if (line && ms < sent) goToLine(line);
+  if (line && ms < reached) goToLine(line);
 }
 
 if (form) {

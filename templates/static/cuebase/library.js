@@ -34,8 +34,8 @@ function chooseRange(choice) {
   const list = choices();
   const ends = [list.indexOf(choice), last ? list.indexOf(last) : -1];
   if (Math.min(...ends) < 0) return;
-  for (const each of list.slice(Math.min(...ends), Math.max(...ends) + 1)) {
-    each.checked = choice.checked;
+  for (const box of list.slice(Math.min(...ends), Math.max(...ends) + 1)) {
+    box.checked = choice.checked;
   }
 }
 
@@ -102,7 +102,7 @@ onHtmx("afterSettle", ({ detail }) => {
 const SHORTEST = 5_000, LONGEST = 60_000; // ms; longer and longer while nothing changes
 let pause = SHORTEST;
 /** @type {string | null} the list as it was sent last */
-let sent = null;
+let received = null;
 let timer = 0;
 
 /** Whether nobody is in the middle of something that a new list would take away. */
@@ -114,9 +114,9 @@ const isIdle = () => !(
 const isBusy = () => Boolean(find("[data-unfinished], #activity-now .busy:not(.busy-bad)"));
 
 async function renew() {
-  const before = sent;
+  const before = received;
   if (isIdle()) await renewList().catch(() => {}); // the server is away: later
-  pause = sent === before ? Math.min(1.5 * pause, LONGEST) : SHORTEST;
+  pause = received === before ? Math.min(1.5 * pause, LONGEST) : SHORTEST;
   clearTimeout(timer); // of what was added meanwhile
   timer = isBusy() ? setTimeout(renew, pause) : 0; // and once after the end
 }
@@ -129,9 +129,9 @@ function keepRenewing() {
 
 async function renewList() {
   const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
-  const list = response.ok ? await response.text() : sent;
-  if (list === sent || !isIdle()) return;
-  sent = list;
+  const list = response.ok ? await response.text() : received;
+  if (list === received || !isIdle()) return;
+  received = list;
   await htmx.ajax("GET", location.href, { target: "#results", swap: "innerHTML show:none" });
 }
 

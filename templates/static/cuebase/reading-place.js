@@ -8,7 +8,7 @@ const form = /** @type {HTMLFormElement | null} */ (find("[data-reading-place]")
 /** @type {() => number | null} */
 let place = () => null; // ms
 /** @type {number | null} */
-let sent = null;
+let stored = null;
 let timer = 0;
 let playedAt = -PLAYING;
 
@@ -16,11 +16,11 @@ function send() {
   clearTimeout(timer);
   timer = 0;
   const ms = place();
-  if (!form || ms === null || ms === sent) return;
-  sent = ms;
+  if (!form || ms === null || ms === stored) return;
+  stored = ms;
   const body = new FormData(form); // without the button that marks it as read
   body.set("position", String(ms));
-  fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => { sent = null; });
+  fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => { stored = null; });
 }
 
 /**

@@ -28,10 +28,10 @@ if (near) near.disabled = false;
  */
 function compareLengths(media) {
   const warning = find("[data-other-length]");
-  const said = Number(find("[data-duration]")?.dataset.duration ?? 0);
+  const expected = Number(find("[data-duration]")?.dataset.duration ?? 0);
   const compare = () => {
     const length = media.duration * 1000;
-    if (!warning || !said || !isOtherLength(length, said)) return;
+    if (!warning || !expected || !isOtherLength(length, expected)) return;
     need("[data-length]", warning).textContent = clock(length);
     warning.hidden = false;
   };

@@ -27,17 +27,17 @@ let passage = null;
 let before = null; // what had the focus
 
 function makeBar() {
-  const made = cloned("#selection-tools");
-  made.addEventListener("pointerdown", (event) => {
+  const tools = cloned("#selection-tools");
+  tools.addEventListener("pointerdown", (event) => {
     if (!around(event, "textarea")) event.preventDefault(); // keeps the selection
   });
-  made.addEventListener("click", barClicked);
-  made.addEventListener("keydown", barKeyPressed);
-  need("form", made).addEventListener("submit", (event) => {
+  tools.addEventListener("click", barClicked);
+  tools.addEventListener("keydown", barKeyPressed);
+  need("form", tools).addEventListener("submit", (event) => {
     event.preventDefault();
     keep({});
   });
-  return made;
+  return tools;
 }
 
 function open() {
@@ -136,15 +136,15 @@ function extend(key) {
 /** @param {Record<string, string>} values */
 async function keep(values) {
   if (!passage || !bar) return;
-  const kept = passage;
+  const source = passage;
   const form = /** @type {HTMLFormElement} */ (need("form", bar));
   const body = new FormData(form); // with the token against forged requests
-  for (const [name, value] of Object.entries({ ...kept.place, ...values })) body.set(name, value);
+  for (const [name, value] of Object.entries({ ...source.place, ...values })) body.set(name, value);
   const response = await send(form.action, body);
   if (!response) return;
   close();
   showList(parsed(response));
-  paint(kept, values.color ?? "yellow");
+  paint(source, values.color ?? "yellow");
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
   announce(values.card ? gettext("A card was made") : HIGHLIGHTED[values.color ?? "yellow"]);

@@ -31,9 +31,9 @@ export function isOtherLength(length, said) {
  * @param {number} ms
  */
 export function sentenceAt(starts, ms) {
-  const begun = starts.filter((start) => start <= ms);
-  const last = begun.at(-1) ?? null;
-  return last !== null && ms - last < 1000 && begun.length > 1 ? begun.at(-2) ?? last : last;
+  const earlier = starts.filter((start) => start <= ms);
+  const last = earlier.at(-1) ?? null;
+  return last !== null && ms - last < 1000 && earlier.length > 1 ? earlier.at(-2) ?? last : last;
 }
 
 /**

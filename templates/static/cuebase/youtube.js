@@ -23,9 +23,9 @@ export function playerInfo(message) {
  */
 export function embedAddress(video, parameters) {
   const all = Object.entries({ autoplay: 1, playsinline: 1, rel: 0, ...parameters });
-  const given = all.filter(([, value]) => value !== undefined)
+  const pairs = all.filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, String(value)]);
-  return `${HOST}/embed/${video}?${new URLSearchParams(given)}`;
+  return `${HOST}/embed/${video}?${new URLSearchParams(pairs)}`;
 }
 
 /**

@@ -98,12 +98,12 @@ def test_skip_rates_and_stage_times_are_seen_per_session_and_in_all(
         row[row.index(f"field-{name}") :].partition(">")[2].partition("<")[0]
         for name in ("cited", "gate", "distance", "threshold")
     ] == ["50%", "25%", "25%", "0%"]
-    one = browser.get(
+    html = browser.get(
         reverse("admin:citations_lecturesession_change", args=[lecture.pk])
     ).content.decode()
-    assert "cited: 2" in one
-    assert "<td>search</td><td>3.0</td>" in one
-    assert "2× &lt;b&gt;Ordered&lt;/b&gt; by similarity." in one
+    assert "cited: 2" in html
+    assert "<td>search</td><td>3.0</td>" in html
+    assert "2× &lt;b&gt;Ordered&lt;/b&gt; by similarity." in html
 
 
 def test_the_list_asks_no_more_for_more_lectures(

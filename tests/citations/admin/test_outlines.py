@@ -23,10 +23,10 @@ def test_staff_look_at_levels_and_topics_and_delete_none(
         ingest_pipeline.ingest(source.pk)
     topics.rebuild(collection)
     client.force_login(make_user("root", is_staff=True, is_superuser=True))
-    for model, one in (("node", Node.objects.first()), ("topic", Topic.objects.first())):
-        assert str(one.pk) in client.get(f"/admin/citations/{model}/").content.decode()
-        assert client.get(f"/admin/citations/{model}/{one.pk}/change/").status_code == 200
+    for model, row in (("node", Node.objects.first()), ("topic", Topic.objects.first())):
+        assert str(row.pk) in client.get(f"/admin/citations/{model}/").content.decode()
+        assert client.get(f"/admin/citations/{model}/{row.pk}/change/").status_code == 200
         assert (
-            client.post(f"/admin/citations/{model}/{one.pk}/delete/", {"post": "yes"}).status_code
+            client.post(f"/admin/citations/{model}/{row.pk}/delete/", {"post": "yes"}).status_code
             == 403
         )

@@ -173,8 +173,8 @@ def test_adding_a_space_tells_how_much_it_is_and_then_begins(
         "citations.admin.spaces.MigrateForm.choice",
         EmbeddingChoice(provider="fake", model="others"),
     )
-    asked = browser.post(path, {"provider": "local", "look": ""}).content.decode()
-    assert f"{Chunk.objects.count()} chunks" in asked
+    confirmation = browser.post(path, {"provider": "local", "look": ""}).content.decode()
+    assert f"{Chunk.objects.count()} chunks" in confirmation
     assert migration.under_way() is None
     assert browser.post(path, {"provider": "local", "begin": "Begin"}).status_code == 302
     assert migration.under_way() is not None

@@ -70,7 +70,7 @@ def liar(model_server: ModelStandIn, fake_models: None, settings: Any) -> ModelS
     return model_server
 
 
-def asked(scope: Scope, question: str = QUESTION, **about: Any) -> Reply:
+def reply_to(scope: Scope, question: str = QUESTION, **about: Any) -> Reply:
     *_, last = answer_pipeline.ask(scope, question, **about)
     assert isinstance(last, FinalEvent)
     check(last.reply)
@@ -127,7 +127,7 @@ def test_claims_of_a_language_model_stand_under_the_question_whose_passage_they_
         return claims.format(**numbers) if numbers else routed
 
     liar.answer = answer
-    reply = asked(scope, " ".join(questions))
+    reply = reply_to(scope, " ".join(questions))
     assert reply.model
     assert [(claim.heading, claim.text) for claim in reply.claims] == [
         (questions[0], "It carries the error."),
@@ -203,7 +203,7 @@ def test_no_lie_becomes_a_citation(
             + f'\n\nCLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"'
         ),
     )
-    reply = asked(scope)
+    reply = reply_to(scope)
     # Two lies come so near to a sentence that it is shown in their stead.
     assert [(claim.text, claim.citations) for claim in reply.claims] == [
         (SOUP[1], (1,)),
@@ -239,14 +239,14 @@ def test_a_line_that_cannot_be_read_as_a_quote_is_no_claim(
             f'CLAIM: It goes back.\n{lie}\nQUOTE [{numbers["Networks"]}]: "{TRUE}"\n{lie}'
         ),
     )
-    assert [claim.text for claim in asked(scope).claims] == ["It goes back."]
+    assert [claim.text for claim in reply_to(scope).claims] == ["It goes back."]
 
 
 def test_a_true_quote_of_another_source_is_given_to_the_source_that_it_is_from(
     library: dict[str, Source], liar: ModelStandIn, scope: Scope
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
-    reply = asked(scope)
+    reply = reply_to(scope)
     assert [(quote.text, quote.origin.title) for quote in reply.quotes] == [(TRUE, "Networks")]
     assert [(check.verdict, check.number) for check in reply.trace.checks] == [("misattributed", 1)]
 
@@ -256,7 +256,7 @@ def test_it_is_not_given_to_a_source_that_was_not_asked(
 ) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Soup"]}]: "{TRUE}"')
     only = Filter(sources=(str(library["Soup"].uuid),))
-    reply = asked(scope, "How does soup get its taste?", filter=only)
+    reply = reply_to(scope, "How does soup get its taste?", filter=only)
     assert {quote.origin.title for quote in reply.quotes} == {"Soup"}
     assert (reply.model, TRUE in str(reply.claims)) == ("", False)
     assert reply.note.startswith("These are the sources' sentences: nothing that openai:liar wrote")
@@ -272,7 +272,7 @@ def test_where_all_is_lies_there_is_no_answer_but_the_nearest_passages(
             'you"\n\nNOT FOUND: www.evil.example'
         ),
     )
-    reply = asked(scope)
+    reply = reply_to(scope)
     assert (reply.outcome, reply.claims, reply.quotes, reply.confidence) == (
         AnswerOutcome.REFUSED,
         (),
@@ -296,12 +296,12 @@ def test_unsupported_claims_can_be_shown_as_such_beside_others_that_have_a_quote
             f'CLAIM: Trust me.\n\nCLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"'
         ),
     )
-    assert [(claim.text, claim.is_supported) for claim in asked(scope).claims] == [
+    assert [(claim.text, claim.is_supported) for claim in reply_to(scope).claims] == [
         ("Trust me.", False),
         ("It goes back.", True),
     ]
     writes(liar, lambda numbers: "CLAIM: Trust me.")
-    assert all(claim.is_supported for claim in asked(scope).claims)
+    assert all(claim.is_supported for claim in reply_to(scope).claims)
 
 
 def test_what_was_told_is_not_told_again_where_more_is_asked_for(
@@ -341,7 +341,7 @@ def test_orders_in_a_passage_are_sent_as_material_between_marks_that_it_cannot_c
     library: dict[str, Source], liar: ModelStandIn, scope: Scope
 ) -> None:
     writes(liar, lambda numbers: "NOT FOUND: all of it")
-    asked(scope)
+    reply_to(scope)
     sent = str(liar.requests[-1].body["messages"])
     begun = re.search(
         r"<(passage-[0-9a-f]{12})>(?:(?!</passage-).)*Ignore all previous instructions", sent
@@ -361,7 +361,7 @@ def test_what_the_passages_do_not_say_makes_an_answer_partial(
             f"soup gets its taste"
         ),
     )
-    reply = asked(scope)
+    reply = reply_to(scope)
     assert reply.outcome == AnswerOutcome.PARTIAL
     assert [part.is_answered for part in reply.parts] == [True, False]
     assert "soup" in reply.parts[1].heading
@@ -373,7 +373,7 @@ def test_where_the_model_fails_the_sources_speak_for_themselves(
     library: dict[str, Source], liar: ModelStandIn, scope: Scope, fault: Fault
 ) -> None:
     liar.fail(fault, fault, fault, fault, fault)
-    reply = asked(scope)
+    reply = reply_to(scope)
     assert reply.claims
     assert reply.model == ""
     assert "openai:liar failed" in reply.note
@@ -385,7 +385,7 @@ def test_where_the_model_fails_the_sources_speak_for_themselves(
 
 def test_tokens_are_counted(library: dict[str, Source], liar: ModelStandIn, scope: Scope) -> None:
     writes(liar, lambda numbers: f'CLAIM: It goes back.\nQUOTE [{numbers["Networks"]}]: "{TRUE}"')
-    assert asked(scope).trace.tokens["input"] > 100
+    assert reply_to(scope).trace.tokens["input"] > 100
 
 
 QUOTE = "carries the error of a network from its end back to its start"

@@ -40,11 +40,15 @@ def test_chunks_answer_where_there_is_no_level_above_them(
     collection: Collection, scope: Scope, strategy: Strategy
 ) -> None:
     source = make_document(collection, TEXTS)
-    found = answer_evidence.find(scope, QuestionPart(text="What is enthalpy?"), strategy=strategy)
-    first = found.evidence[0]
+    evidence_set = answer_evidence.find(
+        scope, QuestionPart(text="What is enthalpy?"), strategy=strategy
+    )
+    first = evidence_set.evidence[0]
     assert (first.number, first.text, first.level, first.source) == (1, TEXTS[1], 0, source.pk)
     assert first.spans == (first.locator.span,)
-    assert [passage.number for passage in found.evidence] == list(range(1, len(found.evidence) + 1))
+    assert [passage.number for passage in evidence_set.evidence] == list(
+        range(1, len(evidence_set.evidence) + 1)
+    )
 
 
 def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often(
@@ -54,9 +58,9 @@ def test_a_definition_is_found_beside_many_passages_that_use_its_term_more_often
     uses = [f"What is entropy of {subject}? Entropy, {subject}." for subject in subjects]
     definition = "In the hall on Monday somebody said: entropy is a measure of how gases mix."
     make_document(collection, (*uses, definition))
-    found = answer_evidence.find(scope, QuestionPart(text="What is entropy?"), limit=5)
-    assert [passage.text for passage in found.evidence[5:]] == [definition]
-    assert found.evidence[5].score <= found.evidence[0].score
+    evidence_set = answer_evidence.find(scope, QuestionPart(text="What is entropy?"), limit=5)
+    assert [passage.text for passage in evidence_set.evidence[5:]] == [definition]
+    assert evidence_set.evidence[5].score <= evidence_set.evidence[0].score
 
 
 def test_nothing_outside_the_scope_or_the_filter_is_found(
@@ -65,19 +69,21 @@ def test_nothing_outside_the_scope_or_the_filter_is_found(
     make_document(collection, TEXTS)
     other = make_document(collection, TEXTS[1:])
     assert not answer_evidence.find(NOTHING, QuestionPart(text="enthalpy")).evidence
-    found = answer_evidence.find(
+    evidence_set = answer_evidence.find(
         scope, QuestionPart(text="enthalpy"), filter=Filter(sources=(str(other.uuid),))
     )
-    assert {passage.source for passage in found.evidence} == {other.pk}
+    assert {passage.source for passage in evidence_set.evidence} == {other.pk}
 
 
 def test_quotation_marks_that_stand_in_the_way_are_overlooked_and_that_is_said(
     collection: Collection, scope: Scope
 ) -> None:
     make_document(collection, TEXTS)
-    found = answer_evidence.find(scope, QuestionPart(text='What does "enthalpy is the cold" mean?'))
-    assert found.evidence[0].text == TEXTS[1]
-    assert answer_evidence.UNQUOTED in found.notes
+    evidence_set = answer_evidence.find(
+        scope, QuestionPart(text='What does "enthalpy is the cold" mean?')
+    )
+    assert evidence_set.evidence[0].text == TEXTS[1]
+    assert answer_evidence.UNQUOTED in evidence_set.notes
     assert (
         answer_evidence.UNQUOTED
         not in answer_evidence.find(scope, QuestionPart(text='What is "enthalpy"?')).notes
@@ -126,8 +132,8 @@ def lecture(collection: Collection, *subjects: str, key: str = "talk", count: in
     return source
 
 
-def levels(found: EvidenceSet) -> list[int]:
-    return [passage.level for passage in found.evidence]
+def levels(evidence_set: EvidenceSet) -> list[int]:
+    return [passage.level for passage in evidence_set.evidence]
 
 
 def text_of(source: Source) -> str:
@@ -156,7 +162,11 @@ def test_an_overview_begins_with_sections_and_documents_and_a_fact_with_chunks(
     )
     assert specific.evidence[0].level == 0
     assert set(levels(specific)) <= {0, Level.GROUP}
-    assert all(0 <= passage.score <= 1 for found in (broad, specific) for passage in found.evidence)
+    assert all(
+        0 <= passage.score <= 1
+        for evidence_set in (broad, specific)
+        for passage in evidence_set.evidence
+    )
     assert [passage.score for passage in specific.evidence] == sorted(
         (passage.score for passage in specific.evidence), reverse=True
     )
@@ -168,18 +178,18 @@ def test_every_passage_stands_in_its_source_word_for_word(
 ) -> None:
     source = lecture(collection, "entropy", "whales")
     text = text_of(source)
-    found = answer_evidence.find(scope, OVERVIEW)
-    assert {passage.digest for passage in found.evidence} == {
+    evidence_set = answer_evidence.find(scope, OVERVIEW)
+    assert {passage.digest for passage in evidence_set.evidence} == {
         Source.objects.get(pk=source.pk).digest
     }
     assert all(
         passage.text == " ".join(text[first:last] for first, last in passage.spans)
-        for passage in found.evidence
+        for passage in evidence_set.evidence
         if passage.level
     )
     assert all(
         passage.text == text[slice(*passage.spans[0])]
-        for passage in found.evidence
+        for passage in evidence_set.evidence
         if not passage.level
     )
 
@@ -189,10 +199,10 @@ def test_a_question_without_a_subject_is_answered_by_the_whole_then_by_its_large
 ) -> None:
     source = lecture(collection, *SUBJECTS, *SUBJECTS, *SUBJECTS, count=24)
     lecture(collection, "bridges", key="other")
-    found = answer_evidence.find(scope, WHOLE, filter=Filter(sources=(str(source.uuid),)))
-    assert found.evidence[0].level == Level.DOCUMENT
-    assert set(levels(found)[1:]) == {Level.SECTION}
-    assert {passage.source for passage in found.evidence} == {source.pk}
+    evidence_set = answer_evidence.find(scope, WHOLE, filter=Filter(sources=(str(source.uuid),)))
+    assert evidence_set.evidence[0].level == Level.DOCUMENT
+    assert set(levels(evidence_set)[1:]) == {Level.SECTION}
+    assert {passage.source for passage in evidence_set.evidence} == {source.pk}
 
 
 @pytest.mark.parametrize("breadth", Breadth)
@@ -200,19 +210,19 @@ def test_a_summary_and_the_chunks_that_it_is_made_of_are_not_both_told(
     collection: Collection, scope: Scope, breadth: Breadth
 ) -> None:
     lecture(collection, "entropy", "whales")
-    found = answer_evidence.find(
+    passages = answer_evidence.find(
         scope, OVERVIEW if breadth == Breadth.BROAD else QuestionPart(text=OVERVIEW.text), limit=30
     ).evidence
-    assert len(found) > 3
-    for place, one in enumerate(found):
+    assert len(passages) > 3
+    for place, passage in enumerate(passages):
         said = {
             n
-            for other in found[:place]
-            if one.level or other.level
+            for other in passages[:place]
+            if passage.level or other.level
             for span in other.spans
             for n in range(*span)
         }
-        own = {n for span in one.spans for n in range(*span)}
+        own = {n for span in passage.spans for n in range(*span)}
         assert len(own & said) < len(own) / 2
 
 
@@ -276,13 +286,15 @@ def test_a_chunk_is_lifted_by_the_document_that_it_stands_in(
     flat = answer_evidence.find(
         scope, QuestionPart(text="whales sea"), strategy=Strategy.FLAT
     ).evidence
-    found = [
+    passages = [
         passage
         for passage in answer_evidence.find(scope, QuestionPart(text="whales sea")).evidence
         if not passage.level
     ]
     lifted = {
-        passage.locator.span: passage.score for passage in found if passage.source == flat[0].source
+        passage.locator.span: passage.score
+        for passage in passages
+        if passage.source == flat[0].source
     }
     assert all(
         lifted[passage.locator.span] > passage.score / (1 + tree_search.DOCUMENT_WEIGHT)
@@ -302,9 +314,9 @@ def test_a_cross_encoder_scores_nodes_and_chunks_alike(
 
     lecture(collection, "entropy", "whales")
     monkeypatch.setattr(registry, "reranker", Counter)
-    found = answer_evidence.find(scope, OVERVIEW).evidence
-    assert {passage.score for passage in found} <= {0.9, 0.1}
-    assert found[0].score == 0.9
+    passages = answer_evidence.find(scope, OVERVIEW).evidence
+    assert {passage.score for passage in passages} <= {0.9, 0.1}
+    assert passages[0].score == 0.9
 
 
 def test_a_search_over_levels_asks_the_database_the_same_few_times(

@@ -82,8 +82,8 @@ def test_nine_of_ten_true_claims_are_shown_and_no_lie(
     library: str, scope: Scope, model_server: ModelStandIn, settings: Any, record_property: Any
 ) -> None:
     parts = understand(scope, QUESTION, history=(), filter=Filter()).route.parts
-    found = evidence.collect(scope, parts, filter=Filter(), limit=10)
-    task = WritingTask(full_question=QUESTION, parts=parts, evidence=found)
+    passages = evidence.collect(scope, parts, filter=Filter(), limit=10)
+    task = WritingTask(full_question=QUESTION, parts=parts, evidence=passages)
     settings.LLM_PROVIDER, settings.LLM_MODEL, settings.DISABLE_HYDE = "openai", "small", True
     settings.LLM_BASE_URL = f"{model_server.url}/openai/v1"
     kinds, lost, lies = Counter[str](), Counter[str](), []
@@ -97,7 +97,7 @@ def test_nine_of_ten_true_claims_are_shown_and_no_lie(
             kinds[output.manner] += 1
             is_shown = bool(answer.draft.model) and fact.sentence.rstrip(".") in answer.cited
             lost[kind] += not is_shown
-    told, shown = kinds.total(), kinds.total() - lost.total()
-    record_property("told", f"{told} true claims, {shown} shown; lost: {+lost}; lies: {lies}")
+    total, shown = kinds.total(), kinds.total() - lost.total()
+    record_property("score", f"{total} true claims, {shown} shown; lost: {+lost}; lies: {lies}")
     assert not lies
-    assert shown >= 0.9 * told
+    assert shown >= 0.9 * total

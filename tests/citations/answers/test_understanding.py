@@ -324,9 +324,9 @@ def test_a_named_chapter_is_looked_for_alone_and_that_is_told(
     leaflet = "".join(f"# {n} Rods\n\nRods of clocks are long.\n\n" for n in range(1, 4))
     added = document_storage.add(collection, BytesIO(leaflet.encode()), name="rods.md")
     ingest_pipeline.ingest(added.source.pk)
-    told = answer(scope, "Summarise chapter 3")
-    assert {claim.text for claim in told.claims}
-    assert all("steel" not in claim.text for claim in told.claims)
+    summary = answer(scope, "Summarise chapter 3")
+    assert {claim.text for claim in summary.claims}
+    assert all("steel" not in claim.text for claim in summary.claims)
     assert len(looked_in(answer(scope, "What are pendulum clocks made of in chapter 7?"))) > 1
 
 

@@ -61,7 +61,7 @@ def problem(response: Any, status: int, code: str) -> None:
     assert response.json()["code"] == code
 
 
-def asked(client: Client, question: str = QUESTION, **about: Any) -> Any:
+def ask_once(client: Client, question: str = QUESTION, **about: Any) -> Any:
     return good(send(client, "ask?stream=false", {"question": question, **about}))
 
 
@@ -69,7 +69,7 @@ def asked(client: Client, question: str = QUESTION, **about: Any) -> Any:
 
 
 def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, talk: Source) -> None:
-    answer = asked(asking)
+    answer = ask_once(asking)
     assert (answer["state"], answer["question"]) == ("answered", QUESTION)
     (first, *_) = answer["citations"]
     assert answer["claims"][0]["citations"] == [first["number"]]
@@ -87,7 +87,7 @@ def test_an_answer_is_given_whole_and_kept_with_its_citations(asking: Client, ta
     assert good(asking.get(f"{V1}answers/{answer['id']}")) == answer
     whole = good(asking.get(f"{V1}conversations/{answer['conversation_id']}"))
     assert whole["conversation"]["title"] == QUESTION
-    assert [one["id"] for one in whole["answers"]] == [answer["id"]]
+    assert [answer["id"] for answer in whole["answers"]] == [answer["id"]]
 
 
 def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
@@ -123,18 +123,24 @@ def test_a_refusal_shows_what_comes_nearest_as_far_as_it_may_be_seen(
         [],
         "I cannot find information about Lisbon in the sources.",
     )
-    ((one,),) = (answer["nearest"],)
-    assert (one["source_id"], one["text"], one["start"]) == (str(talk.uuid), "Every weight.", 5.0)
-    assert one["link"].startswith("http")
+    ((passage,),) = (answer["nearest"],)
+    assert (passage["source_id"], passage["text"], passage["start"]) == (
+        str(talk.uuid),
+        "Every weight.",
+        5.0,
+    )
+    assert passage["link"].startswith("http")
 
 
 def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: Source) -> None:
-    first = asked(asking, collection="lectures", sources=[talk.video.key])
-    second = asked(asking, "What is the learning rate?", conversation_id=first["conversation_id"])
+    first = ask_once(asking, collection="lectures", sources=[talk.video.key])
+    second = ask_once(
+        asking, "What is the learning rate?", conversation_id=first["conversation_id"]
+    )
     assert second["conversation_id"] == first["conversation_id"]
     page = good(asking.get(f"{V1}conversations"))
-    ((one,), total) = page["conversations"], page["total"]
-    assert (one["id"], one["answers"], one["collection"], one["sources"], total) == (
+    ((listed,), total) = page["conversations"], page["total"]
+    assert (listed["id"], listed["answers"], listed["collection"], listed["sources"], total) == (
         first["conversation_id"],
         2,
         "lectures",
@@ -144,7 +150,7 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
 
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
-    answer = asked(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
+    answer = ask_once(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
     assert (answer["id"], answer["conversation_id"], answer["state"]) == (None, None, "answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
@@ -154,9 +160,9 @@ def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is
     owner: User, talk: Source
 ) -> None:
     reading = with_token(owner, can_write=False)
-    answer = asked(reading)
+    answer = ask_once(reading)
     assert (
-        asked(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
+        ask_once(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
             "conversation_id"
         ]
         == answer["conversation_id"]
@@ -180,21 +186,21 @@ def test_an_answer_is_told_while_it_is_made(
 ) -> None:
     response = send(asking, "ask", {"question": QUESTION})
     assert response["Content-Type"] == "text/event-stream"
-    told = heard(response)
-    names = [name for name, _ in told]
+    messages = heard(response)
+    names = [name for name, _ in messages]
     assert (names[0], names[-1]) == ("asked", "answer")
     assert {"stage", "claim"} <= set(names)
     described = schema_of_events(f"{V1}ask", "post")
-    for name, data in told:
+    for name, data in messages:
         assert described.is_valid({"event": name, "data": data}), name
     assert not described.is_valid({"event": "stage", "data": {}})
     assert not described.is_valid(
-        {"event": "claim", "data": {**dict(told)["claim"], "quotes": [{}]}}
+        {"event": "claim", "data": {**dict(messages)["claim"], "quotes": [{}]}}
     )
-    events = dict(told)
+    events = dict(messages)
     assert events["answer"] == good(asking.get(f"{V1}answers/{events['asked']['answer_id']}"))
     assert events["claim"]["quotes"][0]["id"] in {
-        one["id"] for one in events["answer"]["citations"]
+        citation["id"] for citation in events["answer"]["citations"]
     }
     _, forgotten = heard(send(asking, "ask", {"question": QUESTION, "keep": False}))[-1]
     assert (forgotten["id"], forgotten["claims"]) == (None, events["answer"]["claims"])
@@ -203,8 +209,8 @@ def test_an_answer_is_told_while_it_is_made(
         raise Unavailable("Out of order.", hint="Try later.")
 
     monkeypatch.setattr(answer_pipeline, "ask", fail)
-    told = heard(send(asking, f"answers/{events['asked']['answer_id']}/again"))
-    assert told[-1] == (
+    messages = heard(send(asking, f"answers/{events['asked']['answer_id']}/again"))
+    assert messages[-1] == (
         "failed",
         {"code": "unavailable", "detail": "Out of order.", "hint": "Try later."},
     )
@@ -215,7 +221,7 @@ def test_an_answer_is_told_while_it_is_made(
 
 
 def test_an_answer_is_rated_made_anew_and_kept_as_a_note(asking: Client) -> None:
-    answer = asked(asking, collection="lectures")
+    answer = ask_once(asking, collection="lectures")
     assert good(
         send(asking, f"answers/{answer['id']}/feedback", {"feedback": -1}, method="put")
     ) == {"feedback": -1}
@@ -246,17 +252,17 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
         "already_answering",
     )
     problem(send(asking, f"answers/{first.uuid}/again"), 409, "already_answering")
-    for one in waiting[1:]:
-        questions.ask(scope, owner, one, QUESTION)
+    for conversation in waiting[1:]:
+        questions.ask(scope, owner, conversation, QUESTION)
     problem(send(asking, "ask", {"question": QUESTION}), 429, "throttled")
     Answer.objects.update(active_at=first.created_at - 2 * Answer.LEASE)
-    asked(asking)
+    ask_once(asking)
 
 
 def test_a_conversation_is_pinned_and_shared_only_within_a_collection(
     asking: Client, owner: User
 ) -> None:
-    pk = asked(asking)["conversation_id"]
+    pk = ask_once(asking)["conversation_id"]
     change = f"conversations/{pk}"
     assert good(send(asking, change, {"is_pinned": True}, method="patch"))["is_pinned"] is True
     Conversation.objects.update(collection=None)
@@ -265,7 +271,7 @@ def test_a_conversation_is_pinned_and_shared_only_within_a_collection(
 
 
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:
-    pk = asked(asking)["conversation_id"]
+    pk = ask_once(asking)["conversation_id"]
     assert (
         good(send(asking, f"conversations/{pk}", {"title": " On networks "}, method="patch"))[
             "title"
@@ -340,7 +346,7 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
 def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
     asking: Client, collection: Collection
 ) -> None:
-    answer = asked(asking, collection="lectures")
+    answer = ask_once(asking, collection="lectures")
     note = good(send(asking, "notes", {"answer_id": answer["id"]}), 201)
     grace = with_token(make_user("grace", collection=collection))
     assert good(grace.get(f"{V1}notes/{note['id']}"))["answer_id"] is None
@@ -357,7 +363,7 @@ def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
 def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(
     asking: Client, owner: User
 ) -> None:
-    answer = asked(asking)
+    answer = ask_once(asking)
     narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
     seen = good(narrow.get(f"{V1}answers/{answer['id']}"))
     assert (seen["claims"], seen["citations"], seen["withheld"]) == ([], [], len(answer["claims"]))

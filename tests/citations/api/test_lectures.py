@@ -80,8 +80,8 @@ def post(client: Client, path: str, data: Any = None) -> Any:
 
 def good(response: Any, status: int = 200) -> dict[str, Any]:
     assert response.status_code == status, response.content
-    found: dict[str, Any] = response.json()
-    return found
+    body: dict[str, Any] = response.json()
+    return body
 
 
 def problem(response: Any, status: int, code: str) -> None:
@@ -153,14 +153,14 @@ def test_a_lecture_begins_is_listed_and_is_deleted(
     assert good(asking.get(f"{V1}sessions/{made['id']}")) == made
     other = begun(asking)["id"]
     listed = good(asking.get(f"{V1}sessions?limit=1"))
-    assert (listed["total"], listed["next"], [one["id"] for one in listed["sessions"]]) == (
+    assert (listed["total"], listed["next"], [session["id"] for session in listed["sessions"]]) == (
         2,
         1,
         [other],
     )
-    assert [one["id"] for one in good(asking.get(f"{V1}sessions?words=networks"))["sessions"]] == [
-        made["id"]
-    ]
+    assert [
+        session["id"] for session in good(asking.get(f"{V1}sessions?words=networks"))["sessions"]
+    ] == [made["id"]]
     assert asking.delete(f"{V1}sessions/{made['id']}").status_code == 204
     problem(asking.get(f"{V1}sessions/{made['id']}"), 404, "lecture_not_found")
     assert Source.objects.get(pk=book.pk)
@@ -206,7 +206,7 @@ def test_segments_become_windows_that_are_handed_on_once_they_are_stored(
     )
     assert good(post(asking, path, {"text": "So"}), 202) == {"windows": []}
     assert len(good(post(asking, f"sessions/{lecture.uuid}/end"), 202)["windows"]) == 1
-    assert [list(one) for one in handed] == [
+    assert [list(row) for row in handed] == [
         [],
         [Window.objects.get(session=lecture, index=0).pk],
         [],
@@ -341,8 +341,8 @@ def test_citations_have_exactly_their_fields(
     assert (page["citations"], page["total"], page["next"]) == (listed["citations"][:1], 2, 1)
     page = good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?offset=1&limit=1"))
     assert (page["citations"], page["next"]) == (listed["citations"][1:], None)
-    (one, other) = listed["citations"]
-    assert set(one) == {
+    (earlier, later) = listed["citations"]
+    assert set(earlier) == {
         "id",
         "window_index",
         "rank",
@@ -352,16 +352,16 @@ def test_citations_have_exactly_their_fields(
         "created_at",
     }
     assert (
-        one["id"],
-        one["window_index"],
-        one["rank"],
-        one["document_name"],
-        one["page_number"],
+        earlier["id"],
+        earlier["window_index"],
+        earlier["rank"],
+        earlier["document_name"],
+        earlier["page_number"],
     ) == (str(first.uuid), 0, 1, "Deep Learning.pdf", 142)
-    assert (other["id"], other["page_number"]) == (str(second.uuid), None)
+    assert (later["id"], later["page_number"]) == (str(second.uuid), None)
     assert [
-        one["window_index"]
-        for one in good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?from_window=1"))[
+        citation["window_index"]
+        for citation in good(asking.get(f"{V1}sessions/{lecture.uuid}/citations?from_window=1"))[
             "citations"
         ]
     ] == [1]
@@ -410,7 +410,7 @@ def test_a_lecture_leaves_figures_and_notes(
 def test_whoever_may_only_read_watches_and_changes_nothing(
     owner: User, lecture: LectureSession, book: Source, collection: Collection
 ) -> None:
-    one = cited(lecture, book)
+    citation = cited(lecture, book)
     reading = (
         with_token(owner, can_write=False),
         with_token(make_user("vera", collection=collection, role=Role.VIEWER)),
@@ -419,7 +419,7 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
         for path in (
             f"sessions/{lecture.uuid}",
             f"sessions/{lecture.uuid}/citations",
-            f"citations/{one.uuid}",
+            f"citations/{citation.uuid}",
             f"sessions/{lecture.uuid}/export",
         ):
             assert client.get(f"{V1}{path}").status_code == 200
@@ -443,7 +443,7 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
 def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(
     owner: User, outsider: Client, lecture: LectureSession, book: Source
 ) -> None:
-    one = cited(lecture, book)
+    citation = cited(lecture, book)
     narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
     for client in (outsider, narrow):
         assert good(client.get(f"{V1}sessions"))["sessions"] == []
@@ -456,7 +456,7 @@ def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(
                 "lecture_not_found",
             )
             problem(client.delete(f"{V1}sessions/{pk}"), 404, "lecture_not_found")
-        problem(client.get(f"{V1}citations/{one.uuid}"), 404, "citation_not_found")
+        problem(client.get(f"{V1}citations/{citation.uuid}"), 404, "citation_not_found")
     problem(post(outsider, "sessions", {"sources": [str(book.uuid)]}), 404, "source_not_found")
     assert Client().get(f"{V1}sessions/{lecture.uuid}/events").status_code == 401
 

@@ -62,12 +62,12 @@ def stranger(db: None) -> Client:
 def search(client: Client, **query: Any) -> dict[str, Any]:
     response = client.get(f"{V1}search", {"mode": "lexical", **query})
     assert response.status_code == 200, response.content
-    found: dict[str, Any] = response.json()
-    return found
+    body: dict[str, Any] = response.json()
+    return body
 
 
 def titles(client: Client, **query: Any) -> list[str]:
-    return [one["title"] for one in search(client, **query)["passages"]]
+    return [passage["title"] for passage in search(client, **query)["passages"]]
 
 
 def problem(response: Any, status: int, code: str) -> None:
@@ -82,36 +82,36 @@ def problem(response: Any, status: int, code: str) -> None:
 def test_a_passage_says_where_it_is_said_and_leads_there(
     asking: Client, talks: list[Source]
 ) -> None:
-    found = search(asking, q="missing page")
-    (one,) = found["passages"]
-    assert (one["source_id"], one["title"], one["kind"], one["video_id"], one["channel"]) == (
-        str(talks[0].uuid),
-        "Learning",
-        "video",
-        "dQw4w9WgXcQ",
-        "Ada",
-    )
-    assert (one["text"], one["start"], one["end"], one["page"], one["collection"]) == (
-        LEARNING[1],
-        10.0,
-        20.0,
-        None,
-        "lectures",
-    )
-    assert one["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
-    assert one["link"].startswith("http")
-    assert f"/videos/{talks[0].video_id}/?t=10s" in one["link"]
-    assert [one["text"][start:end] for start, end in one["spans"]] == ["missing", "page"]
-    assert 0 < one["score"] <= 1
-    assert (one["explanation"], one["mark"], one["duplicates"]) == (None, None, [])
-    assert (found["query"], found["mode"], found["reranked"], found["hypothesis"]) == (
+    result = search(asking, q="missing page")
+    (passage,) = result["passages"]
+    assert (
+        passage["source_id"],
+        passage["title"],
+        passage["kind"],
+        passage["video_id"],
+        passage["channel"],
+    ) == (str(talks[0].uuid), "Learning", "video", "dQw4w9WgXcQ", "Ada")
+    assert (
+        passage["text"],
+        passage["start"],
+        passage["end"],
+        passage["page"],
+        passage["collection"],
+    ) == (LEARNING[1], 10.0, 20.0, None, "lectures")
+    assert passage["timestamp_link"] == "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
+    assert passage["link"].startswith("http")
+    assert f"/videos/{talks[0].video_id}/?t=10s" in passage["link"]
+    assert [passage["text"][start:end] for start, end in passage["spans"]] == ["missing", "page"]
+    assert 0 < passage["score"] <= 1
+    assert (passage["explanation"], passage["mark"], passage["duplicates"]) == (None, None, [])
+    assert (result["query"], result["mode"], result["reranked"], result["hypothesis"]) == (
         "missing page",
         "lexical",
         False,
         "",
     )
-    assert "lexical" in {stage["name"] for stage in found["stages"]}
-    assert all(stage["milliseconds"] >= 0 for stage in found["stages"])
+    assert "lexical" in {stage["name"] for stage in result["stages"]}
+    assert all(stage["milliseconds"] >= 0 for stage in result["stages"])
 
 
 def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_there(
@@ -119,16 +119,16 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
 ) -> None:
     book = make_document(collection, ["Gradients vanish in deep networks."], title="Deep Learning")
     book.chunks.update(page=3, last_page=4)
-    (one,) = search(asking, q="gradients")["passages"]
-    assert (one["start"], one["end"], one["page"], one["last_page"], one["video_id"]) == (
-        None,
-        None,
-        3,
-        4,
-        None,
-    )
-    assert f"/sources/{book.uuid}/pages/3/?from=0&to=" in one["link"]
-    assert one["timestamp_link"] == one["link"]
+    (passage,) = search(asking, q="gradients")["passages"]
+    assert (
+        passage["start"],
+        passage["end"],
+        passage["page"],
+        passage["last_page"],
+        passage["video_id"],
+    ) == (None, None, 3, 4, None)
+    assert f"/sources/{book.uuid}/pages/3/?from=0&to=" in passage["link"]
+    assert passage["timestamp_link"] == passage["link"]
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_search_is_narrowed(
     asking: Client, talks: list[Source], query: str, expected: list[str]
 ) -> None:
     response = asking.get(f"{V1}search?mode=lexical&q=network+networks+learn&{query}")
-    assert sorted({one["title"] for one in response.json()["passages"]}) == expected
+    assert sorted({passage["title"] for passage in response.json()["passages"]}) == expected
 
 
 def test_a_phrase_and_an_exclusion_hold(asking: Client, talks: list[Source]) -> None:
@@ -160,24 +160,24 @@ def test_a_phrase_and_an_exclusion_hold(asking: Client, talks: list[Source]) -> 
 
 
 def test_an_explanation_adds_up(asking: Client, talks: list[Source]) -> None:
-    for rank, one in enumerate(
+    for rank, passage in enumerate(
         search(asking, q="network networks", explain=True)["passages"], start=1
     ):
-        how = one["explanation"]
+        how = passage["explanation"]
         assert how["lexical_rank"] == rank
         assert how["vector_rank"] is None
         assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
         assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
-        assert how["formula"].startswith(f"{one['score']:.4f}")
+        assert how["formula"].startswith(f"{passage['score']:.4f}")
 
 
 def test_what_is_said_again_elsewhere_is_named_beside_it(
     asking: Client, collection: Collection, talks: list[Source]
 ) -> None:
     make_source(make_video(collection, key="again", title="Learning, again"), texts=[LEARNING[1]])
-    (one,) = search(asking, q="missing page")["passages"]
-    (twin,) = one["duplicates"]
-    assert {one["title"], twin["title"]} == {"Learning", "Learning, again"}
+    (passage,) = search(asking, q="missing page")["passages"]
+    (twin,) = passage["duplicates"]
+    assert {passage["title"], twin["title"]} == {"Learning", "Learning, again"}
     assert twin["similarity"] == 1
     assert twin["link"].startswith("http")
 
@@ -185,15 +185,18 @@ def test_what_is_said_again_elsewhere_is_named_beside_it(
 def test_neighbouring_passages_are_one_with_its_extent_and_parts(
     asking: Client, talks: list[Source]
 ) -> None:
-    (one,) = search(asking, q="missing page flow")["passages"]
-    (part,) = one["parts"]
-    assert {one["text"], part["text"]} == set(LEARNING[1:3])
-    assert {(one["start"], one["end"]), (part["start"], part["end"])} == {(10, 20), (20, 30)}
-    assert one["extent"] == {
+    (passage,) = search(asking, q="missing page flow")["passages"]
+    (part,) = passage["parts"]
+    assert {passage["text"], part["text"]} == set(LEARNING[1:3])
+    assert {(passage["start"], passage["end"]), (part["start"], part["end"])} == {
+        (10, 20),
+        (20, 30),
+    }
+    assert passage["extent"] == {
         **{"start": 10.0, "end": 30.0, "place": "0:10–0:30"},
         **{"page": None, "last_page": None},
     }
-    for at in (one, part):
+    for at in (passage, part):
         assert f"?t={at['start']:.0f}s" in at["link"]
 
 
@@ -205,9 +208,9 @@ def test_another_spelling_is_offered(asking: Client, talks: list[Source]) -> Non
 def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
     asking: Client, talks: list[Source]
 ) -> None:
-    found = search(asking, q="missing page", mode="hybrid")
-    assert [one["title"] for one in found["passages"]] == ["Learning"]
-    assert any("words only" in note for note in found["notes"])
+    result = search(asking, q="missing page", mode="hybrid")
+    assert [passage["title"] for passage in result["passages"]] == ["Learning"]
+    assert any("words only" in note for note in result["notes"])
     problem(asking.get(f"{V1}search", {"q": "page", "mode": "vector"}), 503, "unavailable")
 
 
@@ -252,9 +255,9 @@ def test_nobody_finds_what_they_may_not_read(
 ) -> None:
     own = Collection.objects.get(slug="own")
     make_source(make_video(own, key="mine", title="My own"), texts=[LEARNING[1]])
-    found = search(stranger, q="missing page", explain=True, limit=50)
-    assert [one["title"] for one in found["passages"]] == ["My own"]
-    assert found["passages"][0]["duplicates"] == []
+    result = search(stranger, q="missing page", explain=True, limit=50)
+    assert [passage["title"] for passage in result["passages"]] == ["My own"]
+    assert result["passages"][0]["duplicates"] == []
     assert search(asking, q="missing page")["passages"][0]["duplicates"] == []
     for named in ({"source_id": str(talks[0].uuid)}, {"source_id": "bread"}):
         problem(stranger.get(f"{V1}search", {"q": "page", **named}), 404, "source_not_found")

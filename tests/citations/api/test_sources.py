@@ -67,9 +67,9 @@ def test_captions_among_the_files_become_a_job(asking: Client, collection: Colle
         ("slides.zip", b"PK\x03\x04"),
         ("prose.txt", b"No times at all."),
     ).json()
-    assert {one["source"]["title"] for one in answer["documents"]} == {"notes", "prose"}
+    assert {document["source"]["title"] for document in answer["documents"]} == {"notes", "prose"}
     assert answer["job"]["id"] == Job.objects.get().pk
-    assert [(one["name"], one["code"]) for one in answer["problems"]] == [
+    assert [(problem["name"], problem["code"]) for problem in answer["problems"]] == [
         ("slides.zip", "document_unknown")
     ]
 
@@ -88,7 +88,7 @@ def test_a_sound_file_joins_its_captions_or_is_refused(
     answer = upload(
         asking, ("talk.vtt", CAPTIONS), ("talk.mp3", b"ID3"), ("song.mp3", b"ID3")
     ).json()
-    assert [(one["name"], one["code"]) for one in answer["problems"]] == [
+    assert [(problem["name"], problem["code"]) for problem in answer["problems"]] == [
         ("song.mp3", "media_without_captions")
     ]
     acquisition.perform(answer["job"]["id"])
@@ -98,7 +98,7 @@ def test_a_sound_file_joins_its_captions_or_is_refused(
 def test_a_document_that_is_refused_keeps_no_captions_out(asking: Client) -> None:
     answer = upload(asking, ("slides.md", b"PK\x03\x04"), ("talk.vtt", CAPTIONS)).json()
     assert answer["job"]["id"] == Job.objects.get().pk
-    assert [one["name"] for one in answer["problems"]] == ["slides.md"]
+    assert [problem["name"] for problem in answer["problems"]] == ["slides.md"]
 
 
 @pytest.mark.parametrize(

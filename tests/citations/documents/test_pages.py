@@ -41,7 +41,7 @@ def place_of(source: Source, quote: str) -> tuple[int, int]:
     return first, first + len(quote)
 
 
-def found(scope: Scope, paper: Source, words: str) -> list[int]:
+def pages_with(scope: Scope, paper: Source, words: str) -> list[int]:
     """Return the numbers of the pages that words are found on."""
     return [hit.number for hit in pages.find_pages(scope, paper.uuid, words).hits]
 
@@ -128,31 +128,31 @@ def test_a_file_is_given_in_its_parts(scope: Scope, paper: Source) -> None:
 
 
 def test_pages_with_all_words_are_found_in_any_case(scope: Scope, paper: Source) -> None:
-    assert found(scope, paper, "STEP") == [1, 2]
-    assert found(scope, paper, "step RATE") == [2]
-    assert found(scope, paper, "What is the rate?") == [2]
+    assert pages_with(scope, paper, "STEP") == [1, 2]
+    assert pages_with(scope, paper, "step RATE") == [2]
+    assert pages_with(scope, paper, "What is the rate?") == [2]
 
 
 def test_where_no_page_has_all_words_those_with_some_are_found(scope: Scope, paper: Source) -> None:
     matches = pages.find_pages(scope, paper.uuid, "zebra rate")
     assert [hit.number for hit in matches.hits] == [2]
     assert matches.is_partial
-    assert found(scope, paper, "zebra") == []
+    assert pages_with(scope, paper, "zebra") == []
 
 
 def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(
     scope: Scope, paper: Source
 ) -> None:
-    assert found(scope, paper, '"we walk downhill"') == [1]
-    assert found(scope, paper, "“downhill walk”") == []
-    assert found(scope, paper, "downhill walk") == [1]
+    assert pages_with(scope, paper, '"we walk downhill"') == [1]
+    assert pages_with(scope, paper, "“downhill walk”") == []
+    assert pages_with(scope, paper, "downhill walk") == [1]
 
 
 def test_marks_are_found_as_they_are_written(scope: Scope, paper: Source) -> None:
     for words in ("%", "C++", "(and", "is_here", "100 %"):
-        assert found(scope, paper, words) == [3]
+        assert pages_with(scope, paper, words) == [3]
     for words in ("i%e", ".*", "\\", "[a-z]"):
-        assert found(scope, paper, words) == []
+        assert pages_with(scope, paper, words) == []
 
 
 @pytest.mark.parametrize("words", ["", "   ", '""', "\0", "\ud800"])

@@ -93,14 +93,14 @@ def test_what_is_too_large_empty_or_unknown_leaves_nothing_behind(
 
 def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: Collection) -> None:
     source = add(collection, PROSE)
-    told: list[tuple[str, int, int]] = []
+    steps: list[tuple[str, int, int]] = []
     ingest_pipeline.ingest(
-        source.pk, on_progress=lambda one: told.append((one.step, one.done, one.total))
+        source.pk, on_progress=lambda row: steps.append((row.step, row.done, row.total))
     )
     source.refresh_from_db()
     pages = list(Page.objects.filter(document=source.pk))
     assert (source.state, source.document.page_count) == (State.READY, len(pages))
-    assert ("reading pages", 20, len(pages)) in told
+    assert ("reading pages", 20, len(pages)) in steps
     text = chunking.text_of(source_blocks.read(source))
     assert text.split() == PROSE.decode().split()
     for page in pages:
@@ -111,14 +111,14 @@ def test_a_document_becomes_pages_whose_texts_are_the_sources_text(collection: C
 
 
 def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) -> None:
-    untold, told = (
+    untold, titled = (
         add(collection, SAMPLE.read_bytes(), "x.pdf"),
         add(collection, SAMPLE.read_bytes() + b"\n", "y.pdf", title="Mine"),
     )
-    for source in (untold, told):
+    for source in (untold, titled):
         document_storage.extract(source)
         source.refresh_from_db()
-    assert (untold.title, told.title) == ("Counting, Waiting, Keeping Time", "Mine")
+    assert (untold.title, titled.title) == ("Counting, Waiting, Keeping Time", "Mine")
     assert untold.author
     assert untold.document.outline
 
@@ -132,14 +132,15 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     starts = list(Page.objects.filter(document=source.pk).values_list("start", flat=True))
     Page.objects.filter(document=source.pk).delete()
     Document.objects.filter(pk=source.pk).update(read_by="")
-    asked: list[int] = []
+    first_pages: list[int] = []
     real = formats.FORMATS["text/plain"]
 
     def dying(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
-        asked.append(first)
+        first_pages.append(first)
         opened = real.read(path, most_pages=most_pages, first=first)
         return OpenDocument(
-            facts=opened.facts, pages=_until_killed(opened) if len(asked) == 1 else opened.pages
+            facts=opened.facts,
+            pages=_until_killed(opened) if len(first_pages) == 1 else opened.pages,
         )
 
     def _until_killed(opened: OpenDocument) -> Iterator[Any]:
@@ -152,11 +153,11 @@ def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     with pytest.raises(KeyboardInterrupt):
         document_storage.extract(source)
     document_storage.extract(source)
-    assert asked == [1, 1 + document_storage.PAGES_AT_ONCE]
+    assert first_pages == [1, 1 + document_storage.PAGES_AT_ONCE]
     assert texts(source) == whole
     assert list(Page.objects.filter(document=source.pk).values_list("start", flat=True)) == starts
     document_storage.extract(source)
-    assert len(asked) == 2  # nothing is left to be read
+    assert len(first_pages) == 2  # nothing is left to be read
 
 
 def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(
@@ -172,12 +173,12 @@ def test_what_is_read_after_a_kill_stands_under_the_heading_before_it(
     pages = [heading, *[prose] * 18, lambda canvas: None, prose, prose]
     source = add(collection, paper(tmp_path / "x.pdf", pages).read_bytes(), "x.pdf")
     document_storage.extract(source)
-    found = Page.objects.filter(document=source.pk)
-    whole = list(found.values_list("number", "start", "text", "blocks"))
-    found.filter(number__gt=20).delete()
+    stored = Page.objects.filter(document=source.pk)
+    whole = list(stored.values_list("number", "start", "text", "blocks"))
+    stored.filter(number__gt=20).delete()
     Document.objects.filter(pk=source.pk).update(read_by="")
     document_storage.extract(source)
-    assert list(found.values_list("number", "start", "text", "blocks")) == whole
+    assert list(stored.values_list("number", "start", "text", "blocks")) == whole
     assert whole[-1][3][0][2] == "On the ways of walruses"
     assert whole[19][2] == ""
 

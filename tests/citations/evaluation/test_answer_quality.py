@@ -26,25 +26,25 @@ def test_citations_are_compared_with_where_the_answer_is(
     discovery.adopt()
     for pk in Source.objects.values_list("pk", flat=True):
         ingest_pipeline.ingest(pk)
-    asked = [
+    questions = [
         question("What does backpropagation carry?", (0, 300)),
         question("What is pooling?", (0, 1)),
         question("Elsewhere", (0, 9), source="gone"),
     ]
-    told: list[tuple[int, int]] = []
-    found = answer_quality.appraise(
-        scope, asked, progress=lambda done, total: told.append((done, total))
+    reports: list[tuple[int, int]] = []
+    result = answer_quality.appraise(
+        scope, questions, progress=lambda done, total: reports.append((done, total))
     )
-    assert (found.questions, found.skipped, found.answered) == (2, 1, 2)
-    assert found.first_right == found.any_right == 0.5
-    assert sum(one.answers for one in found.reliability) == 2
-    assert found.as_json()["error"] == found.error
-    assert told == [(1, 2), (2, 2)]
+    assert (result.questions, result.skipped, result.answered) == (2, 1, 2)
+    assert result.first_right == result.any_right == 0.5
+    assert sum(band.answers for band in result.reliability) == 2
+    assert result.as_json()["error"] == result.error
+    assert reports == [(1, 2), (2, 2)]
 
 
 def test_nothing_asked_is_nothing_found(scope: Scope) -> None:
-    found = answer_quality.appraise(scope, [])
-    assert (found.questions, found.answered, found.first_right, found.reliability) == (
+    result = answer_quality.appraise(scope, [])
+    assert (result.questions, result.answered, result.first_right, result.reliability) == (
         0,
         0,
         0.0,

@@ -173,11 +173,11 @@ def test_a_place_without_times_answers_no_ranges():
 
 
 def test_scores_of_a_ranking():
-    found = score([False, True, False, True], 3)
+    scores = score([False, True, False, True], 3)
 
-    assert found.ndcg10 == pytest.approx((0.63093 + 0.43068) / (1 + 0.63093 + 0.5), abs=1e-4)
-    assert (found.hit1, found.hit5, found.mrr10) == (0.0, 1.0, 0.5)
-    assert found.recall5 == found.recall10 == pytest.approx(2 / 3)
+    assert scores.ndcg10 == pytest.approx((0.63093 + 0.43068) / (1 + 0.63093 + 0.5), abs=1e-4)
+    assert (scores.hit1, scores.hit5, scores.mrr10) == (0.0, 1.0, 0.5)
+    assert scores.recall5 == scores.recall10 == pytest.approx(2 / 3)
     assert score([True] * 3, 3) == Scores(1, 1, 1, 1, 1, 1)
     assert score([], 3) == Scores(0, 0, 0, 0, 0, 0)
     with pytest.raises(ValueError, match="nothing is relevant"):
@@ -232,12 +232,12 @@ def test_the_rule_and_the_scores_are_those_of_the_published_kit(evalkit, real_da
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 40))
 def test_scores_lie_between_none_and_all(relevances, more):
-    found = score(relevances, sum(relevances) + more)
+    scores = score(relevances, sum(relevances) + more)
 
-    assert all(0 <= value <= 1 for value in asdict(found).values())
-    assert found.recall5 <= found.recall10 < 1
-    assert found.hit1 <= found.mrr10 <= found.ndcg10 * 10
-    assert (found.mrr10 > 0) == any(relevances[:10])
+    assert all(0 <= value <= 1 for value in asdict(scores).values())
+    assert scores.recall5 <= scores.recall10 < 1
+    assert scores.hit1 <= scores.mrr10 <= scores.ndcg10 * 10
+    assert (scores.mrr10 > 0) == any(relevances[:10])
 
 
 def test_scores_agree_with_the_published_kit(evalkit):

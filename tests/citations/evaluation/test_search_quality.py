@@ -53,7 +53,7 @@ def lecture(collection: Collection) -> Source:
     )
 
 
-def asked(query: str, *ranges: tuple[float, float], source: str = "lec") -> Question:
+def make_question(query: str, *ranges: tuple[float, float], source: str = "lec") -> Question:
     return Question(query=query, answers=(Gold(query=query, source=source, ranges=ranges),))
 
 
@@ -65,11 +65,15 @@ def test_an_answer_found_first_scores_one_and_one_found_second_less(
     scope: Scope, lecture: Source
 ) -> None:
     first = lexical(
-        search_quality.evaluate(scope, [asked("entropy", (10, 20))], modes=[Approach.LEXICAL])
+        search_quality.evaluate(
+            scope, [make_question("entropy", (10, 20))], modes=[Approach.LEXICAL]
+        )
     )
     assert (first.scores.ndcg10, first.scores.hit1, first.scores.mrr10) == (1, 1, 1)
     second = lexical(
-        search_quality.evaluate(scope, [asked("entropy", (30, 40))], modes=[Approach.LEXICAL])
+        search_quality.evaluate(
+            scope, [make_question("entropy", (30, 40))], modes=[Approach.LEXICAL]
+        )
     )
     assert second.scores.ndcg10 == pytest.approx(0.6309, abs=1e-4)
     assert (second.scores.hit1, second.scores.hit5, second.scores.mrr10) == (0, 1, 0.5)
@@ -79,7 +83,9 @@ def test_all_chunks_that_answer_count_for_recall_found_or_not(
     scope: Scope, lecture: Source
 ) -> None:
     row = lexical(
-        search_quality.evaluate(scope, [asked("entropy", (10, 50))], modes=[Approach.LEXICAL])
+        search_quality.evaluate(
+            scope, [make_question("entropy", (10, 50))], modes=[Approach.LEXICAL]
+        )
     )
     assert row.scores.recall10 == pytest.approx(2 / 4)
 
@@ -90,14 +96,14 @@ def test_questions_without_an_answer_here_are_skipped_and_counted(
     report = search_quality.evaluate(
         scope,
         [
-            asked("entropy", (10, 20)),
-            asked("entropy", (900, 910)),
-            asked("x", (0, 5), source="elsewhere"),
+            make_question("entropy", (10, 20)),
+            make_question("entropy", (900, 910)),
+            make_question("x", (0, 5), source="elsewhere"),
         ],
     )
     assert (report.questions, report.skipped) == (1, 2)
     with pytest.raises(InvalidGold, match="No question"):
-        search_quality.evaluate(NOTHING, [asked("entropy", (10, 20))])
+        search_quality.evaluate(NOTHING, [make_question("entropy", (10, 20))])
     with pytest.raises(InvalidGold, match="No question"):
         search_quality.evaluate(scope, [])
 
@@ -110,7 +116,9 @@ def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(
 ) -> None:
     row = lexical(
         search_quality.evaluate(
-            scope, [asked(query, (10, 20)), asked("entropy", (10, 20))], modes=[Approach.LEXICAL]
+            scope,
+            [make_question(query, (10, 20)), make_question("entropy", (10, 20))],
+            modes=[Approach.LEXICAL],
         )
     )
     assert row.scores.hit1 == pytest.approx((score + 1) / 2)
@@ -119,7 +127,7 @@ def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(
 def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
     scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    questions = [asked("entropy", (10, 20))]
+    questions = [make_question("entropy", (10, 20))]
     assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["lexical"]
     embed_all()
     assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == [
@@ -164,7 +172,7 @@ def test_an_answer_in_another_video_at_the_same_time_is_none(
         make_video(collection, key="other"),
         texts=["filler", "entropy entropy entropy entropy again"],
     )
-    row = lexical(search_quality.evaluate(scope, [asked("entropy", (10, 20))]))
+    row = lexical(search_quality.evaluate(scope, [make_question("entropy", (10, 20))]))
     assert row.scores.hit1 == 0
     assert row.scores.hit5 == 1
 
@@ -173,7 +181,9 @@ def test_a_filter_narrows_what_is_searched_and_what_counts(
     scope: Scope, collection: Collection, lecture: Source
 ) -> None:
     with pytest.raises(InvalidGold):
-        search_quality.evaluate(scope, [asked("entropy", (10, 20))], filter=Filter(kinds=("pdf",)))
+        search_quality.evaluate(
+            scope, [make_question("entropy", (10, 20))], filter=Filter(kinds=("pdf",))
+        )
 
 
 def test_gold_lines_become_questions() -> None:
@@ -248,7 +258,7 @@ def report(**scores: list[float]) -> QualityReport:
 
 
 def test_a_report_survives_being_kept(scope: Scope, lecture: Source) -> None:
-    made = search_quality.evaluate(scope, [asked("entropy", (10, 20))])
+    made = search_quality.evaluate(scope, [make_question("entropy", (10, 20))])
     assert search_quality.from_json(json.dumps(made.as_json())) == made
 
 

@@ -25,7 +25,7 @@ def names_of(text: str) -> list[str]:
 
 def numbers_of(text: str) -> list[str]:
     own = read(text)
-    return [each.text for each in named.numbers(own.statements, own.counts, stop_words("en"))]
+    return [number.text for number in named.numbers(own.statements, own.counts, stop_words("en"))]
 
 
 def test_repeated_words_with_capitals_within_sentences_are_names() -> None:

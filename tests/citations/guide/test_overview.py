@@ -24,14 +24,14 @@ def chosen(title: str, text: str = TEXT) -> list[str]:
     read = statements.read(text, stops=stops, function_words=words)
     picked = overview.choose(
         read.statements,
-        summaries={each.span for each in read.statements},
+        summaries={statement.span for statement in read.statements},
         title=words_of(title, stops),
         definitions=[definition_of(title)],
         counts=read.counts,
         length=len(text),
         function_words=words,
     )
-    return [each.text for each in picked]
+    return [statement.text for statement in picked]
 
 
 def test_sentences_that_stand_alone_are_chosen_in_their_order() -> None:

@@ -19,12 +19,16 @@ def candidates(text: str = TEXT) -> list[QuestionCandidate]:
 
 
 def test_a_question_of_the_text_is_kept_if_it_can_be_understood_alone() -> None:
-    assert [each.text for each in candidates()] == ["How does the dough rise without yeast?"]
+    assert [candidate.text for candidate in candidates()] == [
+        "How does the dough rise without yeast?"
+    ]
 
 
 def test_a_question_that_somebody_is_said_to_ask_loses_its_quotation_marks() -> None:
     text = TEXT.replace("yeast?", "yeast?”", 1)
-    assert [each.text for each in candidates(text)] == ["How does the dough rise without yeast?"]
+    assert [candidate.text for candidate in candidates(text)] == [
+        "How does the dough rise without yeast?"
+    ]
 
 
 def test_an_answer_says_something_after_its_question() -> None:

@@ -125,8 +125,8 @@ def test_a_source_without_chunks_has_no_guide_to_make(talk: Source) -> None:
 def test_questions_are_suggested_from_what_may_be_read(talk: Source, scope: Scope) -> None:
     guide_storage.make(talk)
     offered = guide_storage.suggested(scope)
-    assert {each.source for each in offered} == {talk.uuid}
-    assert SAID[4] in [each.question for each in offered]
+    assert {question.source for question in offered} == {talk.uuid}
+    assert SAID[4] in [question.question for question in offered]
     assert guide_storage.suggested(Scope()) == []
 
 

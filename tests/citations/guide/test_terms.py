@@ -82,13 +82,13 @@ def test_a_german_definition_is_asked_for_in_german() -> None:
 
 def test_terms_are_parts_of_headings_and_phrases_that_the_text_repeats() -> None:
     text = "Sourdough rises. A sourdough starter needs flour. The sourdough is sour. Salt helps."
-    found = terms.candidates(
+    candidates = terms.candidates(
         text,
         headings=["2.1 Sourdough and salt", "Introduction"],
         phrases=["sourdough starter", "x_0"],
         stops=stop_words("en"),
     )
-    assert [term.text for term in found] == ["sourdough"]
+    assert [term.text for term in candidates] == ["sourdough"]
 
 
 def test_a_term_first_occurs_where_it_is_a_whole_word() -> None:

@@ -160,7 +160,7 @@ def test_what_another_thread_works_on_is_not_next(collection: Collection) -> Non
         assert lanes.next_short() == second
         with second.hold():
             assert lanes.next_short() is None
-            assert sorted(locks.held(Source.LOCK)) == [first.pk, second.pk]
+            assert sorted(locks.held_keys(Source.LOCK)) == [first.pk, second.pk]
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_a_source_gives_way_to_much_shorter_ones(
     with source.hold():
         for title, length in (("note", NOTE), ("lecture", LECTURE), ("book", BOOK)):
             (waiting,) = add(other, title, size=length)
-            found = lanes.next_beside(source)
-            assert (found == waiting) == (title in next_titles), title
+            next_source = lanes.next_beside(source)
+            assert (next_source == waiting) == (title in next_titles), title
             waiting.reach(State.READY)
 
 

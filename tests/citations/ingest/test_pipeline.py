@@ -158,18 +158,18 @@ def test_progress_is_told_and_others_have_their_turn_between_batches(
     monkeypatch.setattr(vector_store, "BATCH", 4)
     make_video(collection)
     (source,) = discovery.adopt()
-    told: list[tuple[str, int]] = []
+    steps: list[tuple[str, int]] = []
     turns: list[int] = []
     ingest_pipeline.ingest(
         source.pk,
-        on_progress=lambda one: told.append((one.step, one.done)),
+        on_progress=lambda row: steps.append((row.step, row.done)),
         meanwhile=lambda: turns.append(1),
     )
-    assert [done for step, done in told if step == "embedding"] == sorted(
-        {done for step, done in told if step == "embedding"}
+    assert [done for step, done in steps if step == "embedding"] == sorted(
+        {done for step, done in steps if step == "embedding"}
     )
     assert len(turns) > Chunk.objects.count() // 4
-    assert told[-1] == ("", 0)
+    assert steps[-1] == ("", 0)
 
 
 # Again
@@ -266,7 +266,7 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
     }
     Transcript.objects.create(video=video, language="en", origin="auto", **values)
     discovery.adopt()
-    assert {(one.language, one.transcript.origin) for one in Source.objects.all()} == {
+    assert {(source.language, source.transcript.origin) for source in Source.objects.all()} == {
         ("en", "upload"),
         ("de", "upload"),
     }
@@ -277,7 +277,7 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
         origin="manual",
         **values | {"cues": [[0, 1000, "written by hand"]], "digest": "h"},
     )
-    assert [one.pk for one in discovery.adopt()] == [english.pk]
+    assert [source.pk for source in discovery.adopt()] == [english.pk]
     assert ingest(english).transcript.origin == "manual"
     assert [chunk.text for chunk in english.chunks.all()] == ["written by hand"]
 
@@ -525,11 +525,11 @@ def test_contexts_of_what_stays_are_kept_and_only_new_ones_asked_for(
 def test_a_language_model_that_fails_leaves_the_source_found(
     collection: Collection, scope: Scope, llm: FakeLlm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[int] = []
+    calls: list[int] = []
 
     def answer(prompt: Any) -> str:
-        asked.append(1)
-        if len(asked) > 3:
+        calls.append(1)
+        if len(calls) > 3:
             raise ModelRefused("No credit is left.")
         return "About walruses."
 
@@ -579,7 +579,7 @@ def test_what_nothing_finds_yet_comes_before_contexts(collection: Collection, ll
     Source.objects.filter(pk=source.pk).update(contexts_digest="")
     make_video(collection, key="new")
     discovery.adopt()
-    assert [one.state for one in lanes.waiting()] == [State.PENDING, State.READY]
+    assert [source.state for source in lanes.waiting()] == [State.PENDING, State.READY]
 
 
 @pytest.mark.django_db(transaction=True)

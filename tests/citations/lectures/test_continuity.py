@@ -62,11 +62,11 @@ def test_what_was_cited_longer_ago_counts_less_and_the_nearest_counts(
 
 
 def test_nearness_lifts_a_passage_over_the_floor_and_its_parts_add_up() -> None:
-    found = continuity.preferred(UNLIKELY, 1.0, model=MINILM)
-    assert found.is_likely
-    assert found.likelihood == pytest.approx(0.931, abs=1e-3)  # 3 more in log-odds
-    assert found.order == pytest.approx(0.731, abs=1e-3)  # the logistic function of 1
-    assert found.sum == pytest.approx(1.0)
+    preference = continuity.preferred(UNLIKELY, 1.0, model=MINILM)
+    assert preference.is_likely
+    assert preference.likelihood == pytest.approx(0.931, abs=1e-3)  # 3 more in log-odds
+    assert preference.order == pytest.approx(0.731, abs=1e-3)  # the logistic function of 1
+    assert preference.sum == pytest.approx(1.0)
     assert not continuity.preferred(UNLIKELY, 0.0, model=MINILM).is_likely
 
 
@@ -76,10 +76,10 @@ def test_what_is_about_something_else_stays_below_the_floor() -> None:
 
 
 def test_a_likelihood_that_is_not_known_stays_so() -> None:
-    found = continuity.preferred(
+    preference = continuity.preferred(
         replace(UNLIKELY, likelihood=None, is_likely=True), 1.0, model=MINILM
     )
-    assert (found.likelihood, found.is_likely) == (None, True)
+    assert (preference.likelihood, preference.is_likely) == (None, True)
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def cite(lecture: LectureSession, *texts: str, first: int = 0) -> list[str]:
         Window.objects.create(session=lecture, index=index, text=text)
         for index, text in enumerate(texts, start=first)
     ]
-    found = lecture_pipeline.cite(made)
-    return [window.citations[0].source.title for window in found if window.citations]
+    cited = lecture_pipeline.cite(made)
+    return [window.citations[0].source.title for window in cited if window.citations]
 
 
 def test_of_two_equal_passages_the_one_beside_what_was_just_cited_is_cited_first(

@@ -26,7 +26,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "CHECK_SECONDS", 0.01)
 
 
-def told(session: LectureSession, *words: str) -> None:
+def add_events(session: LectureSession, *words: str) -> None:
     events.publish(session, [("segment", {"text": word}) for word in words])
 
 
@@ -44,7 +44,7 @@ def all_of(session: LectureSession, after: int = 0) -> list[int]:
     """Watch until the end; return the numbers."""
 
     async def collect() -> list[int]:
-        return [one.number async for batch in watch(session, after) for one in batch]
+        return [event.number async for batch in watch(session, after) for event in batch]
 
     return async_to_sync(collect)()
 
@@ -53,17 +53,17 @@ def all_of(session: LectureSession, after: int = 0) -> list[int]:
 def test_what_was_missed_comes_first_and_then_what_happens_each_thing_once(
     session: LectureSession,
 ) -> None:
-    told(session, "a", "b", "c")
+    add_events(session, "a", "b", "c")
     session.refresh_from_db()
 
     async def follow() -> list[int]:
         seen: list[int] = []
         async for batch in watch(session, 1):
-            seen += [one.number for one in batch]
+            seen += [event.number for event in batch]
             if 3 in seen and 4 not in seen:
-                await sync_to_async(told)(session, "d")
+                await sync_to_async(add_events)(session, "d")
             elif 4 in seen:
-                await sync_to_async(told)(session, "e")
+                await sync_to_async(add_events)(session, "e")
                 await sync_to_async(finish)(session)
         return seen
 
@@ -75,7 +75,7 @@ def test_more_than_is_read_at_once_is_told_whole(
 ) -> None:
     monkeypatch.setattr(events, "AT_ONCE", 2)
     monkeypatch.setattr(events.after, "__kwdefaults__", {"limit": 2})
-    told(session, *"abcde")
+    add_events(session, *"abcde")
     finish(session)
     assert all_of(session) == [1, 2, 3, 4, 5]
 
@@ -84,19 +84,19 @@ def test_more_than_is_read_at_once_is_told_whole(
 def test_a_number_that_is_yet_to_come_does_not_hide_what_happens_next(
     session: LectureSession,
 ) -> None:
-    told(session, "a")
+    add_events(session, "a")
     session.refresh_from_db()
 
     async def follow() -> int:
         stream = watch(session, 900)
-        await sync_to_async(told)(session, "b")
+        await sync_to_async(add_events)(session, "b")
         return int((await anext(stream))[0].number)
 
     assert async_to_sync(follow)() == 2
 
 
 def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: LectureSession) -> None:
-    told(session, "a")
+    add_events(session, "a")
     session.refresh_from_db()
     assert not event_stream.is_over(session, 1)
     finish(session)
@@ -107,18 +107,20 @@ def test_a_lecture_is_over_when_it_has_ended_and_no_window_waits(session: Lectur
     assert event_stream.is_over(session, 1)
     assert not event_stream.is_over(session, 0)
     assert all_of(session, 1) == []
-    told(session, "b")  # the last window was cited since the session was read
+    add_events(session, "b")  # the last window was cited since the session was read
     assert not event_stream.is_over(session, 1)
 
 
 @pytest.mark.usefixtures("quick")
 def test_whoever_may_no_longer_read_is_told_nothing_more(session: LectureSession) -> None:
-    told(session, "a")
+    add_events(session, "a")
     answers = iter([True, False])
 
     async def follow() -> list[int]:
         return [
-            one.number async for batch in watch(session, 0, lambda: next(answers)) for one in batch
+            event.number
+            async for batch in watch(session, 0, lambda: next(answers))
+            for event in batch
         ]
 
     assert async_to_sync(follow)() == [1]
@@ -152,7 +154,7 @@ def test_silence_is_broken_now_and_then(
 def test_a_database_that_is_away_for_a_moment_does_not_end_the_stream(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told(session, "a")
+    add_events(session, "a")
     finish(session)
     real, tries = events.after, iter([True])
 

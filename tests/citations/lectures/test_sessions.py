@@ -66,8 +66,8 @@ def lecture(scope: Scope, collection: Collection) -> LectureSession:
 
 def kinds(session: LectureSession) -> list[str]:
     happened = list(LectureEvent.objects.filter(session=session).order_by("number"))
-    assert [one.number for one in happened] == list(range(1, len(happened) + 1))
-    return [one.kind for one in happened]
+    assert [event.number for event in happened] == list(range(1, len(happened) + 1))
+    return [event.kind for event in happened]
 
 
 def words_of(windows: list[Window]) -> list[str]:
@@ -130,8 +130,8 @@ def test_a_recording_that_is_not_visible_cannot_be_replayed(
 def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
     assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
     assert [
-        one.title
-        for one in lecture_sessions.list_sessions(
+        session.title
+        for session in lecture_sessions.list_sessions(
             scope, words="netw", collection="lectures"
         ).sessions
     ] == ["Networks"]
@@ -149,7 +149,7 @@ def test_the_list_goes_on_from_page_to_page(scope: Scope, collection: Collection
         lecture_sessions.start(scope, None, title=f"Lecture {number}", collection=collection)
     first = lecture_sessions.list_sessions(scope, limit=2)
     rest = lecture_sessions.list_sessions(scope, limit=2, offset=first.next or 0)
-    assert [one.title for one in (*first.sessions, *rest.sessions)] == [
+    assert [session.title for session in (*first.sessions, *rest.sessions)] == [
         "Lecture 2",
         "Lecture 1",
         "Lecture 0",
@@ -195,25 +195,25 @@ def test_a_deletion_waits_for_citations_that_are_being_stored(
 
 
 def test_segments_become_windows_that_share_a_sentence(lecture: LectureSession) -> None:
-    made = speech.push(lecture, spoken(9)) + speech.end(lecture)
-    assert [one.index for one in made] == list(range(len(made)))
-    assert all(one.outcome == WindowOutcome.WAITING for one in Window.objects.all())
-    assert len(made) >= 3
-    for before, after in pairwise(words_of(made)):
+    new_windows = speech.push(lecture, spoken(9)) + speech.end(lecture)
+    assert [window.index for window in new_windows] == list(range(len(new_windows)))
+    assert all(window.outcome == WindowOutcome.WAITING for window in Window.objects.all())
+    assert len(new_windows) >= 3
+    for before, after in pairwise(words_of(new_windows)):
         shared = before.rpartition(". ")[2]
         assert after.startswith(shared)
-    said = " ".join(words_of(made))
+    said = " ".join(words_of(new_windows))
     assert all(SENTENCE.format(n) in said for n in range(9))
-    assert (made[0].first, made[0].start) == (0, 0)
+    assert (new_windows[0].first, new_windows[0].start) == (0, 0)
 
 
 def test_what_is_said_is_told_in_order(lecture: LectureSession) -> None:
     speech.push(lecture, spoken(6))
     speech.end(lecture)
-    told = kinds(lecture)
-    assert told[:6] == ["segment"] * 6
-    assert set(told[6:-1]) == {"window"}
-    assert told[-1] == "ended"
+    names = kinds(lecture)
+    assert names[:6] == ["segment"] * 6
+    assert set(names[6:-1]) == {"window"}
+    assert names[-1] == "ended"
     first = LectureEvent.objects.filter(kind="segment").earliest("number")
     assert first.data == {"number": 0, "text": SENTENCE.format(0), "start": 0, "end": 5_000}
     window = LectureEvent.objects.filter(kind="window").earliest("number")
@@ -242,8 +242,10 @@ def test_segments_out_of_order_make_the_windows_that_they_make_in_order(
     for order in ([0, 1, 2, 3, 4, 5, 6, 7], [0, 2, 1, 4, 3, 5, 7, 6]):
         session = lecture_sessions.start(scope, None, collection=collection)
         said = spoken(8)
-        made = [window for number in order for window in speech.push(session, [said[number]])]
-        results.append(words_of(made + speech.end(session)))
+        new_windows = [
+            window for number in order for window in speech.push(session, [said[number]])
+        ]
+        results.append(words_of(new_windows + speech.end(session)))
     assert results[0] == results[1]
 
 
@@ -368,10 +370,10 @@ def test_a_replay_ends_with_its_recording_and_makes_the_windows_that_the_speech_
 def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(
     replay: LectureSession,
 ) -> None:
-    made = speech.advance(replay, 15_000)
-    made += speech.say(replay, "Somebody asks a question.\nSomebody answers it.")
+    new_windows = speech.advance(replay, 15_000)
+    new_windows += speech.say(replay, "Somebody asks a question.\nSomebody answers it.")
     speech.push(replay, [Utterance(9, "")])
-    made += speech.say(replay, "Somebody laughs.") + speech.advance(replay, 60_000)
+    new_windows += speech.say(replay, "Somebody laughs.") + speech.advance(replay, 60_000)
     cues = [" ".join(cue.text.split()) for cue in make_cues(12)]
     spoken_ = list(Segment.objects.order_by("number").values_list("text", flat=True))
     assert spoken_ == [
@@ -381,7 +383,7 @@ def test_what_is_pasted_into_a_replay_takes_no_word_from_the_recording(
         "Somebody laughs.",
         *cues[3:],
     ]
-    assert all(any(sentence in window.text for window in made) for sentence in spoken_)
+    assert all(any(sentence in window.text for window in new_windows) for sentence in spoken_)
 
 
 def test_a_replay_at_once_says_everything(replay: LectureSession) -> None:
@@ -519,15 +521,20 @@ def test_statistics_tell_shares_and_times_by_session_and_in_all(
         Window.objects.create(session=lecture, index=index, text="a", outcome=outcome, **about)
     other = lecture_sessions.start(scope, None, collection=collection)
     Window.objects.create(session=other, index=0, text="a", outcome=WindowOutcome.CITED)
-    found = lecture_report.statistics(lecture)
-    assert (found.windows, found.waiting, found.citations) == (7, 1, 0)
-    assert (found.cited, found.off_topic, found.too_far, found.too_weak) == (0.4, 0.2, 0.2, 0.2)
-    [search] = found.stages
+    figures = lecture_report.statistics(lecture)
+    assert (figures.windows, figures.waiting, figures.citations) == (7, 1, 0)
+    assert (figures.cited, figures.off_topic, figures.too_far, figures.too_weak) == (
+        0.4,
+        0.2,
+        0.2,
+        0.2,
+    )
+    [search] = figures.stages
     assert (search.name, search.p50, search.count) == ("search", 7.0, 6)
     assert 11 < search.p95 <= 12
-    assert found.total is not None
-    assert found.total.p50 == 10.0
-    assert found.notes == {"Ordered by similarity.": 6}
+    assert figures.total is not None
+    assert figures.total.p50 == 10.0
+    assert figures.notes == {"Ordered by similarity.": 6}
     assert lecture_report.statistics().windows == 8
     assert (
         lecture_report.statistics(lecture_sessions.start(scope, None, collection=collection)).cited

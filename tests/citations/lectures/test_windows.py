@@ -105,7 +105,9 @@ def test_order_and_repetition_of_what_is_sent_change_no_word_of_what_was_said(te
 
     windows = talk(sent, size=data.draw(st.integers(1, 5)))
 
-    assert sorted(said(windows)) == sorted(word for one in utterances for word in one.text.split())
+    assert sorted(said(windows)) == sorted(
+        word for utterance in utterances for word in utterance.text.split()
+    )
 
 
 def test_what_comes_out_of_order_within_reach_gives_the_same_windows():
@@ -207,7 +209,7 @@ def test_what_is_late_stands_at_the_earliest_place_that_is_still_open():
     windows += more + flush(buffer)[1]
 
     assert said(windows).count("number2") == 1
-    assert len(said(windows)) == sum(len(one.text.split()) for one in utterances)
+    assert len(said(windows)) == sum(len(utterance.text.split()) for utterance in utterances)
 
 
 def test_a_window_says_who_began_and_ended_it_and_when():
@@ -221,9 +223,9 @@ def test_a_window_says_who_began_and_ended_it_and_when():
     assert window.start == 10_000
     assert window.end is not None
     assert 30_000 < window.end < 40_000
-    assert talk([replace(one, start=None, end=None) for one in utterances])[0] == replace(
-        window, start=None, end=None
-    )
+    assert talk([replace(utterance, start=None, end=None) for utterance in utterances])[
+        0
+    ] == replace(window, start=None, end=None)
 
 
 def test_after_a_flush_speech_goes_on_with_the_shared_sentence():

@@ -111,7 +111,7 @@ def cite(session: LectureSession, text: str = SAID) -> StoredWindow:
 
 
 def quotes(cited: StoredWindow) -> list[str]:
-    return [one.quote for one in cited.citations]
+    return [citation.quote for citation in cited.citations]
 
 
 class Judge:
@@ -148,7 +148,9 @@ def test_the_nearest_passages_are_cited_best_first(
     cited = cite(lecture)
     assert cited.window.outcome == WindowOutcome.CITED
     assert quotes(cited)[0] == PASSAGES[0]
-    assert [one.rank for one in cited.citations] == list(range(1, len(cited.citations) + 1))
+    assert [citation.rank for citation in cited.citations] == list(
+        range(1, len(cited.citations) + 1)
+    )
     assert len(cited.citations) <= lecture_pipeline.CITED
     scores = [citation.relevance_score or 0 for citation in cited.citations]
     assert scores == sorted(scores, reverse=True)
@@ -176,28 +178,31 @@ def test_a_citation_is_anchored_to_the_text_that_it_quotes(
     Source.objects.filter(pk=source.pk).update(digest="abc")
     Chunk.objects.filter(source=source, ordinal=0).update(page=7, last_page=8, heading="Second law")
     embed(source)
-    one = cite(lecture).citations[0]
-    one.refresh_from_db()
-    assert (one.source, one.digest, one.quote, one.section_heading) == (
+    citation = cite(lecture).citations[0]
+    citation.refresh_from_db()
+    assert (citation.source, citation.digest, citation.quote, citation.section_heading) == (
         source,
         "abc",
         PASSAGES[0],
         "Second law",
     )
-    assert (one.page, one.last_page, one.start, one.end) == (7, 8, None, None)
-    assert one.chunk == Chunk.objects.get(source=source, ordinal=0)
-    assert (one.span_start, one.span_end) == (one.chunk.span_start, one.chunk.span_end)
+    assert (citation.page, citation.last_page, citation.start, citation.end) == (7, 8, None, None)
+    assert citation.chunk == Chunk.objects.get(source=source, ordinal=0)
+    assert (citation.span_start, citation.span_end) == (
+        citation.chunk.span_start,
+        citation.chunk.span_end,
+    )
 
 
 def test_what_is_cited_is_told_with_what_became_of_the_window(
     lecture: LectureSession, textbook: Source
 ) -> None:
     cited = cite(lecture)
-    [told] = events.after(lecture, 0)
-    assert told.kind == "citations"
-    assert told.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
-    assert (told.data["window_index"], told.data["outcome"]) == (0, "cited")
-    first = told.data["citations"][0]
+    [event] = events.after(lecture, 0)
+    assert event.kind == "citations"
+    assert event.data.keys() == {"window_index", "outcome", "note", "milliseconds", "citations"}
+    assert (event.data["window_index"], event.data["outcome"]) == (0, "cited")
+    first = event.data["citations"][0]
     assert first == sessions.event_data(cited.citations[0])
     assert (first["id"], first["document_id"], first["document_name"]) == (
         str(cited.citations[0].uuid),
@@ -207,15 +212,15 @@ def test_what_is_cited_is_told_with_what_became_of_the_window(
 
 
 def test_every_stage_is_timed(lecture: LectureSession, textbook: Source) -> None:
-    done = Window.objects.get(pk=cite(lecture).window.pk)
-    assert set(done.stages) >= set(lecture_pipeline.STAGES) - {"gate"}
-    assert all(milliseconds >= 0 for milliseconds in done.stages.values())
-    assert done.milliseconds is not None
+    window = Window.objects.get(pk=cite(lecture).window.pk)
+    assert set(window.stages) >= set(lecture_pipeline.STAGES) - {"gate"}
+    assert all(milliseconds >= 0 for milliseconds in window.stages.values())
+    assert window.milliseconds is not None
     assert (
-        done.milliseconds
-        >= sum(spent for stage, spent in done.stages.items() if stage != "keywords") - 1
+        window.milliseconds
+        >= sum(spent for stage, spent in window.stages.items() if stage != "keywords") - 1
     )  # which are found afterwards
-    assert done.finished_at is not None
+    assert window.finished_at is not None
 
 
 def test_keywords_come_from_the_window(lecture: LectureSession, textbook: Source) -> None:
@@ -240,9 +245,9 @@ def test_what_is_looked_for_has_less_than_two_hundred_tokens_and_all_keywords() 
 def test_a_window_can_be_looked_for_with_its_keywords(
     lecture: LectureSession, textbook: Source
 ) -> None:
-    found = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
-    model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, found.window.keywords)
-    assert found.citations[0].relevance_score == pytest.approx(
+    cited = lecture_pipeline.cite([window(lecture)], form=WindowQueryForm.ENRICHED)[0]
+    model, query = HashEmbedder(), lecture_pipeline.enriched(SAID, cited.window.keywords)
+    assert cited.citations[0].relevance_score == pytest.approx(
         float(model.embed_query(query) @ model.embed_query(PASSAGES[0])), abs=1e-3
     )
 
@@ -259,8 +264,8 @@ def test_windows_that_come_together_are_cited_together_as_alone(
         lecture_pipeline.cite([window(lecture, text)], form=WindowQueryForm.ENRICHED)[0]
         for text in texts
     ]
-    assert [quotes(one) for one in together] == [quotes(one) for one in alone]
-    assert [one.window.index for one in together] == [0, 1, 2]
+    assert [quotes(result) for result in together] == [quotes(result) for result in alone]
+    assert [result.window.index for result in together] == [0, 1, 2]
 
 
 def test_the_minute_of_another_video_is_cited_but_never_the_one_that_is_replayed(
@@ -282,9 +287,9 @@ def test_only_the_sources_that_a_lecture_names_are_cited(
     hidden = make_document(Collection.objects.create(name="Other", slug="other"), PASSAGES)
     embed(other, hidden)
     named = sessions.start(scope, None, collection=collection, sources=[str(other.uuid)])
-    assert {one.source for one in cite(named).citations} == {other}
+    assert {citation.source for citation in cite(named).citations} == {other}
     everything = sessions.start(scope, None, collection=collection)
-    assert {one.source for one in cite(everything).citations} <= {other, textbook}
+    assert {citation.source for citation in cite(everything).citations} <= {other, textbook}
 
 
 @pytest.mark.parametrize(
@@ -332,8 +337,8 @@ def test_what_is_decided_early_is_still_told_in_order(
 ) -> None:
     monkeypatch.setattr(registry, "gate", Gatekeeper)
     lecture_pipeline.cite([window(lecture, text) for text in (ASIDE, SAID, ASIDE, SAID, ASIDE)])
-    assert [one.data["window_index"] for one in events.after(lecture, 0)] == [0, 1, 2, 3, 4]
-    outcomes = [one.data["outcome"] for one in events.after(lecture, 0)]
+    assert [event.data["window_index"] for event in events.after(lecture, 0)] == [0, 1, 2, 3, 4]
+    outcomes = [event.data["outcome"] for event in events.after(lecture, 0)]
     assert outcomes == ["off_topic", "cited", "off_topic", "cited", "off_topic"]
 
 
@@ -363,7 +368,7 @@ def test_the_cross_encoder_orders_and_leaves_out(
     )
     cited = cite(lecture)
     assert quotes(cited) == [PASSAGES[1], PASSAGES[0]]
-    assert [one.relevance_score for one in cited.citations] == [0.9, 0.6]
+    assert [citation.relevance_score for citation in cited.citations] == [0.9, 0.6]
     assert cited.window.note == ""
 
 
@@ -377,10 +382,10 @@ def test_a_real_cross_encoder_is_used_where_one_is_here(
     registry.reset()
     cited = cite(lecture)
     assert cited.window.note == ""
-    found = registry.live_reranker()
-    assert found is not None
-    assert [one.relevance_score for one in cited.citations] == pytest.approx(
-        sorted(found.score(SAID, list(PASSAGES)), reverse=True)[:3]
+    reranker = registry.live_reranker()
+    assert reranker is not None
+    assert [citation.relevance_score for citation in cited.citations] == pytest.approx(
+        sorted(reranker.score(SAID, list(PASSAGES)), reverse=True)[:3]
     )
 
 
@@ -500,7 +505,9 @@ def test_when_the_database_goes_away_the_answer_is_empty_and_the_window_waits(
     assert "Database unavailable" in caplog.text
     waiting.refresh_from_db()
     assert waiting.outcome == WindowOutcome.WAITING
-    assert [one.window.outcome for one in lecture_pipeline.cite([waiting])] == [WindowOutcome.CITED]
+    assert [cited.window.outcome for cited in lecture_pipeline.cite([waiting])] == [
+        WindowOutcome.CITED
+    ]
 
 
 @pytest.mark.usefixtures("looked_for_apart")
@@ -634,7 +641,9 @@ def test_a_chunk_that_is_gone_when_it_is_cited_leaves_its_quote(
     cited = cite(lecture)
     assert cited.window.outcome == WindowOutcome.CITED
     assert quotes(cited)[0] == PASSAGES[0]
-    assert {(one.chunk_id, one.digest) for one in Citation.objects.all()} == {(None, "before")}
+    assert {(citation.chunk_id, citation.digest) for citation in Citation.objects.all()} == {
+        (None, "before")
+    }
 
 
 def test_a_chunk_that_goes_later_leaves_the_citation(
@@ -674,7 +683,9 @@ def test_a_window_that_somebody_else_has_cited_meanwhile_stays_as_it_is(
         for _ in range(1)
     ]
     again = lecture_pipeline.cite([waiting])
-    assert [one.uuid for one in again[0].citations] == [one.uuid for one in twice[0][0].citations]
+    assert [citation.uuid for citation in again[0].citations] == [
+        citation.uuid for citation in twice[0][0].citations
+    ]
     assert len(events.after(lecture, 0)) == 1
 
 
@@ -697,14 +708,16 @@ def test_a_question_is_answered_and_stored(
     assert answer.keywords
     assert answer.milliseconds >= 0
     assert Window.objects.get().text == SAID
-    assert [one.kind for one in events.after(lecture, 0)] == ["window", "citations"]
+    assert [event.kind for event in events.after(lecture, 0)] == ["window", "citations"]
 
 
 def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(
     scope: Scope, lecture: LectureSession, textbook: Source
 ) -> None:
     first, again = (lecture_worker.query(scope, lecture, SAID, 0) for _ in range(2))
-    assert [one.uuid for one in first.citations] == [one.uuid for one in again.citations]
+    assert [citation.uuid for citation in first.citations] == [
+        citation.uuid for citation in again.citations
+    ]
     assert (first.keywords, first.note, first.outcome) == (
         again.keywords,
         again.note,
@@ -712,8 +725,10 @@ def test_the_same_question_gets_the_same_answer_and_another_text_is_refused(
     )
     with pytest.raises(WindowTaken, match="Window 0"):
         lecture_worker.query(scope, lecture, ASIDE, 0)
-    made = speech.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(6)])
-    assert [one.index for one in made] == list(range(1, len(made) + 1))
+    new_windows = speech.push(
+        lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(6)]
+    )
+    assert [window.index for window in new_windows] == list(range(1, len(new_windows) + 1))
 
 
 def test_questions_that_cannot_be_are_refused(scope: Scope, lecture: LectureSession) -> None:
@@ -743,13 +758,19 @@ def test_what_waits_is_cited_by_the_threads_of_the_process(
     textbook: Source,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = speech.push(lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(30)])
+    new_windows = speech.push(
+        lecture, [Utterance(n, f"{SAID} This is number {n}.") for n in range(30)]
+    )
     began = time.monotonic()
-    lecture_worker.submit([one.pk for one in made])
+    lecture_worker.submit([window.pk for window in new_windows])
     assert time.monotonic() - began < 1
     _wait_until(lambda: not Window.objects.filter(outcome=WindowOutcome.WAITING).exists())
-    told = [one.data["window_index"] for one in events.after(lecture, 0) if one.kind == "citations"]
-    assert told == list(range(len(made)))  # in the order of the session, each once
+    indexes = [
+        event.data["window_index"]
+        for event in events.after(lecture, 0)
+        if event.kind == "citations"
+    ]
+    assert indexes == list(range(len(new_windows)))  # in the order of the session, each once
     assert set(Window.objects.values_list("attempts", flat=True)) == {1}
     assert all(Window.objects.values_list("keywords", flat=True))
 
@@ -787,8 +808,10 @@ def test_speech_is_taken_while_a_model_hangs(
     said = [Utterance(n, f"{SAID} This is number {n}.") for n in range(12)]
     try:
         began = time.monotonic()
-        for one in said:
-            lecture_worker.submit([made.pk for made in speech.push(lecture, [one])])
+        for utterance in said:
+            lecture_worker.submit(
+                [new_windows.pk for new_windows in speech.push(lecture, [utterance])]
+            )
         assert time.monotonic() - began < 10
         assert (
             Window.objects.filter(outcome=WindowOutcome.WAITING).count()
@@ -827,7 +850,7 @@ print("at work:", live._pool.active)
 
 def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", ENDS],
         cwd=ROOT,
         env=environment,
@@ -836,7 +859,7 @@ def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> No
         timeout=30,
         check=True,
     )
-    assert done.stdout == "at work: 1\n"
+    assert process.stdout == "at work: 1\n"
 
 
 def test_what_was_said_while_a_question_was_answered_is_cited_after_it(
@@ -905,7 +928,7 @@ def test_nobody_takes_windows_of_a_session_whose_earlier_ones_are_being_cited(
     for number in range(lecture_worker.BATCH + 3):
         window(lecture, f"{SAID} {number}")
     other = window(sessions.start(scope, None), "Another session.")
-    assert [one.index for one in lecture_worker._claim()] == list(range(lecture_worker.BATCH))
+    assert [window.index for window in lecture_worker._claim()] == list(range(lecture_worker.BATCH))
     assert lecture_worker._claim() == [other]
     assert lecture_worker._claim() == []
 

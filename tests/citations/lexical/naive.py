@@ -21,11 +21,11 @@ def scores(texts: Sequence[Text], query: str) -> list[float]:
     average = sum(map(len, words)) / len(words) if words else 0.0
     totals = [0.0] * len(texts)
     for word, repetitions in query_counts(query).items():
-        found = [
+        counts = [
             frequency(word, own, language) for own, (_, language) in zip(words, texts, strict=True)
         ]
-        weight = idf(len(texts), sum(map(bool, found)))
-        for number, times in enumerate(found):
+        weight = idf(len(texts), sum(map(bool, counts)))
+        for number, times in enumerate(counts):
             norm = length_norm(len(words[number]), average)
             totals[number] += repetitions * score_formula(times, norm, weight)
     return totals

@@ -61,9 +61,9 @@ def expected(text: str, *, limit: int) -> list[ChunkScore]:
 
 def assert_as_expected(queries: Iterable[str], *, limit: int = 10) -> None:
     for query in queries:
-        found, wanted = search(query, limit=limit), expected(query, limit=limit)
-        assert [hit.position for hit in found] == [hit.position for hit in wanted], query
-        assert [hit.score for hit in found] == pytest.approx(
+        hits, wanted = search(query, limit=limit), expected(query, limit=limit)
+        assert [hit.position for hit in hits] == [hit.position for hit in wanted], query
+        assert [hit.score for hit in hits] == pytest.approx(
             [hit.score for hit in wanted], rel=1e-9, abs=0
         ), query
 
@@ -101,13 +101,13 @@ def test_other_constants_rank_by_them_at_once_from_the_same_index(
     before = search("the error", limit=20)
     settings.BM25_K1, settings.BM25_B = k1, b
     assert_as_expected(QUERIES, limit=20)
-    found = search("the error", limit=20)
-    assert [hit.score for hit in found] != [hit.score for hit in before]
+    hits = search("the error", limit=20)
+    assert [hit.score for hit in hits] != [hit.score for hit in before]
     terms = lexical_index.explain(
-        parse("the error"), [hit.position for hit in found], resolved=EVERYWHERE
+        parse("the error"), [hit.position for hit in hits], resolved=EVERYWHERE
     )
-    assert [sum(term.score for term in terms[hit.position]) for hit in found] == [
-        hit.score for hit in found
+    assert [sum(term.score for term in terms[hit.position]) for hit in hits] == [
+        hit.score for hit in hits
     ]
 
 
@@ -198,11 +198,11 @@ def test_what_each_word_adds_is_the_score(collection: Collection) -> None:
     make_document(collection, numbered(SENTENCES, 30))
     query = parse("the neural networks the networks")
     hits = lexical_index.search(query, limit=30, resolved=EVERYWHERE)
-    told = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
+    shares = lexical_index.explain(query, [hit.position for hit in hits], resolved=EVERYWHERE)
     assert {hit.position: hit.score for hit in hits} == {
-        place: sum(term.score for term in terms) for place, terms in told.items()
+        place: sum(term.score for term in terms) for place, terms in shares.items()
     }
-    assert {(term.term, term.stem) for terms in told.values() for term in terms} == {
+    assert {(term.term, term.stem) for terms in shares.values() for term in terms} == {
         ("the", "the"),
         ("neural", "neural"),
         ("networks", "network"),
@@ -439,14 +439,14 @@ def test_nothing_is_lost_or_doubled_while_sources_are_replaced_deleted_and_merge
     )  # so that most is read by a second statement
     collection = Collection.objects.create(name="Busy", slug="busy")
     kept = [make_document(collection, whales(n)) for n in range(4)]
-    found: list[int] = []
+    counts: list[int] = []
     run_together(
         *(partial(keep_replacing, source) for source in kept[:3]),
-        *(partial(keep_searching, found) for _ in range(2)),
+        *(partial(keep_searching, counts) for _ in range(2)),
         *(partial(repeat, 12, partial(merging.merge, spare=0)) for _ in range(2)),
         partial(repeat, 8, lambda: make_document(collection, ["a passing dolphin"] * 3).delete()),
     )
-    assert set(found) == {20}
+    assert set(counts) == {20}
     for _ in range(2):
         assert_as_expected(["whale", "turn 11", "dolphin"], limit=100)
         merging.merge(spare=0)
@@ -461,11 +461,11 @@ def keep_replacing(source: Source) -> None:
         replace_chunks(source, whales(turn))
 
 
-def keep_searching(found: list[int]) -> None:
+def keep_searching(counts: list[int]) -> None:
     for _ in range(60):
         hits = search("whale", limit=1000)
-        found.append(len({hit.position for hit in hits}))
-        assert len(hits) == found[-1]
+        counts.append(len({hit.position for hit in hits}))
+        assert len(hits) == counts[-1]
 
 
 def repeat(times: int, call: Callable[[], object]) -> None:
@@ -476,9 +476,9 @@ def repeat(times: int, call: Callable[[], object]) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_whoever_indexes_waits_for_no_other_transaction_to_end(transactional_db: None) -> None:
     collection = Collection.objects.create(name="Busy", slug="busy")
-    one, other = make_document(collection, ["whale"]), make_document(collection, ["dolphin"])
+    whale, other = make_document(collection, ["whale"]), make_document(collection, ["dolphin"])
     with transaction.atomic():
-        first = lexical_index.index(one.pk, ["a", "long", "transaction"])
+        first = lexical_index.index(whale.pk, ["a", "long", "transaction"])
         places: list[int] = []
         run_together(lambda: places.append(lexical_index.index(other.pk, ["a short one"])))
         assert places[0] >= first + 3

@@ -132,26 +132,26 @@ class Library(RuleBasedStateMachine):
         for reach, seen in self.reaches():
             places = {place for place, _ in self.chunks(chosen & seen)}
             narrowed = replace(reach, sources=chosen & seen, narrows_sources=True)
-            assert found(query, narrowed) == [
-                hit for hit in found(query, reach) if hit.position in places
+            assert hits_of(query, narrowed) == [
+                hit for hit in hits_of(query, reach) if hit.position in places
             ]
 
     def compare(self, query: str, limit: int) -> None:
         for reach, seen in self.reaches():
             chunks = sorted(self.chunks(seen))
             wanted = naive.ranked([text for _, text in chunks], query, limit=limit)
-            hits = found(query, reach, limit=limit)
+            hits = hits_of(query, reach, limit=limit)
             assert [hit.position for hit in hits] == [chunks[number][0] for number, _ in wanted]
             assert [hit.score for hit in hits] == pytest.approx(
                 [score for _, score in wanted], rel=1e-9, abs=0
             )
-            told = lexical_index.explain(
+            shares = lexical_index.explain(
                 parse(query), [place for place, _ in self.chunks({*self.texts})], resolved=reach
             )
             assert {hit.position: hit.score for hit in hits}.items() <= {
-                place: sum(term.score for term in terms) for place, terms in told.items()
+                place: sum(term.score for term in terms) for place, terms in shares.items()
             }.items()
-            assert {*told} <= {place for place, _ in chunks}
+            assert {*shares} <= {place for place, _ in chunks}
 
     def reaches(self) -> Iterator[tuple[ResolvedFilter, set[int]]]:
         """Yield what may be searched by who reads everything, and by who reads one collection."""
@@ -171,7 +171,7 @@ class Library(RuleBasedStateMachine):
             )
 
 
-def found(query: str, reach: ResolvedFilter, *, limit: int = 1000) -> list[ChunkScore]:
+def hits_of(query: str, reach: ResolvedFilter, *, limit: int = 1000) -> list[ChunkScore]:
     return lexical_index.search(parse(query), limit=limit, resolved=reach)
 
 

@@ -87,6 +87,6 @@ def test_the_more_frequent_of_two_words_as_near_is_offered(
 
 def test_a_query_of_known_words_asks_the_database_nothing_more(scope: Scope) -> None:
     resolved = resolve(scope, Filter())
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert spelling.correct("gradient descent", (), resolved=resolved) == ""
-    assert not asked.captured_queries
+    assert not queries.captured_queries

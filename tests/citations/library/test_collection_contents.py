@@ -22,7 +22,7 @@ def test_collections_are_listed_with_all_that_is_in_them(
     make_document(collection, ["Words."])
     LectureSession.objects.create(collection=collection, title="Lecture")
     with django_assert_max_num_queries(14):
-        shown = " ".join(text_of(page.get("/collections/")).split())
-    assert "2 videos" in shown
-    assert "1 document" in shown
-    assert "1 lecture" in shown
+        html = " ".join(text_of(page.get("/collections/")).split())
+    assert "2 videos" in html
+    assert "1 document" in html
+    assert "1 lecture" in html

@@ -42,8 +42,8 @@ def test_a_place_is_kept_and_replaced(owner: User, talk: Video) -> None:
 
 def test_a_position_beyond_the_end_is_the_end(owner: User, talk: Video) -> None:
     reading_progress.keep(owner, talk, position=99_999_999, length=HOUR)
-    kept = ReadingProgress.objects.get()
-    assert (kept.position, kept.is_finished) == (HOUR, True)
+    progress = ReadingProgress.objects.get()
+    assert (progress.position, progress.is_finished) == (HOUR, True)
 
 
 def test_what_was_read_to_its_end_stays_read(owner: User, talk: Video, notes: Source) -> None:

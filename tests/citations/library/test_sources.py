@@ -56,8 +56,8 @@ def test_words_narrow_the_list_by_title_author_and_id(collection: Collection, sc
 
 
 def test_the_filter_of_a_search_narrows_a_list_too(collection: Collection, scope: Scope) -> None:
-    one, _ = make_sources(collection, State.READY, State.READY)
-    assert list_sources(scope, Filter(sources=("talk-0",))).sources == (one,)
+    first, _ = make_sources(collection, State.READY, State.READY)
+    assert list_sources(scope, Filter(sources=("talk-0",))).sources == (first,)
     assert list_sources(scope, Filter(kinds=("pdf",))).total == 0
 
 
@@ -101,10 +101,10 @@ def test_a_video_has_a_source_for_each_language(collection: Collection, scope: S
     make_video(collection, lang="de")
     sources = {make_source(video, language=language) for language in ("en", "de")}
     other = make_video(collection, key="other")
-    found = of_videos(scope, [video.pk, other.pk])
-    assert list(found) == [video.pk]
-    assert [source.language for source in found[video.pk]] == ["de", "en"]
-    assert set(found[video.pk]) == sources
+    by_video = of_videos(scope, [video.pk, other.pk])
+    assert list(by_video) == [video.pk]
+    assert [source.language for source in by_video[video.pk]] == ["de", "en"]
+    assert set(by_video[video.pk]) == sources
 
 
 def test_a_page_asks_the_database_a_fixed_number_of_times(

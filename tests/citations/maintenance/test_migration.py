@@ -50,7 +50,7 @@ def library(collection: Collection) -> Collection:
     return collection
 
 
-def found(scope: Scope) -> int:
+def count_hits(scope: Scope) -> int:
     return len(
         search_pipeline.search(scope, "its own subject", mode=SearchMode.VECTOR, limit=50).passages
     )
@@ -64,15 +64,15 @@ def test_a_library_moves_to_another_model(library: Collection, scope: Scope, set
     old = vector_space.locked()
     space = migration.begin(OTHER)
     assert spaces() == {"words": SpaceState.ACTIVE, "others": SpaceState.BUILDING}
-    told: list[int] = []
-    assert migration.advance(space, on_progress=lambda one: told.append(one.done))
+    reports: list[int] = []
+    assert migration.advance(space, on_progress=lambda building: reports.append(building.done))
     assert spaces() == {"words": SpaceState.RETIRED, "others": SpaceState.ACTIVE}
-    assert told == sorted(told)
+    assert reports == sorted(reports)
     assert (space.done, space.total) == (Chunk.objects.count(), Chunk.objects.count())
     settings.EMBEDDING_MODEL, settings.EMBEDDING_DIMENSIONS = "others", 32
     assert vector_space.active() == space != old
     assert Embedding.objects.filter(space=space).count() == Chunk.objects.count()
-    assert found(scope)
+    assert count_hits(scope)
 
 
 def test_what_is_done_is_not_done_again(library: Collection, embedded: list[str]) -> None:
@@ -113,7 +113,7 @@ def test_a_server_that_fails_ends_it_resumably_and_it_says_why(
         "Later.",
     )
     assert Embedding.objects.filter(space=space).count() == space.done == 8
-    assert found(scope)
+    assert count_hits(scope)
     assert migration.advance(space)
     space.refresh_from_db()
     assert space.error == ""
@@ -145,8 +145,8 @@ def test_an_ingest_that_a_switch_overtakes_goes_on_in_the_new_space(library: Col
     space = migration.begin(OTHER)
     switched: list[bool] = []
 
-    def switch(one: Source) -> None:
-        if one.step == "embedding" and not switched:
+    def switch(source: Source) -> None:
+        if source.step == "embedding" and not switched:
             switched.append(migration.advance(space))
 
     ingest_pipeline.ingest(source.pk, on_progress=switch)
@@ -181,15 +181,17 @@ def test_it_can_be_given_up(library: Collection, scope: Scope) -> None:
     assert not migration.advance(space)
     migration.delete_leftovers()
     assert spaces() == {"words": SpaceState.ACTIVE}
-    assert found(scope)
+    assert count_hits(scope)
 
 
 def test_one_given_up_in_the_middle_stops(library: Collection) -> None:
     space = migration.begin(OTHER)
     assert not migration.advance(
         space,
-        on_progress=lambda one: (
-            migration.cancel(one) if one.state == SpaceState.BUILDING and one.done == 4 else None
+        on_progress=lambda building: (
+            migration.cancel(building)
+            if building.state == SpaceState.BUILDING and building.done == 4
+            else None
         ),
     )
     assert spaces() == {"words": SpaceState.ACTIVE, "others": SpaceState.RETIRED}

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from citations.models import Answer, Citation, Conversation, Source
 from citations.notebook import answers, conversations, notes
-from tests.citations.talks import asked, talk_in
+from tests.citations.talks import finished_answer, talk_in
 from transcripts.errors import Conflict
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -14,8 +14,8 @@ from transcripts.scope import NOTHING, Scope
 def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    asked(scope, owner, conversation)
-    asked(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")
+    finished_answer(scope, owner, conversation)
+    finished_answer(scope, owner, conversation, "Who won the football match in Lisbon yesterday?")
     answered, refused = answers.of_conversation(NOTHING, conversation)
     assert (answered.claims, answered.quotes, answered.nearest, refused.nearest) == ((), (), (), ())
     assert answered.withheld > 0
@@ -26,7 +26,7 @@ def test_whoever_may_no_longer_read_a_source_sees_nothing_that_came_from_it(
 def test_what_cited_a_source_that_was_deleted_stays_readable_and_says_so(
     scope: Scope, owner: User, conversation: Conversation, talk: Source, collection: Collection
 ) -> None:
-    asked(scope, owner, conversation)
+    finished_answer(scope, owner, conversation)
     (before,) = answers.of_conversation(scope, conversation)
     talk.delete()
     (after,) = answers.of_conversation(scope, conversation)
@@ -50,7 +50,7 @@ def test_what_stands_on_a_deleted_source_and_on_one_that_may_not_be_read_is_not_
     both = Scope(readable=scope.readable | {elsewhere.pk})
     other = talk_in(elsewhere, key="other")
     conversation = conversations.begin(both, owner)
-    answer = asked(both, owner, conversation)
+    answer = finished_answer(both, owner, conversation)
     Citation.objects.filter(answer=answer).delete()
     places = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
     for number, source in enumerate((talk, other), start=1):

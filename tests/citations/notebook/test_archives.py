@@ -122,8 +122,8 @@ def test_the_same_stands_in_json(scope: Scope, owner: User) -> None:
     assert {row["file"] for row in json.loads(files["sources.json"])} <= {*files}
     [note] = json.loads(files["notes.json"])
     assert (note["title"], note["author"]) == ("Week 3", "ada")
-    [asked] = json.loads(files["questions.json"])
-    assert (asked["title"], asked["answers"]) == ("On errors", [])
+    [conversation] = json.loads(files["questions.json"])
+    assert (conversation["title"], conversation["answers"]) == ("On errors", [])
     assert len(json.loads(files["highlights.jsonld"])["items"]) == 1
 
 
@@ -134,9 +134,9 @@ def test_an_empty_library_makes_a_whole_archive(scope: Scope, owner: User) -> No
 
 @pytest.mark.usefixtures("library")
 def test_progress_goes_to_the_end(scope: Scope, owner: User) -> None:
-    told: list[tuple[int, int]] = []
-    written(scope, owner, progress=lambda done, total: told.append((done, total)))
-    assert (told[0], told[-1]) == ((0, 4), (4, 4))
+    reports: list[tuple[int, int]] = []
+    written(scope, owner, progress=lambda done, total: reports.append((done, total)))
+    assert (reports[0], reports[-1]) == ((0, 4), (4, 4))
 
 
 @pytest.mark.usefixtures("library")

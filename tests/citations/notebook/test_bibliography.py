@@ -28,7 +28,7 @@ def read(text: str) -> str:
     """Return what LaTeX shows of a field."""
     plain = re.sub(
         r"\\text(backslash|asciitilde|asciicircum|braceleft|braceright)\{\}",
-        lambda found: MARKS[found[1]],
+        lambda match: MARKS[match[1]],
         text,
     )
     return re.sub(r"\\([&%$#_])", r"\1", plain)

@@ -145,7 +145,7 @@ SENTENCES = (
 )
 
 
-def asked(sentence: str, words: dict[str, tuple[int, float]]) -> str:
+def gap_of(sentence: str, words: dict[str, tuple[int, float]]) -> str:
     times = {word: count for word, (count, _) in words.items()}
     shares = {word: share for word, (_, share) in words.items()}
     stops = set(cloze.words_of(sentence)) - words.keys()
@@ -155,7 +155,7 @@ def asked(sentence: str, words: dict[str, tuple[int, float]]) -> str:
 
 
 def test_the_word_that_distinguishes_the_source_is_asked_for() -> None:
-    right = [asked(sentence, words) in wanted for sentence, wanted, words in SENTENCES]
+    right = [gap_of(sentence, words) in wanted for sentence, wanted, words in SENTENCES]
     assert sum(right) >= RIGHT, [row[0] for row, ok in zip(SENTENCES, right, strict=True) if not ok]
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from citations.errors import AnswerNotFound, ConversationNotFound, SourceNotFound
 from citations.models import Citation, Conversation, Source
 from citations.notebook import answers, conversations
-from tests.citations.talks import QUESTION, again, ask, asked, talk_in
+from tests.citations.talks import QUESTION, again, ask, finished_answer, talk_in
 from tests.contention import run_against
 from tests.makers import make_user
 from transcripts.errors import InvalidInput
@@ -28,11 +28,11 @@ def test_only_the_sources_that_were_chosen_are_asked(
         scope, owner, collection=collection.slug, sources=[str(other.uuid)]
     )
     assert chosen.sources == [str(other.uuid)]
-    answer = asked(scope, owner, chosen)
+    answer = finished_answer(scope, owner, chosen)
     assert {row.source_id for row in answer.citations.all()} == {other.pk}
     other.delete()
     with pytest.raises(SourceNotFound):
-        asked(scope, owner, chosen)
+        finished_answer(scope, owner, chosen)
 
 
 def test_what_cannot_be_seen_cannot_be_chosen(
@@ -51,7 +51,7 @@ def test_what_cannot_be_seen_cannot_be_chosen(
 def test_nobody_finds_the_conversation_of_another(
     scope: Scope, owner: User, conversation: Conversation, collection: Collection
 ) -> None:
-    answer = asked(scope, owner, conversation)
+    answer = finished_answer(scope, owner, conversation)
     for stranger in (make_user("grace", collection=collection), None):
         assert conversations.list_conversations(scope, stranger).total == 0
         with pytest.raises(ConversationNotFound):
@@ -74,23 +74,25 @@ def test_nobody_finds_the_conversation_of_another(
 def test_conversations_are_listed_latest_first_and_found_by_their_title(
     scope: Scope, owner: User, conversation: Conversation, collection: Collection
 ) -> None:
-    asked(scope, owner, conversation)
+    finished_answer(scope, owner, conversation)
     other = conversations.begin(scope, owner, collection="lectures", title="Bread")
-    asked(scope, owner, conversation, "What is the learning rate?")
+    finished_answer(scope, owner, conversation, "What is the learning rate?")
     page = conversations.list_conversations(scope, owner, limit=1)
-    assert ([one.pk for one in page.conversations], page.total, page.next) == (
+    assert ([conversation.pk for conversation in page.conversations], page.total, page.next) == (
         [conversation.pk],
         2,
         1,
     )
     assert page.conversations[0].answer_count == 2
     assert [
-        one.pk
-        for one in conversations.list_conversations(scope, owner, words="bread").conversations
+        conversation.pk
+        for conversation in conversations.list_conversations(
+            scope, owner, words="bread"
+        ).conversations
     ] == [other.pk]
     assert [
-        one.pk
-        for one in conversations.list_conversations(
+        conversation.pk
+        for conversation in conversations.list_conversations(
             scope, owner, collection="lectures"
         ).conversations
     ] == [other.pk]
@@ -131,7 +133,7 @@ def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
 def test_a_deletion_waits_for_an_answer_that_is_being_stored(
     scope: Scope, owner: User, conversation: Conversation, talk: Source, target: str
 ) -> None:
-    answer = asked(scope, owner, conversation, QUESTION)
+    answer = finished_answer(scope, owner, conversation, QUESTION)
     deletions = {"conversation": lambda: conversations.delete(conversation), "owner": owner.delete}
     run_against(
         deletions[target],

@@ -23,7 +23,7 @@ def noted(scope: Scope, user: User, source: Source, quote: str, note: str) -> No
 
 
 def texts(page: EntryPage) -> list[str]:
-    return [each.title if isinstance(each, Note) else each.row.note for each in page.entries]
+    return [entry.title if isinstance(entry, Note) else entry.row.note for entry in page.entries]
 
 
 def test_notes_and_those_on_highlights_are_one_list_latest_first(

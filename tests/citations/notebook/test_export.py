@@ -28,13 +28,17 @@ def paper(collection: Collection) -> Source:
 @pytest.fixture
 def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
     """Two questions: one answered with a hostile claim, one refused."""
-    made = conversations.begin(scope, owner, collection="lectures", title=f"On heat {EVIL}")
+    conversation = conversations.begin(scope, owner, collection="lectures", title=f"On heat {EVIL}")
     claims = [
         {"label": "", "text": f"Entropy grows {EVIL}", "citations": [1], "is_supported": True},
         {"text": "It shrinks.", "citations": [], "is_supported": False},
     ]
     first = Answer.objects.create(
-        conversation=made, ordinal=1, question=EVIL, claims=claims, state=AnswerState.ANSWERED
+        conversation=conversation,
+        ordinal=1,
+        question=EVIL,
+        claims=claims,
+        state=AnswerState.ANSWERED,
     )
     at = {
         "span_start": 0,
@@ -46,13 +50,13 @@ def conversation(scope: Scope, owner: User, paper: Source) -> Conversation:
     }
     Citation.objects.create(answer=first, number=1, source=paper, quote="Entropy grows.", **at)
     Answer.objects.create(
-        conversation=made,
+        conversation=conversation,
         ordinal=2,
         question="Why?",
         note="I cannot find information about why in the sources.",
         state=AnswerState.REFUSED,
     )
-    return made
+    return conversation
 
 
 def quoted() -> Citation:
@@ -63,15 +67,15 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
     scope: Scope, conversation: Conversation, settings: Any
 ) -> None:
     settings.PUBLIC_URL = "https://kb.example"
-    made = export(scope, conversation, ExportFormat.MARKDOWN)
-    assert made.name == "on-heat-scriptalert1script-xjavascriptalert.md"
-    html = MarkdownIt().render(made.text)
+    file = export(scope, conversation, ExportFormat.MARKDOWN)
+    assert file.name == "on-heat-scriptalert1script-xjavascriptalert.md"
+    html = MarkdownIt().render(file.text)
     page = LexborHTMLParser(html)
     assert page.css_first("script") is None
-    assert [one.attributes["href"] for one in page.css("a")] == [
+    assert [element.attributes["href"] for element in page.css("a")] == [
         f"https://kb.example/citations/{quoted().uuid}/"
     ]
-    assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
+    assert [element.text() for element in page.css("h2")] == [EVIL, "Why?"]
     assert "pages 1–2" in page.css_first("li").text()
     assert "It shrinks. (unsupported)" in page.body.text()
     assert "I cannot find information about why" in page.body.text()
@@ -89,10 +93,10 @@ def test_the_page_to_print_is_whole_and_runs_nothing(
         .attributes["href"]
         .endswith(f"/citations/{quoted().uuid}/")
     )
-    assert [one.text() for one in page.css("h2")] == [EVIL, "Why?"]
-    assert {one.attributes.get("dir") for one in page.css("h1, h2, section p, li")} == {"auto"}, (
-        "Hebrew and Arabic are read from the right"
-    )
+    assert [element.text() for element in page.css("h2")] == [EVIL, "Why?"]
+    assert {element.attributes.get("dir") for element in page.css("h1, h2, section p, li")} == {
+        "auto"
+    }, "Hebrew and Arabic are read from the right"
 
 
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
@@ -133,10 +137,10 @@ def test_bibliographies_have_each_source_once(
     (item,) = json.loads(export(scope, conversation, ExportFormat.CSL).text)
     assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
     assert item["URL"].endswith(f"/sources/{paper.uuid}/")
-    made = export(scope, conversation, ExportFormat.BIBTEX)
-    (entry,) = parse_string(made.text, "bibtex").entries.values()
+    file = export(scope, conversation, ExportFormat.BIBTEX)
+    (entry,) = parse_string(file.text, "bibtex").entries.values()
     assert entry.fields["urldate"]
-    assert made.media_type.startswith("application/x-bibtex")
+    assert file.media_type.startswith("application/x-bibtex")
 
 
 def test_an_overview_has_a_paragraph_for_each_heading(
@@ -148,16 +152,16 @@ def test_an_overview_has_a_paragraph_for_each_heading(
         for label in labels
     ]
     Answer.objects.filter(ordinal=1).update(claims=claims)
-    told = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
+    paragraphs = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
     markdown = LexborHTMLParser(
         MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
     )
     printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
     for page in (markdown, printed):
-        assert [one.text() for one in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
-        assert [" ".join(one.text().replace("[", " [").split()) for one in page.css("p")][
+        assert [element.text() for element in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
+        assert [" ".join(element.text().replace("[", " [").split()) for element in page.css("p")][
             1:3
-        ] == told
+        ] == paragraphs
 
 
 def test_each_of_several_questions_is_a_heading_and_what_was_not_ready_is_said(
@@ -225,12 +229,12 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
     page = LexborHTMLParser(
         MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
     )
-    lines = [one.text() for one in page.css("li")]
+    lines = [element.text() for element in page.css("li")]
     assert [line[:3] for line in lines] == ["[1]", "[2]", "[3]"]
     assert "deleted" in lines[1]
     assert "Claim 2. [2]" in page.body.text()
     printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
-    assert [one.attributes["value"] for one in printed.css("li")] == ["1", "2", "3"]
+    assert [element.attributes["value"] for element in printed.css("li")] == ["1", "2", "3"]
     assert "deleted" in printed.css("li")[1].text()
     assert json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"][0][
         "gone"
@@ -265,10 +269,10 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     scope: Scope, owner: User, paper: Source, said: str
 ) -> None:
     Source.objects.filter(pk=paper.pk).update(title=said[:300], author=said[:200])
-    made = conversations.begin(scope, owner, collection="lectures", title=said)
+    conversation = conversations.begin(scope, owner, collection="lectures", title=said)
     claims = [{"text": said, "citations": [1], "is_supported": True}]
     answer = Answer.objects.create(
-        conversation=made,
+        conversation=conversation,
         ordinal=1,
         question=said,
         claims=claims,
@@ -287,9 +291,9 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     )
     line = " ".join(said.split())
     page = LexborHTMLParser(
-        MarkdownIt("gfm-like").render(export(scope, made, ExportFormat.MARKDOWN).text)
+        MarkdownIt("gfm-like").render(export(scope, conversation, ExportFormat.MARKDOWN).text)
     )
-    assert {one.tag for one in page.body.css("*")} - {"code"} == {
+    assert {element.tag for element in page.body.css("*")} - {"code"} == {
         "body",
         "h1",
         "h2",
@@ -301,18 +305,18 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     }
     assert (page.css_first("h2").text(), page.css("p")[-1].text()) == (line, line)
     assert f"“{line}” — {line[:300].strip()}" in page.css_first("li").text()
-    assert [one.attributes["href"] for one in page.css("a")] == [
+    assert [element.attributes["href"] for element in page.css("a")] == [
         f"{public_url()}/citations/{row.uuid}/"
     ] * len(page.css("a"))
-    printed = LexborHTMLParser(export(scope, made, ExportFormat.HTML).text)
+    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
     assert " ".join(printed.css_first("h2").text().split()) == line
     assert not printed.css("script, img, form")
-    (told,) = json.loads(export(scope, made, ExportFormat.JSON).text)["answers"]
-    assert (told["question"], told["citations"][0]["quote"]) == (said, said)
-    (item,) = json.loads(export(scope, made, ExportFormat.CSL).text)
+    (exported,) = json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"]
+    assert (exported["question"], exported["citations"][0]["quote"]) == (said, said)
+    (item,) = json.loads(export(scope, conversation, ExportFormat.CSL).text)
     assert (item["title"], item["note"]) == (line[:300].strip(), f"page 1: “{line}”")
     (entry,) = parse_string(
-        export(scope, made, ExportFormat.BIBTEX).text, "bibtex"
+        export(scope, conversation, ExportFormat.BIBTEX).text, "bibtex"
     ).entries.values()
     assert entry.fields["note"]
 
@@ -321,6 +325,6 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
 def test_nothing_is_written_of_what_may_not_be_read(
     scope: Scope, conversation: Conversation, form: ExportFormat
 ) -> None:
-    made = export(NOTHING, conversation, form)
-    assert "Entropy grows" not in made.text
-    assert "Secret" not in made.text
+    file = export(NOTHING, conversation, form)
+    assert "Entropy grows" not in file.text
+    assert "Secret" not in file.text

@@ -238,7 +238,7 @@ def test_annotations_are_placed_only_in_sources_that_one_may_read(
     eve = make_user("eve", collection=other)
     report = imported(Scope(readable=frozenset({other.pk})), eve, data)
     assert (report.made, report.changed) == (0, 0)
-    assert {each.reason for each in report.not_placed} == {NO_SOURCE}
+    assert {annotation.reason for annotation in report.not_placed} == {NO_SOURCE}
     assert not Highlight.objects.filter(author=eve).exists()
 
 
@@ -252,7 +252,7 @@ def test_annotations_of_other_programs_are_placed_by_the_address_of_the_video(
     page = {"items": [{"target": target}, {"target": "https://example.org"}, {"target": lost}]}
     report = imported(scope, owner, json.dumps(page).encode())
     assert (report.made, report.ignored) == (1, 1)
-    assert [each.number for each in report.not_placed] == [3]
+    assert [annotation.number for annotation in report.not_placed] == [3]
     assert Highlight.objects.get().start == 50_000
 
 

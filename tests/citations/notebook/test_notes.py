@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from citations.errors import NoteNotFound
 from citations.models import Answer, Note, Source
 from citations.notebook import answers, conversations, notes
-from tests.citations.talks import QUESTION, again, asked, talk_in
+from tests.citations.talks import QUESTION, again, finished_answer, talk_in
 from tests.makers import make_user
 from transcripts.errors import Conflict, Forbidden, InvalidInput
 from transcripts.models import Collection
@@ -19,7 +19,9 @@ from transcripts.scope import Scope
 @pytest.fixture
 def answer(scope: Scope, owner: User, collection: Collection, fake_models: None) -> Answer:
     talk_in(collection)
-    return asked(scope, owner, conversations.begin(scope, owner, collection=collection.slug))
+    return finished_answer(
+        scope, owner, conversations.begin(scope, owner, collection=collection.slug)
+    )
 
 
 def test_a_note_is_kept_listed_changed_and_deleted(

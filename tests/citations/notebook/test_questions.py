@@ -12,7 +12,7 @@ from citations.errors import AlreadyAnswering, AnswerNotFound, ModelServerError
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import answers as notebook_answers
 from citations.notebook import conversations, questions
-from tests.citations.talks import QUESTION, again, age, ask, asked, talk_in
+from tests.citations.talks import QUESTION, again, age, ask, finished_answer, talk_in
 from transcripts.errors import EmptyQuery, InvalidInput, NotFound
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -35,7 +35,7 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
 ) -> None:
     events = list(ask(scope, owner, conversation, QUESTION))
     assert isinstance(events[0], Progress)
-    told = [quote for event in events if isinstance(event, ClaimEvent) for quote in event.quotes]
+    quotes = [quote for event in events if isinstance(event, ClaimEvent) for quote in event.quotes]
     finished = events[-1]
     assert isinstance(finished, FinalEvent)
     rows = list(Citation.objects.filter(answer__uuid=finished.answer))
@@ -43,7 +43,7 @@ def test_an_answer_is_stored_with_exactly_what_it_quotes(
     assert [(row.uuid, row.number, row.quote, row.span_start, row.span_end) for row in rows] == [
         (quote.id, quote.number, quote.text, *quote.locator.span) for quote in finished.reply.quotes
     ]
-    assert [quote.id for quote in told] == [row.uuid for row in rows]
+    assert [quote.id for quote in quotes] == [row.uuid for row in rows]
     (record,) = notebook_answers.of_conversation(scope, conversation)
     assert (record.id, record.question, record.state) == (
         finished.answer,
@@ -69,15 +69,17 @@ def test_more_is_not_what_was_told_before(
     scope: Scope, owner: User, collection: Collection, conversation: Conversation
 ) -> None:
     talk_in(collection, key="long", said=LONG)
-    answer = asked(scope, owner, conversation, "What is backpropagation?")
-    told: list[str] = []
+    answer = finished_answer(scope, owner, conversation, "What is backpropagation?")
+    earlier: list[str] = []
     while answer.state == AnswerState.ANSWERED:
-        quotes = [one.quote for one in answer.citations.all()]
+        quotes = [citation.quote for citation in answer.citations.all()]
         assert quotes
-        assert not any(quote in one or one in quote for quote in quotes for one in told)
-        told += quotes
-        answer = asked(scope, owner, conversation, "Tell me more")
-    assert sum(text[: text.index(".")] in " ".join(told) for text in LONG) == len(LONG)
+        assert not any(
+            quote in previous or previous in quote for quote in quotes for previous in earlier
+        )
+        earlier += quotes
+        answer = finished_answer(scope, owner, conversation, "Tell me more")
+    assert sum(text[: text.index(".")] in " ".join(earlier) for text in LONG) == len(LONG)
     assert (answer.state, answer.note) == (
         AnswerState.REFUSED,
         "I cannot find more information about backpropagation in the sources.",
@@ -92,7 +94,7 @@ def test_a_question_is_there_before_it_is_answered(
     assert (record.question, record.is_running) == ("What is the learning rate?", True)
     with pytest.raises(AlreadyAnswering):
         ask(scope, owner, conversation, QUESTION)
-    asked(scope, owner, conversations.begin(scope, owner))
+    finished_answer(scope, owner, conversations.begin(scope, owner))
 
 
 def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobody_up(
@@ -106,8 +108,8 @@ def test_a_question_that_nobody_answers_any_more_counts_as_failed_and_holds_nobo
         notebook_answers.LOST,
         notebook_answers.ASK_AGAIN,
     )
-    asked(scope, owner, conversation)
-    assert [one.state for one in notebook_answers.of_conversation(scope, conversation)] == [
+    finished_answer(scope, owner, conversation)
+    assert [answer.state for answer in notebook_answers.of_conversation(scope, conversation)] == [
         AnswerState.FAILED,
         AnswerState.ANSWERED,
     ]
@@ -137,7 +139,7 @@ def test_whoever_was_taken_for_dead_does_not_overwrite_the_answer_of_another(
         list(slow)
     (record,) = notebook_answers.of_conversation(scope, conversation)
     assert isinstance(last, FinalEvent)
-    assert [one.id for one in record.quotes] == [one.id for one in last.reply.quotes]
+    assert [quote.id for quote in record.quotes] == [quote.id for quote in last.reply.quotes]
 
 
 def test_whoever_leaves_before_the_end_leaves_a_question_that_failed(
@@ -191,7 +193,7 @@ def test_what_is_no_question_is_refused_and_not_stored(
 def test_what_went_before_is_told_in_order_and_without_what_failed(
     scope: Scope, owner: User, conversation: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = asked(scope, owner, conversation)
+    first = finished_answer(scope, owner, conversation)
     age(questions.ask(scope, owner, conversation, "Lost?"))
     heard: list[Any] = []
     real = answer_pipeline.ask
@@ -201,7 +203,7 @@ def test_what_went_before_is_told_in_order_and_without_what_failed(
         return real(*args, **options)
 
     monkeypatch.setattr(answer_pipeline, "ask", listen)
-    asked(scope, owner, conversation, "And what does each weight of the network do?")
+    finished_answer(scope, owner, conversation, "And what does each weight of the network do?")
     ((turn,),) = heard
     assert turn[0] == QUESTION
     assert turn[1] == " ".join(claim["text"] for claim in first.claims)
@@ -283,7 +285,7 @@ def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
     monkeypatch.setattr(notebook_answers, "read", read)
     monkeypatch.setattr(answer_pipeline, "ask", listen)
     with pytest.raises(RuntimeError):
-        asked(scope, owner, conversation)
+        finished_answer(scope, owner, conversation)
     assert heard == [
         questions.TURNS,
         [(f"Question {n}?", f"Note {n}.") for n in range(40 - questions.TURNS, 40)],
@@ -296,7 +298,7 @@ def test_a_long_conversation_costs_a_question_no_more_than_a_short_one(
 def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    answer = asked(scope, owner, conversation)
+    answer = finished_answer(scope, owner, conversation)
     questions.rate(answer, 1)
     before = set(Citation.objects.values_list("uuid", flat=True))
     list(again(scope, owner, answer))
@@ -308,7 +310,7 @@ def test_an_answer_is_made_anew_in_its_place_and_quotes_keep_their_addresses(
 def test_an_answer_stays_when_making_it_anew_comes_to_nothing(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    answer = asked(scope, owner, conversation)
+    answer = finished_answer(scope, owner, conversation)
     (before,) = notebook_answers.of_conversation(scope, conversation)
     events: Any = again(scope, owner, answer)
     next(events)
@@ -324,7 +326,7 @@ def test_an_answer_stays_when_making_it_anew_comes_to_nothing(
 def test_feedback_is_given_and_taken_back(
     scope: Scope, owner: User, conversation: Conversation
 ) -> None:
-    answer = asked(scope, owner, conversation)
+    answer = finished_answer(scope, owner, conversation)
     for value in (1, -1, None):
         questions.rate(answer, value)
         assert notebook_answers.of_conversation(scope, conversation)[0].feedback == value

@@ -14,7 +14,7 @@ from citations.models import Conversation, Highlight, SharedLink, Source
 from citations.notebook import answers, highlights, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
 from citations.notebook.shared_links import ShareTarget
-from tests.citations.talks import asked
+from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.errors import Forbidden, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role
@@ -129,7 +129,7 @@ def test_nobody_revokes_or_sees_the_link_of_another_or_outside_the_scope(
 def test_an_answer_shows_only_what_collections_with_links_say(
     scope: Scope, owner: User, talk: Source, conversation: Conversation, collection: Collection
 ) -> None:
-    answer = asked(scope, owner, conversation)
+    answer = finished_answer(scope, owner, conversation)
     with pytest.raises(LinksNotAllowed):
         shared_links.share(scope, owner, ShareTarget(answer=answer.uuid))
     shared_links.allow_links(collection, is_allowed=True)

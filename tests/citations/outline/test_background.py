@@ -43,8 +43,8 @@ def test_what_several_sources_of_a_collection_begin_with_is_nobodys_subject(
 ) -> None:
     rates, _, bread = lectures
     outline_storage.refresh(rates)
-    told = " ".join(Node.objects.filter(source=rates).values_list("text", flat=True))
-    assert "derivative" in told
-    assert "licence" not in told
+    text = " ".join(Node.objects.filter(source=rates).values_list("text", flat=True))
+    assert "derivative" in text
+    assert "licence" not in text
     assert not any("licence" in item.text for item in builder.build(rates).about)
     assert background.of(bread).openings == (), "other collections are not compared"

@@ -18,7 +18,7 @@ ASKED = "What is this library about?"
 
 
 def sources_of(whole: outline_search.Whole) -> set[int]:
-    return {one.passage.source for one, _ in whole.nodes}
+    return {node.passage.source for node, _ in whole.nodes}
 
 
 def of(
@@ -31,7 +31,7 @@ def test_of_few_sources_each_is_told_and_its_sections(collection: Collection, sc
     mine = [lecture(collection, "entropy", "whales", key=f"talk{number}").pk for number in range(2)]
     whole = of(scope)
     assert sources_of(whole) == set(mine)
-    assert {one.level for one, _ in whole.nodes} == {Level.DOCUMENT, Level.SECTION}
+    assert {node.level for node, _ in whole.nodes} == {Level.DOCUMENT, Level.SECTION}
     assert whole.note == ""
 
 
@@ -42,13 +42,13 @@ def test_of_many_sources_the_largest_topics_are_told(collection: Collection, sco
     assert topics.rebuild(collection) > 1
     whole = of(scope)
     assert "topics" in whole.note
-    assert {one.level for one, _ in whole.nodes} == {Level.SECTION}
+    assert {node.level for node, _ in whole.nodes} == {Level.SECTION}
     assert len(whole.nodes) == min(10, Topic.objects.count())
-    said = " ".join(one.passage.text for one, _ in whole.nodes)
+    said = " ".join(node.passage.text for node, _ in whole.nodes)
     assert all(word in said for word in ("hales", "ridges", "ntropy"))
-    found = evidence.find(scope, QuestionPart(text=ASKED, breadth=Breadth.BROAD))
-    assert whole.note in found.notes
-    assert [one.name for one in found.stages] == ["levels"]
+    evidence_set = evidence.find(scope, QuestionPart(text=ASKED, breadth=Breadth.BROAD))
+    assert whole.note in evidence_set.notes
+    assert [stage.name for stage in evidence_set.stages] == ["levels"]
 
 
 def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
@@ -64,8 +64,8 @@ def test_nothing_that_is_not_visible_or_filtered_out_stands_for_the_whole(
     own = set(Source.objects.filter(collection=collection).values_list("pk", flat=True))
     assert sources_of(of(scope)) <= own
     assert of(scope).nodes
-    one = Source.objects.filter(collection=collection)[0]
-    assert sources_of(of(scope, filter=Filter(sources=(str(one.uuid),)))) == {one.pk}
+    source = Source.objects.filter(collection=collection)[0]
+    assert sources_of(of(scope, filter=Filter(sources=(str(source.uuid),)))) == {source.pk}
     assert of(NOTHING).nodes == []
 
 

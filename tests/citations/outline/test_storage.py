@@ -147,7 +147,7 @@ def as_found(scope: Scope) -> list[tuple]:
     rows = []
     for number, breadth, strategy in product((0, 3, 8), Breadth, Strategy):
         words = lecture(120)[number * 10].text.split()
-        found = answer_evidence.find(
+        evidence_set = answer_evidence.find(
             scope,
             QuestionPart(text=" ".join(words), breadth=breadth, about=" ".join(words[1:3])),
             strategy=strategy,
@@ -158,13 +158,13 @@ def as_found(scope: Scope) -> list[tuple]:
                 number,
                 breadth,
                 strategy,
-                one.level,
-                one.text,
-                one.spans,
-                one.heading,
-                round(one.score, 9),
+                passage.level,
+                passage.text,
+                passage.spans,
+                passage.heading,
+                round(passage.score, 9),
             )
-            for one in found.evidence
+            for passage in evidence_set.evidence
         ]
     return rows
 
@@ -234,10 +234,10 @@ def test_a_migration_moves_the_trees_along(collection: Collection, settings) -> 
 
 def test_sources_without_a_tree_get_theirs_in_time(collection: Collection) -> None:
     source = indexed(collection)
-    told = as_told(source)
+    before = as_told(source)
     Node.objects.all().delete()
     assert outline_storage.catch_up() == 0
-    assert as_told(source) == told
+    assert as_told(source) == before
 
 
 def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
@@ -248,9 +248,9 @@ def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
     assert part.start is not None
     address = f"/videos/{source.video_id}/?t={part.start // 1000}s&amp;lang=en"
     for path in (f"/videos/{source.video_id}/", f"/sources/{source.uuid}/passages/"):
-        shown = " ".join(page.get(path).content.decode().split())
-        assert f'<a href="{address}" data-seek="{part.start}">' in shown
-        assert escape(part.summary) in shown
+        html = " ".join(page.get(path).content.decode().split())
+        assert f'<a href="{address}" data-seek="{part.start}">' in html
+        assert escape(part.summary) in html
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:
@@ -267,9 +267,9 @@ def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: C
     )
     source.start_anew()
     ingest_pipeline.ingest(source.pk)
-    shown = page.get(f"/sources/{source.uuid}/pages/1/").content.decode()
-    assert f'href="/sources/{source.uuid}/pages/4/?from=' in shown
-    assert "Horse 1" in shown
+    html = page.get(f"/sources/{source.uuid}/pages/1/").content.decode()
+    assert f'href="/sources/{source.uuid}/pages/4/?from=' in html
+    assert "Horse 1" in html
 
 
 def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collection) -> None:

@@ -46,9 +46,9 @@ def lecture(collection: Collection, key: str, *subjects: str, count: int = 60) -
 def library(collection: Collection) -> list[Source]:
     """Six lectures, of two subjects each, and their topics."""
     pairs = (("bread", "stars"), ("stars", "money"), ("money", "bread")) * 2
-    found = [lecture(collection, f"lecture-{n}", *pair) for n, pair in enumerate(pairs)]
+    lectures = [lecture(collection, f"lecture-{n}", *pair) for n, pair in enumerate(pairs)]
     assert topics.rebuild(collection) >= 2
-    return found
+    return lectures
 
 
 def shares() -> dict[int, float]:
@@ -59,9 +59,9 @@ def shares() -> dict[int, float]:
 def test_sections_of_one_subject_share_a_topic_across_sources(
     collection: Collection, library: list[Source]
 ) -> None:
-    found = topics.of(collection)
-    assert max(topic.sources for topic in found) >= 4
-    named = " ".join(topic.label for topic in found)
+    library_topics = topics.of(collection)
+    assert max(topic.sources for topic in library_topics) >= 4
+    named = " ".join(topic.label for topic in library_topics)
     assert any(word in named for word in SUBJECTS["bread"].split())
     assert any(word in named for word in SUBJECTS["stars"].split())
 

@@ -26,13 +26,13 @@ def pieces_of(
     overlap: int = 0,
 ) -> list[OutlineChunk]:
     """Make chunks that stand one after the other in a text, each with the end of the one before."""
-    found = []
+    pieces = []
     for n in range(len(texts)):
         place = sum(len(text) + 1 for text in texts[:n])
         before = texts[n - 1][-overlap:] + " " if n and overlap else ""
         row = None if vectors is None else vectors[n]
         span = {"span_start": place - len(before), "span_end": place + len(texts[n])}
-        found.append(
+        pieces.append(
             OutlineChunk(
                 ordinal=n,
                 text=before + texts[n],
@@ -43,7 +43,7 @@ def pieces_of(
                 vector=row,
             )
         )
-    return found
+    return pieces
 
 
 def around(centres: list[int], *, noise: float = 0.2) -> np.ndarray:
@@ -234,7 +234,7 @@ def test_any_source_is_told_whole_and_verbatim(
         assert draft.level != GROUP or draft.last - draft.first < MOST
         assert (draft.vector is None) == (vectors is None)
         parent = draft.parent is None or next(
-            one for one in tree if one.level == draft.level + 1 and one.ordinal == draft.parent
+            node for node in tree if node.level == draft.level + 1 and node.ordinal == draft.parent
         )
         assert parent is True or parent.first <= draft.first <= draft.last <= parent.last
 

@@ -22,10 +22,10 @@ def closeness(vectors: np.ndarray, means: np.ndarray) -> float:
 
 def test_clusters_that_lie_apart_are_all_found() -> None:
     vectors = around(9, 40, spread=0.2)
-    found = centres(vectors, count=9)
-    assert found.shape == (9, 48)
-    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-    assert (vectors @ found.T).max(axis=1).min() > 0.9
+    points = centres(vectors, count=9)
+    assert points.shape == (9, 48)
+    assert np.allclose(np.linalg.norm(points, axis=1), 1, atol=1e-5)
+    assert (vectors @ points.T).max(axis=1).min() > 0.9
 
 
 def test_centres_are_as_close_as_those_of_scikit_learn() -> None:

@@ -82,9 +82,9 @@ def test_the_multilingual_model_is_fetched_by_its_short_name_and_gets_its_prefix
 
 def test_progress_adds_up_to_all_bytes(hub: HubStandIn) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
-    told: Told = []
-    folder = fetch(NAME, lambda here, total: told.append((here, total)))
-    here, totals = [one[0] for one in told], {one[1] for one in told}
+    reports: Told = []
+    folder = fetch(NAME, lambda here, total: reports.append((here, total)))
+    here, totals = [report[0] for report in reports], {report[1] for report in reports}
     assert here == sorted(here)
     assert (
         totals
@@ -109,7 +109,9 @@ def test_what_no_model_needs_is_left_there(hub: HubStandIn) -> None:
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     } == content().keys()
     assert not [
-        asked.path for asked in hub.requests if any(asked.path.endswith(name) for name in more)
+        request.path
+        for request in hub.requests
+        if any(request.path.endswith(name) for name in more)
     ]
 
 
@@ -135,10 +137,10 @@ def test_what_is_here_is_not_fetched_again(hub: HubStandIn) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     folder = fetch(NAME, nobody)
     before = hub.sent()
-    told: Told = []
-    assert fetch(NAME, lambda here, total: told.append((here, total))) == folder
+    reports: Told = []
+    assert fetch(NAME, lambda here, total: reports.append((here, total))) == folder
     assert hub.sent() == before
-    assert told[-1][0] == told[-1][1]
+    assert reports[-1][0] == reports[-1][1]
 
 
 def test_a_fetch_that_broke_off_goes_on_where_it_was(hub: HubStandIn) -> None:
@@ -150,24 +152,24 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(hub: HubStandIn) -> None:
     half = hub.sent("/store/")
     assert 0 < half < len(content()[WEIGHTS])
     hub.requests.clear()
-    told: Told = []
-    folder = fetch(NAME, lambda here, total: told.append((here, total)))
+    reports: Told = []
+    folder = fetch(NAME, lambda here, total: reports.append((here, total)))
     assert (folder / WEIGHTS).read_bytes() == content()[WEIGHTS]
     assert (
         0 <= hub.sent() - (len(content()[WEIGHTS]) - half) < CHUNK
     )  # of the weights the other half, and nothing else
-    assert told[-1] == (sum(map(len, content().values())),) * 2
+    assert reports[-1] == (sum(map(len, content().values())),) * 2
     assert not list(folder.parents[1].rglob("*.part"))
 
 
 def test_a_cut_connection_is_mended_by_asking_for_the_rest(hub: HubStandIn) -> None:
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     hub.fail(Fault.CUT, Fault.CUT, at="/store/")
-    told: Told = []
-    folder = fetch(NAME, lambda here, total: told.append((here, total)))
+    reports: Told = []
+    folder = fetch(NAME, lambda here, total: reports.append((here, total)))
     assert (folder / WEIGHTS).read_bytes() == content()[WEIGHTS]
     assert 0 <= hub.sent("/store/") - len(content()[WEIGHTS]) < 2 * CHUNK
-    assert max(here for here, total in told) == told[-1][1]
+    assert max(here for here, total in reports) == reports[-1][1]
 
 
 def test_a_server_that_begins_anew_spoils_nothing(hub: HubStandIn) -> None:
@@ -228,11 +230,11 @@ def test_the_token_goes_to_the_hub_and_nowhere_else(
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     hub.publish(NAME, tiny_models.folder(tiny_models.MEAN))
     fetch(NAME, nobody)
-    stored = [asked for asked in hub.requests if asked.path.startswith("/store/")]
+    stored = [request for request in hub.requests if request.path.startswith("/store/")]
     assert stored
-    assert not [asked for asked in stored if "authorization" in asked.headers]
+    assert not [request for request in stored if "authorization" in request.headers]
     assert {
-        asked.headers.get("authorization") for asked in hub.requests if asked not in stored
+        request.headers.get("authorization") for request in hub.requests if request not in stored
     } == {f"Bearer {TOKEN}"}
 
 

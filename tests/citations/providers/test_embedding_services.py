@@ -68,7 +68,8 @@ def test_voyage_is_told_which_are_queries(model_server: ModelStandIn) -> None:
     embedder.embed_documents(["a"])
     embedder.embed_query("b")
     kinds = [
-        (asked.body["input_type"], asked.body["output_dtype"]) for asked in model_server.requests
+        (request.body["input_type"], request.body["output_dtype"])
+        for request in model_server.requests
     ]
     assert kinds == [("document", "float"), ("query", "float")]
 
@@ -79,7 +80,7 @@ def test_ollama_gets_the_instruction_of_its_model_before_queries_only(
     embedder = embedding_services.embedder("ollama")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [asked.body["input"] for asked in model_server.requests] == [
+    assert [request.body["input"] for request in model_server.requests] == [
         ["a word"],
         ["Represent this sentence for searching relevant passages: a word"],
     ]
@@ -89,7 +90,7 @@ def test_a_model_may_have_an_instruction_for_both(model_server: ModelStandIn) ->
     embedder = embedding_services.embedder("ollama", "nomic-embed-text:latest")
     embedder.embed_documents(["a word"])
     embedder.embed_query("a word")
-    assert [asked.body["input"] for asked in model_server.requests] == [
+    assert [request.body["input"] for request in model_server.requests] == [
         ["search_document: a word"],
         ["search_query: a word"],
     ]
@@ -104,7 +105,7 @@ def test_other_dimensions_than_the_usual_are_asked_for(
 ) -> None:
     assert embedding_services.embedder(provider, "", 256).embed_query("a").shape == (256,)
     embedding_services.embedder(provider).embed_query("a")
-    assert [asked.body.get(name) for asked in model_server.requests] == [256, None]
+    assert [request.body.get(name) for request in model_server.requests] == [256, None]
 
 
 def test_an_unknown_model_needs_its_dimensions() -> None:
@@ -145,7 +146,7 @@ def test_many_texts_go_in_batches(model_server: ModelStandIn) -> None:
         [f"word {number}" for number in range(40)]
     )
     assert vectors.shape == (40, 8)
-    assert [len(asked.body["input"]) for asked in model_server.requests] == [16, 16, 8]
+    assert [len(request.body["input"]) for request in model_server.requests] == [16, 16, 8]
 
 
 def test_batches_keep_the_limits_and_the_order() -> None:
@@ -215,12 +216,12 @@ def test_a_search_is_not_kept_waiting_as_long_as_an_ingest(
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-@pytest.mark.parametrize(("fault", "told"), GARBLED.items())
+@pytest.mark.parametrize(("fault", "message"), GARBLED.items())
 def test_vectors_are_checked(
-    model_server: ModelStandIn, provider: str, fault: Fault, told: str
+    model_server: ModelStandIn, provider: str, fault: Fault, message: str
 ) -> None:
     model_server.fail(fault)
-    with pytest.raises(ModelServerError, match=told):
+    with pytest.raises(ModelServerError, match=message):
         embedding_services.embedder(provider, "tiny", 8).embed_documents(TEXTS)
     assert len(model_server.requests) == 1
 

@@ -361,7 +361,7 @@ def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (b'{"error": {"message": "a\\u0000b\\n c"}}', "ab c"),
         (b'{"error": "plain"}', "plain"),
@@ -372,8 +372,8 @@ def test_a_stream_that_is_left_is_closed(server: ModelServer) -> None:
         (b'{"error": {"message": "' + b"x" * 1000 + b'"}}', "x" * 300),
     ],
 )
-def test_the_words_of_a_server_are_made_harmless(body: bytes, told: str) -> None:
-    assert server_errors.parse_error(body)[0] == told
+def test_the_words_of_a_server_are_made_harmless(body: bytes, message: str) -> None:
+    assert server_errors.parse_error(body)[0] == message
 
 
 def test_threads_share_a_server(server: ModelServer, model_server: ModelStandIn) -> None:

@@ -31,8 +31,8 @@ def plain(settings: Any, hub_cache: Path) -> None:
 
 def only(use: str) -> ModelEntry:
     """The one entry with that use."""
-    (found,) = [entry for entry in configured_models() if use in entry.uses]
-    return found
+    (model,) = [entry for entry in configured_models() if use in entry.uses]
+    return model
 
 
 def test_a_new_machine_has_the_embedding_model_and_lacks_the_reranker() -> None:
@@ -85,8 +85,8 @@ def test_without_a_reranker_none_is_listed(settings: Any, name: str) -> None:
 
 def test_the_reranker_of_lectures_is_listed_and_fetched_like_the_other(settings: Any) -> None:
     settings.LIVE_RERANKER = LIVE
-    found = only("live lectures")
-    assert (found.model, found.present, found.licence) == (LIVE, False, "apache-2.0")
+    entry = only("live lectures")
+    assert (entry.model, entry.present, entry.licence) == (LIVE, False, "apache-2.0")
     assert models_to_fetch(["live-reranker"]) == [LIVE]
     assert models_to_fetch([]) == [CROSS, LIVE]
     settings.LIVE_RERANKER = CROSS
@@ -97,9 +97,9 @@ def test_a_damaged_model_is_told(monkeypatch: pytest.MonkeyPatch, tiny_mean: Pat
     monkeypatch.setattr(
         weights, "_packaged", lambda name: tiny_mean if name == weights.MINILM else None
     )
-    found = only("embedding")
-    assert found.present is False
-    assert "not those of" in found.note
+    entry = only("embedding")
+    assert entry.present is False
+    assert "not those of" in entry.note
     assert models_to_fetch([]) == [weights.MINILM, CROSS]
 
 
@@ -121,8 +121,8 @@ def test_models_of_a_service_are_neither_here_nor_missing(
     settings: Any, model_server: ModelStandIn, provider: str, model: str
 ) -> None:
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = provider, model
-    found = only("embedding")
-    assert (found.provider, found.model, found.present, found.note, found.is_local) == (
+    entry = only("embedding")
+    assert (entry.provider, entry.model, entry.present, entry.note, entry.is_local) == (
         provider,
         model,
         None,
@@ -146,15 +146,15 @@ def test_an_ollama_that_does_not_answer_is_told(settings: Any) -> None:
         "nomic-embed-text",
         "http://127.0.0.1:9",
     )
-    found = only("embedding")
-    assert found.present is None
-    assert "does not answer" in found.note
+    entry = only("embedding")
+    assert entry.present is None
+    assert "does not answer" in entry.note
 
 
 def test_settings_that_name_nothing_are_told_and_the_rest_is_listed(settings: Any) -> None:
     settings.EMBEDDING_PROVIDER, settings.LLM_PROVIDER = "no-such", "neither"
-    found = configured_models()
-    assert [bool(entry.note) for entry in found] == [False, False, True, True]
+    models = configured_models()
+    assert [bool(entry.note) for entry in models] == [False, False, True, True]
     assert "no embedding provider" in only("embedding").note
 
 

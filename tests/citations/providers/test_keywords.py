@@ -130,10 +130,10 @@ def test_a_word_or_two_are_enough_and_no_more_are_given_than_wanted():
 
 @given(st.text(max_size=300), st.integers(1, 8))
 def test_keywords_are_words_of_the_text_and_none_is_given_twice(text, count):
-    found = Extractor(HashEmbedder(dimensions=8)).extract(text, count=count)
+    keywords = Extractor(HashEmbedder(dimensions=8)).extract(text, count=count)
 
-    assert len(found) == len(set(found)) <= count
-    assert all(word in text.lower() for term in found for word in term.split())
+    assert len(keywords) == len(set(keywords)) <= count
+    assert all(word in text.lower() for term in keywords for word in term.split())
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
@@ -152,9 +152,9 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch):
 
 def test_several_threads_find_the_same():
     extractor = Extractor(HashEmbedder())
-    found: list[list[list[str]]] = []
+    results: list[list[list[str]]] = []
     threads = [
-        Thread(target=lambda: found.append([extractor.extract(text) for text in WINDOWS]))
+        Thread(target=lambda: results.append([extractor.extract(text) for text in WINDOWS]))
         for _ in range(4)
     ]
 
@@ -164,9 +164,9 @@ def test_several_threads_find_the_same():
         thread.join()
 
     assert (
-        [sorted(terms) for terms in found[0]]
-        == [sorted(terms) for terms in found[1]]
-        == [sorted(terms) for terms in found[3]]
+        [sorted(terms) for terms in results[0]]
+        == [sorted(terms) for terms in results[1]]
+        == [sorted(terms) for terms in results[3]]
     )
 
 

@@ -262,12 +262,12 @@ def test_anthropic_gets_the_document_as_a_block_to_keep(model_server: ModelStand
         document="The text.",
         max_tokens=9,
     )
-    asked = model_server.requests[0]
-    assert asked.headers["x-api-key"] == model_server.key
-    assert asked.headers["anthropic-version"] == "2023-06-01"
-    assert "Authorization" not in asked.headers
+    request = model_server.requests[0]
+    assert request.headers["x-api-key"] == model_server.key
+    assert request.headers["anthropic-version"] == "2023-06-01"
+    assert "Authorization" not in request.headers
     document = {"type": "text", "text": "The text.", "cache_control": {"type": "ephemeral"}}
-    assert asked.body == {
+    assert request.body == {
         "model": "claude-haiku-5-5",
         "system": "Be short.",
         "messages": [{"role": "user", "content": [document, {"type": "text", "text": "Why?"}]}],

@@ -40,14 +40,14 @@ def modules(*types: str) -> list[dict[str, str]]:
 
 
 def test_the_packaged_model_is_read_as_it_is_documented() -> None:
-    found = ModelConfig.read(weights.find(weights.MINILM))
+    config = ModelConfig.read(weights.find(weights.MINILM))
     assert (
-        found.dimensions,
-        found.max_tokens,
-        found.pooling,
-        found.pad,
-        found.query,
-        found.lower,
+        config.dimensions,
+        config.max_tokens,
+        config.pooling,
+        config.pad,
+        config.query,
+        config.lower,
     ) == (384, 256, "mean", 0, "", False)
 
 
@@ -146,13 +146,13 @@ def test_segments_are_told_where_transformers_tells_them(
 
 
 def test_prompts_are_read(tmp_path: Path) -> None:
-    found = ModelConfig.read(
+    config = ModelConfig.read(
         written(
             tmp_path,
             config_sentence_transformers={"prompts": {"query": "ask: ", "passage": "say: "}},
         )
     )
-    assert (found.query, found.document) == ("ask: ", "say: ")
+    assert (config.query, config.document) == ("ask: ", "say: ")
 
 
 @pytest.mark.parametrize(

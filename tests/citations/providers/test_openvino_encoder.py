@@ -56,11 +56,11 @@ def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     ],
 )
 def test_vectors_are_those_of_sentence_transformers(name: str) -> None:
-    got = loaded(name).vectors(tiny_models.TEXTS)
-    assert got.dtype == np.float32
-    assert cosines(got, tiny_models.expected(name)).min() > 0.9999
-    assert np.allclose(np.linalg.norm(got, axis=1), 1, atol=1e-5)
-    assert cosines(got[:1], got[2:3])[0] < 0.99  # the texts do differ for these models
+    model = loaded(name).vectors(tiny_models.TEXTS)
+    assert model.dtype == np.float32
+    assert cosines(model, tiny_models.expected(name)).min() > 0.9999
+    assert np.allclose(np.linalg.norm(model, axis=1), 1, atol=1e-5)
+    assert cosines(model[:1], model[2:3])[0] < 0.99  # the texts do differ for these models
 
 
 def test_a_model_with_further_layers_runs_in_torch() -> None:
@@ -81,19 +81,19 @@ def test_a_model_that_needs_torch_says_what_to_install(monkeypatch: pytest.Monke
 
 
 def test_a_text_has_the_same_vector_alone_and_among_others() -> None:
-    made = loaded(tiny_models.MEAN)
-    together = made.vectors(tiny_models.TEXTS)
-    alone = np.concatenate([made.vectors([text]) for text in tiny_models.TEXTS])
+    model = loaded(tiny_models.MEAN)
+    together = model.vectors(tiny_models.TEXTS)
+    alone = np.concatenate([model.vectors([text]) for text in tiny_models.TEXTS])
     assert np.abs(together - alone).max() < 1e-5
 
 
 def test_more_texts_than_are_read_at_once_come_back_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = loaded(tiny_models.MEAN)
-    whole = made.vectors(tiny_models.TEXTS)
+    model = loaded(tiny_models.MEAN)
+    whole = model.vectors(tiny_models.TEXTS)
     monkeypatch.setattr(openvino_encoder, "READ_AT_ONCE", 5)
-    assert np.abs(made.vectors(tiny_models.TEXTS) - whole).max() < 1e-5
+    assert np.abs(model.vectors(tiny_models.TEXTS) - whole).max() < 1e-5
 
 
 def test_no_texts_have_no_vectors() -> None:
@@ -108,21 +108,21 @@ def test_any_text_has_a_vector(texts: list[str]) -> None:
 
 
 def test_a_very_long_text_is_cut_to_what_the_model_reads() -> None:
-    made = loaded(tiny_models.MEAN)
+    model = loaded(tiny_models.MEAN)
     text = "many words and more " * 5_000
-    assert cosines(made.vectors([text]), made.vectors([text[:2_000]]))[0] > 0.9999
+    assert cosines(model.vectors([text]), model.vectors([text[:2_000]]))[0] > 0.9999
 
 
 def test_threads_may_share_a_model() -> None:
-    made = loaded(tiny_models.MEAN)
-    expected = made.vectors(tiny_models.TEXTS)
+    model = loaded(tiny_models.MEAN)
+    expected = model.vectors(tiny_models.TEXTS)
     wrong: list[float] = []
 
     def work() -> None:
         for _ in range(10):
             wrong.extend(
                 difference
-                for difference in [float(np.abs(made.vectors(tiny_models.TEXTS) - expected).max())]
+                for difference in [float(np.abs(model.vectors(tiny_models.TEXTS) - expected).max())]
                 if difference > 1e-5
             )
 
@@ -167,10 +167,10 @@ assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1,
 heavy = ["torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert"]
 print([name for name in [*heavy, "openvino_telemetry"] if name in sys.modules])
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert process.stdout.strip() == "[]", process.stderr
 
 
 def test_an_unused_model_leaves_memory_and_comes_back(settings: Any) -> None:

@@ -22,11 +22,11 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
     class Known(str):
         """A text that holds whatever it is asked about once."""
 
-        asked = 0
+        lookups = 0
 
         def __contains__(self, mark: object) -> bool:
-            self.asked += 1
-            return self.asked == 1
+            self.lookups += 1
+            return self.lookups == 1
 
     first = marked("text", "words")
     assert marked("text", "words") == first

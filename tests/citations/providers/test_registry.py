@@ -84,17 +84,17 @@ def calls(monkeypatch: pytest.MonkeyPatch, hub: HubStandIn) -> Iterator[list[Any
     """
     for name in weights.KNOWN:
         hub.publish(name, tiny_models.folder(tiny_models.MEAN))
-    asked: list[Any] = []
+    received: list[Any] = []
 
     def refuse(*about: Any, **_: Any) -> None:
-        asked.append(about)
+        received.append(about)
         raise ConnectionRefusedError
 
     for name in ("connect", "connect_ex", "sendto"):
         monkeypatch.setattr(socket.socket, name, refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    yield asked
-    assert not asked
+    yield received
+    assert not received
     assert not hub.requests
 
 
@@ -136,7 +136,7 @@ def test_threads_wait_for_one_load(made: Made) -> None:
     got: list[Any] = []
     run(*[lambda: got.append(registry.embedder("local"))] * 8)
     assert len(got) == 8
-    assert len({id(one) for one in got}) == 1
+    assert len({id(model) for model in got}) == 1
     assert made.names == [weights.MINILM]
 
 
@@ -193,11 +193,11 @@ def unloadable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("unloadable")
 def test_the_identity_of_usual_models_needs_nothing_on_this_machine(hub_cache: Path) -> None:
-    found = [
+    identities = [
         registry.identity(conf.EmbeddingChoice(provider=name))
         for name in ("local", "BGE", "bge-base")
     ]
-    assert found == [
+    assert identities == [
         ("local", weights.MINILM, 384),
         ("bge", "BAAI/bge-m3", 1024),
         ("bge-base", "BAAI/bge-base-en-v1.5", 768),
@@ -273,9 +273,9 @@ def test_a_cross_encoder_that_was_fetched_meanwhile_is_used(
     (kept / "refs" / "main").write_text("c")
     shutil.copytree(tiny_models.folder(tiny_models.CROSS), kept / "snapshots" / "c")
     clock.now += registry.LOOK_AGAIN_SECONDS
-    found = registry.reranker()
-    assert found is not None
-    assert len(found.score("a", ["b"])) == 1
+    reranker = registry.reranker()
+    assert reranker is not None
+    assert len(reranker.score("a", ["b"])) == 1
 
 
 # Before the first search
@@ -394,9 +394,9 @@ def test_local_models_ask_nobody(calls: list[Any], settings: Any) -> None:
         "local", model=str(tiny_models.folder(tiny_models.DENSE))
     ).embed_documents(["a"]).shape == (1, 16)
     settings.RERANKER = str(tiny_models.folder(tiny_models.CROSS))
-    found = registry.reranker()
-    assert found is not None
-    assert len(found.score("a", ["b", "c"])) == 2
+    reranker = registry.reranker()
+    assert reranker is not None
+    assert len(reranker.score("a", ["b", "c"])) == 2
 
 
 def test_an_ingest_and_a_search_fetch_nothing(

@@ -96,9 +96,9 @@ def test_the_largest_logits_are_scores_too(monkeypatch: pytest.MonkeyPatch) -> N
         def logits(self, query: str, texts: list[str]) -> np.ndarray:
             return np.array([-1e30, -20, 0, 20, 1e30], np.float32)
 
-    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
-    monkeypatch.setattr(made, "_scorer", Extreme())
-    scores = made.score("q", ["t"] * 5)
+    model = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
+    monkeypatch.setattr(model, "_scorer", Extreme())
+    scores = model.score("q", ["t"] * 5)
     assert scores == sorted(scores)
     assert (scores[0], scores[2], scores[4]) == (pytest.approx(0), 0.5, 1)
     assert 0 < scores[1] < scores[3] < 1
@@ -129,12 +129,12 @@ def test_what_cannot_be_converted_runs_in_torch_and_scores_alike(
     monkeypatch: pytest.MonkeyPatch, models_dir: Path
 ) -> None:
     monkeypatch.setattr(openvino_conversion, "_export", unconvertible)
-    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
-    assert isinstance(made._scorer, TorchPairScorer)
+    model = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
+    assert isinstance(model._scorer, TorchPairScorer)
     assert close(
-        made.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS)
+        model.score(tiny_models.QUERY, tiny_models.TEXTS), tiny_models.expected(tiny_models.CROSS)
     )
-    assert made.score(tiny_models.QUERY, []) == []
+    assert model.score(tiny_models.QUERY, []) == []
 
 
 def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
@@ -145,10 +145,10 @@ def test_without_a_fast_tokenizer_it_runs_in_torch(tmp_path: Path) -> None:
     (folder / "tokenizer_config.json").write_text(
         '{"tokenizer_class": "BertTokenizer", "do_lower_case": false}'
     )
-    made = CrossEncoderReranker(str(folder))
-    assert isinstance(made._scorer, TorchPairScorer)
+    model = CrossEncoderReranker(str(folder))
+    assert isinstance(model._scorer, TorchPairScorer)
     assert close(
-        made.score(tiny_models.QUERY, ["Error 404: not found"]),
+        model.score(tiny_models.QUERY, ["Error 404: not found"]),
         tiny_models.expected(tiny_models.CROSS)[3:4],
     )
 
@@ -164,15 +164,15 @@ def test_damaged_weights_are_told(
 
 
 def test_a_pair_has_so_many_tokens_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
+    model = CrossEncoderReranker(str(tiny_models.folder(tiny_models.CROSS)))
     lengths: list[int] = []
 
     def run(texts: list[Tokens]) -> np.ndarray:
         lengths.extend(len(text.ids) for text in texts)
         return np.zeros((len(texts), 1), np.float32)
 
-    monkeypatch.setattr(made._scorer, "_engine", SimpleNamespace(run=run))
-    made.score("question " * 200, ["text " * 200, ""])
+    monkeypatch.setattr(model._scorer, "_engine", SimpleNamespace(run=run))
+    model.score("question " * 200, ["text " * 200, ""])
     assert lengths == [
         64,
         33,

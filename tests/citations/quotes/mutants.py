@@ -53,16 +53,16 @@ def real_texts(folder: Path) -> dict[str, str]:
     """Return a recording of each collection, as its captions are joined, and a part of a textbook
     with its formulas.
     """
-    found = {}
+    texts = {}
     for collection in COLLECTIONS:
         for path in sorted((folder / "dev" / "transcripts" / collection).glob("*.json"))[:1]:
-            found[path.stem] = " ".join(
+            texts[path.stem] = " ".join(
                 cue["text"] for cue in json.loads(path.read_text())["cues"]
             )[:LONGEST]
-    found["calculus"] = (folder / "shared" / "documents" / "openstax-calculus-1.md").read_text()[
+    texts["calculus"] = (folder / "shared" / "documents" / "openstax-calculus-1.md").read_text()[
         400_000 : 400_000 + LONGEST
     ]
-    return found
+    return texts
 
 
 def true_quotes(texts: Texts, *, count: int, seed: int = 1) -> Iterator[tuple[str, str]]:
@@ -196,8 +196,8 @@ def _plain(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    found = re.findall(r"[^\s.,;:!?\"“”«»()\[\]…]+(?:[.,:]\d+)*", text.lower().replace("’", "'"))
-    return [word for word in found if word not in ("um", "uh")]
+    words = re.findall(r"[^\s.,;:!?\"“”«»()\[\]…]+(?:[.,:]\d+)*", text.lower().replace("’", "'"))
+    return [word for word in words if word not in ("um", "uh")]
 
 
 def _is_telling(word: str) -> bool:

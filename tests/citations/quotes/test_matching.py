@@ -243,8 +243,8 @@ def test_um_is_noise_in_english_and_a_word_in_german() -> None:
     ],
 )
 def test_a_quote_that_is_too_short_proves_nothing(quote: str) -> None:
-    found = check(quote, TEXT)
-    assert (found.verdict, found.is_enough, is_enough(quote)) == (Verdict.NOT_FOUND, False, False)
+    result = check(quote, TEXT)
+    assert (result.verdict, result.is_enough, is_enough(quote)) == (Verdict.NOT_FOUND, False, False)
 
 
 def test_twelve_characters_or_three_words_are_enough() -> None:
@@ -260,8 +260,8 @@ def test_the_span_has_the_punctuation_that_the_quote_has() -> None:
     span = check("the derivative of f(x)", TEXT).span
     assert span is not None
     assert SOURCE[span[0] : span[1]] == "The derivative of f(x)"
-    found = find("is the place to be.", TEXT) or (0, 0)
-    assert SOURCE[found[0] : found[1]] == "is the place to be."
+    place = find("is the place to be.", TEXT) or (0, 0)
+    assert SOURCE[place[0] : place[1]] == "is the place to be."
 
 
 def test_of_equal_places_the_one_near_the_passage_is_given() -> None:
@@ -288,15 +288,15 @@ def test_of_equal_places_the_one_near_the_passage_is_given() -> None:
 def test_an_altered_quote_says_what_differs(
     quote: str, differences: list[tuple[str, str, str]]
 ) -> None:
-    found = check(quote, TEXT)
-    assert found.verdict == Verdict.ALTERED
-    assert list(found.differences) == [WordDifference(*one) for one in differences]
-    assert found.span is not None
+    result = check(quote, TEXT)
+    assert result.verdict == Verdict.ALTERED
+    assert list(result.differences) == [WordDifference(*difference) for difference in differences]
+    assert result.span is not None
 
 
 def test_what_has_nothing_to_do_with_the_text_is_not_found() -> None:
-    found = check("Bananas ripen faster beside an apple in a paper bag.", TEXT)
-    assert (found.verdict, found.span, found.differences) == (Verdict.NOT_FOUND, None, ())
+    result = check("Bananas ripen faster beside an apple in a paper bag.", TEXT)
+    assert (result.verdict, result.span, result.differences) == (Verdict.NOT_FOUND, None, ())
 
 
 # Mutants
@@ -327,7 +327,7 @@ def test_no_mutant_of_the_sample_talks_is_accepted_and_their_quotes_are(
 ) -> None:
     kinds, accepted, refused = tried(quote_mutants.sample_texts(), quotes=300)
     record_property(
-        "told",
+        "score",
         f"sample talks: {kinds.total()} mutants, {len(accepted)} accepted; 300 noisy quotes,"
         f" {len(refused)} refused",
     )
@@ -341,7 +341,7 @@ def test_no_mutant_of_real_texts_is_accepted_and_their_quotes_are(
 ) -> None:
     kinds, accepted, refused = tried(quote_mutants.real_texts(real_data), quotes=400)
     record_property(
-        "told",
+        "score",
         f"real texts: {kinds.total()} mutants, {len(accepted)} accepted; 400 noisy quotes,"
         f" {len(refused)} refused; {dict(kinds)}",
     )
@@ -370,19 +370,19 @@ def test_any_run_of_words_is_found_where_it_stands(words: list[str], data: Any) 
     first = data.draw(st.integers(0, len(words) - 3))
     last = data.draw(st.integers(first + 3, len(words)))
     quote, text = " ".join(words[first:last]), " ".join(words)
-    found = check(quote, prepare(text), near=(len(" ".join([*words[:first], ""])), len(text)))
-    if found.is_enough:
-        assert found.verdict == Verdict.VERBATIM
-        assert found.span is not None
-        assert check(text[slice(*found.span)], prepare(quote)).verdict == Verdict.VERBATIM
+    result = check(quote, prepare(text), near=(len(" ".join([*words[:first], ""])), len(text)))
+    if result.is_enough:
+        assert result.verdict == Verdict.VERBATIM
+        assert result.span is not None
+        assert check(text[slice(*result.span)], prepare(quote)).verdict == Verdict.VERBATIM
 
 
 @given(text=st.text(st.characters(), max_size=200), quote=st.text(st.characters(), max_size=80))
 @settings(max_examples=150, deadline=None)
 def test_whatever_is_given_has_an_answer_within_the_text(text: str, quote: str) -> None:
-    found = check(quote, prepare(text))
-    assert found.span is None or 0 <= found.span[0] < found.span[1] <= len(text)
-    assert 0 <= found.likeness <= 1
+    result = check(quote, prepare(text))
+    assert result.span is None or 0 <= result.span[0] < result.span[1] <= len(text)
+    assert 0 <= result.likeness <= 1
 
 
 HOSTILE = {
@@ -422,7 +422,7 @@ def test_a_quote_of_ten_thousand_words_in_a_megabyte_is_answered(record_property
     assert check(" ".join(words[5_000:15_000]), text).verdict == Verdict.VERBATIM
     assert check(" ".join([*words[5_000:14_999], "other"]), text).verdict != Verdict.VERBATIM
     record_property(
-        "told",
+        "score",
         f"two quotes of 10,000 words in {len(text.text):,} characters:"
         f" {perf_counter() - begun:.2f} s",
     )

@@ -95,29 +95,33 @@ def rewrite(source: Source, cues: list[Cue]) -> Source:
 def test_a_quote_is_found_wherever_it_stands_with_its_seconds_and_its_link(
     scope: Scope, talk: Source
 ) -> None:
-    found = verification.verify(scope, "“a network is a chain of simple functions. Point 7”")
-    assert found.verdict == Verdict.VERBATIM
-    assert found.locator is not None
-    assert found.origin is not None
-    assert (found.origin.id, found.locator.start, found.locator.end) == (talk.uuid, 35_000, 40_000)
-    assert found.link == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
-    assert found.text == SAID[:-1]
-    assert (found.prefix[-9:], found.suffix[:14]) == ("Point 6. ", ". Backpropagat")
+    result = verification.verify(scope, "“a network is a chain of simple functions. Point 7”")
+    assert result.verdict == Verdict.VERBATIM
+    assert result.locator is not None
+    assert result.origin is not None
+    assert (result.origin.id, result.locator.start, result.locator.end) == (
+        talk.uuid,
+        35_000,
+        40_000,
+    )
+    assert result.link == f"/videos/{talk.video_id}/?t=35s&until=40s&lang=en"
+    assert result.text == SAID[:-1]
+    assert (result.prefix[-9:], result.suffix[:14]) == ("Point 6. ", ". Backpropagat")
 
 
 def test_a_quote_of_another_source_is_misattributed_and_the_true_place_is_told(
     scope: Scope, talk: Source, paper: Source
 ) -> None:
-    found = verification.verify(scope, "a chain of simple functions", source=str(paper.uuid))
-    assert (found.verdict, found.source) == (Verdict.MISATTRIBUTED, talk.pk)
+    result = verification.verify(scope, "a chain of simple functions", source=str(paper.uuid))
+    assert (result.verdict, result.source) == (Verdict.MISATTRIBUTED, talk.pk)
 
 
 def test_an_altered_quote_is_shown_beside_what_stands_there(scope: Scope, talk: Source) -> None:
-    found = verification.verify(
+    result = verification.verify(
         scope, "Error 505 means that the page is missing", source=str(talk.uuid)
     )
-    assert found.verdict == Verdict.ALTERED
-    assert [tuple(one) for one in found.differences] == [("changed", "505", "404")]
+    assert result.verdict == Verdict.ALTERED
+    assert [tuple(difference) for difference in result.differences] == [("changed", "505", "404")]
     assert (
         verification.verify(scope, "Error 505 means that the page is missing").verdict
         == Verdict.ALTERED
@@ -125,8 +129,8 @@ def test_an_altered_quote_is_shown_beside_what_stands_there(scope: Scope, talk: 
 
 
 def test_what_nobody_said_is_not_found(scope: Scope, talk: Source) -> None:
-    found = verification.verify(scope, "Bananas ripen faster in a paper bag")
-    assert (found.verdict, found.source, found.link) == (Verdict.NOT_FOUND, None, "")
+    result = verification.verify(scope, "Bananas ripen faster in a paper bag")
+    assert (result.verdict, result.source, result.link) == (Verdict.NOT_FOUND, None, "")
     assert not verification.verify(scope, "a chain").is_enough
 
 
@@ -154,8 +158,8 @@ def test_a_quote_may_come_with_the_breaks_of_its_page_and_the_marks_of_its_capti
             "<i>A network</i> is a\r\n00:00:36.000 --> 00:00:37.000\r\nchain of simple functions",
         ),
     ):
-        found = verification.verify(scope, quote, source=str(source.uuid))
-        assert found.verdict == Verdict.VERBATIM
+        result = verification.verify(scope, quote, source=str(source.uuid))
+        assert result.verdict == Verdict.VERBATIM
 
 
 def test_a_quote_is_found_among_many_passages_that_have_more_of_its_words(
@@ -168,8 +172,8 @@ def test_a_quote_is_found_among_many_passages_that_have_more_of_its_words(
         indexed(collection, key=f"talk-{number}", cues=cues)
     rest = " ".join(f"other{number}" for number in range(60))
     quoted = indexed(collection, key="quoted", cues=make_cues(2, sentences=(f"{words} {rest}.",)))
-    found = verification.verify(scope, words)
-    assert (found.verdict, found.source) == (Verdict.VERBATIM, quoted.pk)
+    result = verification.verify(scope, words)
+    assert (result.verdict, result.source) == (Verdict.VERBATIM, quoted.pk)
 
 
 def test_a_quote_right_behind_a_negation_is_found_elsewhere_or_marked(
@@ -185,8 +189,8 @@ def test_a_quote_right_behind_a_negation_is_found_elsewhere_or_marked(
     )
     second = make_cues(2, sentences=("They raise the rate in between.",))
     other = indexed(collection, key="always", cues=second)
-    found = verification.verify(scope, "raise the rate in between")
-    assert (found.verdict, found.negation, found.source) == (Verdict.VERBATIM, "", other.pk)
+    result = verification.verify(scope, "raise the rate in between")
+    assert (result.verdict, result.negation, result.source) == (Verdict.VERBATIM, "", other.pk)
 
 
 def test_a_quote_that_is_too_long_is_refused(scope: Scope) -> None:
@@ -211,18 +215,16 @@ def test_where_words_have_times_exactly_they_are_played(collection: Collection) 
 
 
 def test_a_quote_over_the_end_of_a_page_names_both(scope: Scope, paper: Source) -> None:
-    found = verification.verify(scope, "We walk downhill instead", source=str(paper.uuid))
-    assert found.locator is not None
-    assert (found.verdict, found.locator.page, found.locator.last_page, found.heading) == (
+    result = verification.verify(scope, "We walk downhill instead", source=str(paper.uuid))
+    assert result.locator is not None
+    assert (result.verdict, result.locator.page, result.locator.last_page, result.heading) == (
         Verdict.VERBATIM,
         1,
         2,
         "1 Steps",
     )
-    assert (
-        found.link
-        == f"/sources/{paper.uuid}/pages/1/?from={found.locator.span[0]}&to={found.locator.span[1]}"
-    )
+    start, end = result.locator.span
+    assert result.link == f"/sources/{paper.uuid}/pages/1/?from={start}&to={end}"
 
 
 def test_a_stored_quote_is_found_again_when_the_captions_around_it_change(talk: Source) -> None:
@@ -358,12 +360,12 @@ def test_who_may_not_read_the_source_finds_no_citation(scope: Scope, talk: Sourc
 
 
 def test_rest_answers_with_verdict_place_and_differences(page: Client, talk: Source) -> None:
-    found = page.post(
+    body = page.post(
         "/api/v1/verify",
         {"quote": SAID, "source_id": str(talk.uuid)},
         content_type="application/json",
     ).json()
-    assert (found["verdict"], found["start"], found["end"], found["differences"]) == (
+    assert (body["verdict"], body["start"], body["end"], body["differences"]) == (
         "verbatim",
         35.0,
         40.0,

@@ -76,7 +76,9 @@ def test_markdown_keeps_headings_lists_tables_and_programs(path: Path) -> None:
         "def f():\n    return 1",
     ]
     assert [
-        (page.text[one.first : one.last], one.heading) for one in page.blocks if one.boundary
+        (page.text[block.first : block.last], block.heading)
+        for block in page.blocks
+        if block.boundary
     ] == [("Signals", "Signals"), ("Lists", "Lists")]
 
 
@@ -146,7 +148,9 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
     )
     for page in pages:
         assert len(page.text) <= PAGE + 2
-        assert "\n\n".join(page.text[one.first : one.last] for one in page.blocks) == page.text
+        assert (
+            "\n\n".join(page.text[block.first : block.last] for block in page.blocks) == page.text
+        )
         assert all(
             before.last <= after.first
             for before, after in zip(page.blocks, page.blocks[1:], strict=False)

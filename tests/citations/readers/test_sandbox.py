@@ -128,13 +128,13 @@ def test_what_takes_too_long_is_killed_and_not_tried_again(child: ChildProcess, 
 
 def test_closing_ends_it_even_in_the_middle_of_a_request(child: ChildProcess) -> None:
     pid = child.ask({"do": "echo"}, seconds=5).head["pid"]
-    told: list[Exception] = []
+    errors: list[Exception] = []
 
     def ask() -> None:
         try:
             child.ask({"do": "hang"}, seconds=0.8)
         except ChildExited as error:
-            told.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
@@ -143,7 +143,7 @@ def test_closing_ends_it_even_in_the_middle_of_a_request(child: ChildProcess) ->
     assert gone(pid)
     child.close()  # it has been asked again meanwhile, of a new process
     thread.join(5)
-    assert told
+    assert errors
 
 
 def test_it_is_told_nothing_of_the_environment_that_it_does_not_need(

@@ -13,21 +13,21 @@ CUES = [Cue(0, 1000, "first words"), Cue(1000, 3000, "second words"), Cue(3000, 
 
 
 def test_cues_become_blocks_joined_by_blanks():
-    found = list(cue_blocks(CUES))
+    blocks = list(cue_blocks(CUES))
 
-    assert text_chunking.text_of(found) == "first words second words third"
-    assert [(block.offset, block.start, block.end) for block in found] == [
+    assert text_chunking.text_of(blocks) == "first words second words third"
+    assert [(block.offset, block.start, block.end) for block in blocks] == [
         (0, 0, 1000),
         (12, 1000, 3000),
         (25, 3000, 4000),
     ]
-    assert not any(block.boundary or block.heading for block in found)
+    assert not any(block.boundary or block.heading for block in blocks)
 
 
 def test_chapters_begin_with_the_cue_whose_middle_they_hold():
-    found = list(cue_blocks(CUES, [[2001, "Late"], [0, "Intro"], [2000, "Middle"]]))
+    blocks = list(cue_blocks(CUES, [[2001, "Late"], [0, "Intro"], [2000, "Middle"]]))
 
-    assert [(block.boundary, block.heading) for block in found] == [
+    assert [(block.boundary, block.heading) for block in blocks] == [
         (True, "Intro"),
         (True, "Middle"),
         (True, "Late"),
@@ -35,9 +35,9 @@ def test_chapters_begin_with_the_cue_whose_middle_they_hold():
 
 
 def test_chapters_without_speech_give_way_to_the_next():
-    found = list(cue_blocks(CUES, [[100, "Silent"], [200, "Spoken"], [9000, "After the end"]]))
+    blocks = list(cue_blocks(CUES, [[100, "Silent"], [200, "Spoken"], [9000, "After the end"]]))
 
-    assert [(block.boundary, block.heading) for block in found] == [
+    assert [(block.boundary, block.heading) for block in blocks] == [
         (True, "Spoken"),
         (False, "Spoken"),
         (False, "Spoken"),
@@ -62,19 +62,19 @@ def test_timed_words_stand_at_their_place_in_the_text():
             Word(1600, ""),
         ),
     )
-    found = list(cue_blocks([Cue(0, 400, "so"), cue]))
+    blocks = list(cue_blocks([Cue(0, 400, "so"), cue]))
 
-    assert found[1].words == ((3, 500), (7, 700), (12, 1000), (16, 1500))
+    assert blocks[1].words == ((3, 500), (7, 700), (12, 1000), (16, 1500))
 
 
 def test_words_of_unspaced_writing_are_found_one_after_another():
-    found = next(
+    block = next(
         cue_blocks(
             [Cue(0, 900, "我们我们走", (Word(0, "我们"), Word(300, "我们"), Word(600, "走")))]
         )
     )
 
-    assert found.words == ((0, 0), (2, 300), (4, 600))
+    assert block.words == ((0, 0), (2, 300), (4, 600))
 
 
 def test_a_videos_source_is_read_with_its_chapters(collection):
@@ -89,11 +89,11 @@ def test_a_videos_source_is_read_with_its_chapters(collection):
         title=video.title,
     )
 
-    found = source_blocks.read(source)
+    blocks = source_blocks.read(source)
 
-    assert [block.text for block in found] == [cue.text for cue in make_cues(6)]
-    assert [block.heading for block in found] == ["Intro"] * 3 + ["Details"] * 3
-    assert [block.boundary for block in found] == [True, False, False, True, False, False]
+    assert [block.text for block in blocks] == [cue.text for cue in make_cues(6)]
+    assert [block.heading for block in blocks] == ["Intro"] * 3 + ["Details"] * 3
+    assert [block.boundary for block in blocks] == [True, False, False, True, False, False]
 
 
 def test_a_source_without_text_has_no_blocks(collection):

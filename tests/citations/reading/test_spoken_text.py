@@ -19,7 +19,7 @@ def spoken(*texts: str, seconds: int = 5, pause: int = 0) -> SpokenText:
 
 
 def said(text: SpokenText) -> list[str]:
-    return [text.text[each.first : each.last].strip() for each in text.sentences]
+    return [text.text[sentence.first : sentence.last].strip() for sentence in text.sentences]
 
 
 def test_a_sentence_may_begin_and_end_within_a_caption() -> None:
@@ -29,7 +29,7 @@ def test_a_sentence_may_begin_and_end_within_a_caption() -> None:
 
 def test_a_sentence_begins_at_its_share_of_the_captions_time() -> None:
     text = spoken("One. Tw", "o. Three.", seconds=7)
-    assert [each.start for each in text.sentences] == [0, 5_000, 7_000 + 2_333]
+    assert [sentence.start for sentence in text.sentences] == [0, 5_000, 7_000 + 2_333]
 
 
 def test_a_sentence_begins_with_its_first_word_where_the_times_of_words_are_known() -> None:
@@ -91,7 +91,10 @@ def test_a_transcript_without_cues_has_no_text_and_no_sentence() -> None:
 )
 def test_sentences_are_the_text_in_order_of_time(texts: list[str]) -> None:
     text = spoken(*texts)
-    assert "".join(text.text[each.first : each.last] for each in text.sentences) == text.text
-    starts = [each.start for each in text.sentences]
+    assert (
+        "".join(text.text[sentence.first : sentence.last] for sentence in text.sentences)
+        == text.text
+    )
+    starts = [sentence.start for sentence in text.sentences]
     assert starts == sorted(starts)
-    assert all(each.start <= each.end for each in text.sentences)
+    assert all(sentence.start <= sentence.end for sentence in text.sentences)

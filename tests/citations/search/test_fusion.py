@@ -11,7 +11,7 @@ from transcripts.tokenizer import tokenize
 def test_scores_are_sums_of_reciprocal_ranks_and_say_their_parts():
     fused = rrf([["a", "b"], ["b", "c"]])
 
-    assert [one.key for one in fused] == ["b", "a", "c"]
+    assert [hit.key for hit in fused] == ["b", "a", "c"]
     assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
     assert fused[0].ranks == (2, 1)
     assert fused[0].parts == (1 / 62, 1 / 61)
@@ -24,12 +24,12 @@ def test_the_constant_can_be_chosen():
 
 
 def test_of_equal_scores_the_earlier_ranking_leads():
-    assert [one.key for one in rrf([["a", "b"], ["b", "a"]])] == ["a", "b"]
-    assert [one.key for one in rrf([["x"], ["y"], ["z"]])] == ["x", "y", "z"]
+    assert [hit.key for hit in rrf([["a", "b"], ["b", "a"]])] == ["a", "b"]
+    assert [hit.key for hit in rrf([["x"], ["y"], ["z"]])] == ["x", "y", "z"]
 
 
 def test_a_key_twice_in_a_ranking_counts_where_it_stands_first():
-    assert [(one.key, one.ranks) for one in rrf([["a", "b", "a"]])] == [("a", (1,)), ("b", (2,))]
+    assert [(hit.key, hit.ranks) for hit in rrf([["a", "b", "a"]])] == [("a", (1,)), ("b", (2,))]
 
 
 def test_no_rankings_fuse_to_nothing():
@@ -43,12 +43,12 @@ def test_every_key_is_fused_once_best_first_and_the_scores_do_not_depend_on_the_
 ):
     fused = rrf(rankings)
 
-    assert sorted(one.key for one in fused) == sorted(
+    assert sorted(hit.key for hit in fused) == sorted(
         {key for ranking in rankings for key in ranking}
     )
-    assert [one.score for one in fused] == sorted((one.score for one in fused), reverse=True)
+    assert [hit.score for hit in fused] == sorted((hit.score for hit in fused), reverse=True)
     for other in permutations(rankings):
-        assert {one.key: one.score for one in rrf(other)} == {one.key: one.score for one in fused}
+        assert {hit.key: hit.score for hit in rrf(other)} == {hit.key: hit.score for hit in fused}
 
 
 def test_a_text_that_says_the_same_is_told_under_the_better_one():
@@ -106,7 +106,7 @@ MEANING = {"d": 0.8, "a": 0.6, "c": 0.2}
 BRANCHES = [WORDS, MEANING]
 
 rankings = st.dictionaries(st.integers(0, 30), st.floats(0.01, 100), max_size=20).map(
-    lambda found: dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    lambda scores: dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
 )
 
 

@@ -43,11 +43,11 @@ def test_any_other_model_gets_an_order_and_no_likelihood(model: str) -> None:
     own = judge.trained(model)
     assert own.model == MINILM
     judged = own.judge(make_table(), model=model)
-    assert [(each.likelihood, each.is_likely) for each in judged] == [(None, True)] * 3
+    assert [(verdict.likelihood, verdict.is_likely) for verdict in judged] == [(None, True)] * 3
     assert judged[0].order > judged[2].order
 
 
 def test_a_folder_with_the_name_of_a_known_model_is_not_taken_for_it() -> None:
     folder = "/models/multilingual-e5-small"
     judged = judge.trained(folder).judge(make_table(), model=folder)
-    assert {each.likelihood for each in judged} == {None}
+    assert {verdict.likelihood for verdict in judged} == {None}

@@ -22,9 +22,7 @@ def verdicts(scope: Scope, source: Source, query: str, *, of: str = "ada") -> li
     """Return the verdicts on a source's chunks, in their order."""
     chunks = list(Chunk.objects.filter(source=source).order_by("ordinal"))
     user = (
-        make_user(of)
-        if not (found := Mark.objects.filter(user__username=of).first())
-        else found.user
+        make_user(of) if not (mark := Mark.objects.filter(user__username=of).first()) else mark.user
     )
     known = judgments.marks_of(
         user, query, fetch(scope, [chunk.position for chunk in chunks]).values()
@@ -120,7 +118,7 @@ def test_a_verdict_needs_a_query(scope: Scope, collection: Collection, query: st
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "other", "same"),
     [
         ((0, 100), (0, 100), True),
         ((0, 100), (50, 150), True),
@@ -131,7 +129,7 @@ def test_a_verdict_needs_a_query(scope: Scope, collection: Collection, query: st
     ],
 )
 def test_spans_mean_one_place_when_they_share_half_of_either(
-    one: tuple[int, int], other: tuple[int, int], same: bool
+    first: tuple[int, int], other: tuple[int, int], same: bool
 ) -> None:
-    assert judgments.overlaps(one, other) is same
-    assert judgments.overlaps(other, one) is same
+    assert judgments.overlaps(first, other) is same
+    assert judgments.overlaps(other, first) is same

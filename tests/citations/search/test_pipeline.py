@@ -108,27 +108,27 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
 
 def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    found = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
-    assert texts(found) == ["Entropy, and entropy again.", "Entropy is disorder."]
-    assert found.mode == SearchMode.LEXICAL
-    assert not found.notes
+    result = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
+    assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
+    assert result.mode == SearchMode.LEXICAL
+    assert not result.notes
 
 
 def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
-    found = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.VECTOR)
-    assert len(found.passages) == len(TEXTS)
-    assert found.passages[0].text == TEXTS[3]
+    result = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.VECTOR)
+    assert len(result.passages) == len(TEXTS)
+    assert result.passages[0].text == TEXTS[3]
 
 
 def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up_the_score(
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
-    found = search_pipeline.search(scope, "entropy disorder", explain=True)
-    for passage in found.passages:
+    result = search_pipeline.search(scope, "entropy disorder", explain=True)
+    for passage in result.passages:
         how = passage.explanation
         assert how is not None
         assert how.rrf == pytest.approx(how.rrf_lexical + how.rrf_vector)
@@ -138,8 +138,8 @@ def test_a_hybrid_search_is_ordered_by_the_judge_and_what_its_signs_add_makes_up
         total = how.base + sum(sign.share for sign in how.signs)
         assert passage.score == pytest.approx(1 / (1 + math.exp(-total)))
         assert how.formula == f"{passage.score:.4f} = 1 / (1 + exp(−{total:.4f}))"
-    assert [passage.score for passage in found.passages] == sorted(
-        (passage.score for passage in found.passages), reverse=True
+    assert [passage.score for passage in result.passages] == sorted(
+        (passage.score for passage in result.passages), reverse=True
     )
 
 
@@ -260,10 +260,10 @@ def test_what_is_not_in_the_library_is_said_not_to_be_there(
     assert not known.nothing_relevant
     assert known.passages[0].is_likely
     for query in ("asdkjhqwekjh zzzxq", "How long do I roast a chicken in the oven?"):
-        found = search_pipeline.search(scope, query)
-        assert found.nothing_relevant
-        assert not any(passage.is_likely for passage in found.passages)
-        assert all(0 <= (passage.relevance or 0) < 0.5 for passage in found.passages)
+        result = search_pipeline.search(scope, query)
+        assert result.nothing_relevant
+        assert not any(passage.is_likely for passage in result.passages)
+        assert all(0 <= (passage.relevance or 0) < 0.5 for passage in result.passages)
 
 
 @pytest.mark.parametrize("query", ['"scratch my back"', "you scratch my back", "-word my back you"])
@@ -286,9 +286,9 @@ def test_nothing_is_called_irrelevant_where_the_embedding_model_is_not_known_to_
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
-    found = search_pipeline.search(scope, "asdkjhqwekjh zzzxq")
-    assert not found.nothing_relevant
-    assert [passage.relevance for passage in found.passages] == [None] * len(TEXTS)
+    result = search_pipeline.search(scope, "asdkjhqwekjh zzzxq")
+    assert not result.nothing_relevant
+    assert [passage.relevance for passage in result.passages] == [None] * len(TEXTS)
 
 
 # What is shown of it
@@ -353,9 +353,9 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     )
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
-    found = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
-    assert len(found.passages) == 2
-    best = found.passages[0]
+    result = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
+    assert len(result.passages) == 2
+    best = result.passages[0]
     (duplicate,) = best.duplicates
     assert {best.origin.title, duplicate.origin.title} == {"First", "Second"}
     assert duplicate.similarity >= 0.9
@@ -368,10 +368,10 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     video = make_video(collection, key="abcdefghijk")
     said = ["Entropy.", "Entropy, entropy and entropy.", "A cat.", "Entropy of cats."]
     make_source(video, texts=said)
-    found = search_pipeline.search(
+    result = search_pipeline.search(
         scope, "entropy", mode=SearchMode.LEXICAL, for_readers=True, explain=True
     )
-    joined, alone = found.passages
+    joined, alone = result.passages
     assert (joined.text, [part.text for part in joined.parts]) == (said[1], said[:1])
     assert joined.extent is not None
     assert (joined.extent.start, joined.extent.end) == (0, 20_000)
@@ -402,10 +402,10 @@ def test_no_passage_is_lost_or_repeated_by_joining(
         for chunk in (passage.chunk, *(part.chunk for part in passage.parts))
     ]
     assert len(ids) == len(set(ids)) == 21
-    found = search_pipeline.search(
+    result = search_pipeline.search(
         scope, "entropy", mode=SearchMode.LEXICAL, limit=limit, for_readers=True
     )
-    assert found.passages == whole.passages[:limit]
+    assert result.passages == whole.passages[:limit]
 
 
 def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
@@ -413,9 +413,9 @@ def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
 ) -> None:
     make_document(collection, TEXTS)
     for mode in (SearchMode.HYBRID, SearchMode.LEXICAL):
-        found = search_pipeline.search(scope, "entorpy disorder", mode=mode, for_readers=True)
-        assert found.suggestion == "entropy disorder"
-        assert "spell" in [stage.name for stage in found.stages]
+        result = search_pipeline.search(scope, "entorpy disorder", mode=mode, for_readers=True)
+        assert result.suggestion == "entropy disorder"
+        assert "spell" in [stage.name for stage in result.stages]
     known = search_pipeline.search(scope, "entropy disorder", for_readers=True)
     assert known.suggestion == ""
     assert "spell" not in [stage.name for stage in known.stages]
@@ -429,20 +429,20 @@ def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) ->
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
     assert [
-        one.mark
-        for one in search_pipeline.search(
+        passage.mark
+        for passage in search_pipeline.search(
             scope, "entropy", mode=SearchMode.LEXICAL, user=ada
         ).passages
     ] == [True, False]
     assert [
-        one.mark
-        for one in search_pipeline.search(
+        passage.mark
+        for passage in search_pipeline.search(
             scope, "entropy", mode=SearchMode.LEXICAL, user=bob
         ).passages
     ] == [None, None]
     assert [
-        one.mark
-        for one in search_pipeline.search(
+        passage.mark
+        for passage in search_pipeline.search(
             scope, "entropy again", mode=SearchMode.LEXICAL, user=ada
         ).passages
     ] == [None, None]
@@ -468,9 +468,9 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
     look_up = lexical_index.find
 
     def search_then_move(*arguments: Any, **options: Any) -> Any:
-        found = look_up(*arguments, **options)
+        rows = look_up(*arguments, **options)
         Source.objects.filter(pk=source.pk).update(collection=hidden)
-        return found
+        return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_move)
     assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)) == [
@@ -485,15 +485,15 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
     look_up, turns = lexical_index.find, iter([True])
 
     def search_then_cut(*arguments: Any, **options: Any) -> Any:
-        found = look_up(*arguments, **options)
+        rows = look_up(*arguments, **options)
         if next(turns, False):
             replace_chunks(source, ["Entropy, new."])
-        return found
+        return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_cut)
-    found = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
-    assert texts(found) == ["Entropy, new."]
-    assert [stage.name for stage in found.stages].count("lexical") == 1
+    result = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
+    assert texts(result) == ["Entropy, new."]
+    assert [stage.name for stage in result.stages].count("lexical") == 1
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -613,9 +613,9 @@ def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, TEXTS)
-    found = search_pipeline.search(scope, "entropy")
-    assert len(found.passages) == 2
-    (note,) = found.notes
+    result = search_pipeline.search(scope, "entropy")
+    assert len(result.passages) == 2
+    (note,) = result.notes
     assert note.startswith("Found by words only: nothing is embedded yet.")
     with pytest.raises(Unavailable, match="embedded"):
         search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
@@ -635,10 +635,10 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
 
     monkeypatch.setattr(registry, "embedder", fail)
     monkeypatch.setattr(registry, "identity", lambda _: ("fake", "words", 64))
-    found = search_pipeline.search(scope, "entropy")
-    assert texts(found) == ["Entropy, and entropy again.", "Entropy is disorder."]
-    assert str(error) in found.notes[0]
-    assert found.passages[0].score == 1.0
+    result = search_pipeline.search(scope, "entropy")
+    assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
+    assert str(error) in result.notes[0]
+    assert result.passages[0].score == 1.0
     with pytest.raises(type(error)):
         search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
 
@@ -658,11 +658,11 @@ def test_an_embedding_that_takes_too_long_is_not_waited_for(
     monkeypatch.setattr(registry, "embedder", lambda *_, **__: Slow())
     monkeypatch.setattr(query_expansion, "EMBED_SECONDS", 0.05)
     try:
-        found = search_pipeline.search(scope, "entropy")
+        result = search_pipeline.search(scope, "entropy")
     finally:
         release.set()
-    assert len(found.passages) == 2
-    assert "took more than" in found.notes[0]
+    assert len(result.passages) == 2
+    assert "took more than" in result.notes[0]
 
 
 def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_search_by_words(
@@ -689,17 +689,19 @@ def test_a_hypothetical_answer_is_looked_for_by_meaning_and_the_query_itself_by_
 ) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
-    found = search_pipeline.search(scope, "entropy -heat", explain=True)
-    assert found.hypothesis == "A cat sat on the mat."
+    result = search_pipeline.search(scope, "entropy -heat", explain=True)
+    assert result.hypothesis == "A cat sat on the mat."
     by_meaning = next(
-        one for one in found.passages if one.explanation and one.explanation.vector_rank == 1
+        passage
+        for passage in result.passages
+        if passage.explanation and passage.explanation.vector_rank == 1
     )
     assert by_meaning.text == TEXTS[3]
     assert by_meaning.explanation is not None
     assert by_meaning.explanation.lexical_rank is None
     assert len(teller.prompts) == 1
     assert "entropy" in teller.prompts[0]
-    assert "expand" in [stage.name for stage in found.stages]
+    assert "expand" in [stage.name for stage in result.stages]
 
 
 def test_a_search_by_words_asks_no_language_model(
@@ -731,9 +733,9 @@ def test_a_language_model_that_fails_costs_a_note_and_nothing_else(
         raise ModelServerError("The language model is down.")
 
     with_llm(monkeypatch, settings, fail)
-    found = search_pipeline.search(scope, "entropy")
-    assert texts(found) == texts(plain)
-    assert found.notes == (
+    result = search_pipeline.search(scope, "entropy")
+    assert texts(result) == texts(plain)
+    assert result.notes == (
         "No hypothetical answer: The language model is down. The question itself was searched for.",
     )
 
@@ -752,11 +754,11 @@ def test_a_language_model_that_is_slow_is_not_waited_for(
     monkeypatch.setattr(query_expansion, "HYDE_SECONDS", 0.05)
     with_llm(monkeypatch, settings, hang)
     try:
-        found = search_pipeline.search(scope, "entropy")
+        result = search_pipeline.search(scope, "entropy")
     finally:
         release.set()
-    assert texts(found) == texts(plain)
-    assert "took more than" in found.notes[0]
+    assert texts(result) == texts(plain)
+    assert "took more than" in result.notes[0]
 
 
 def test_no_more_questions_are_out_to_a_language_model_than_a_few(
@@ -802,13 +804,13 @@ def test_a_cross_encoder_orders_the_candidates_by_context_and_text_against_the_q
     fused = texts(search_pipeline.search(scope, "entropy"))
     reranker = Backwards()
     with_reranker(monkeypatch, reranker)
-    found = search_pipeline.search(scope, "entropy", explain=True)
-    assert texts(found) == fused[::-1]
-    assert found.reranked
+    result = search_pipeline.search(scope, "entropy", explain=True)
+    assert texts(result) == fused[::-1]
+    assert result.reranked
     assert reranker.asked[0][0] == "entropy"
     assert f"From a lecture.\n\n{TEXTS[0]}" in reranker.asked[0][1]
-    assert found.passages[0].explanation is not None
-    assert found.passages[0].score == found.passages[0].explanation.rerank_score
+    assert result.passages[0].explanation is not None
+    assert result.passages[0].score == result.passages[0].explanation.rerank_score
     assert search_pipeline.search(scope, "entropy", rerank=False).reranked is False
 
 
@@ -824,14 +826,14 @@ def test_the_numbers_of_the_search_take_effect_at_once(
         .explanation
     )
     settings.DUPLICATE_SIMILARITY, settings.RRF_K, settings.SEARCH_CANDIDATES = 0.7, 5, 10
-    found = search_pipeline.search(scope, "entropy disorder", explain=True)
-    assert len(found.passages) < len(first.passages)
-    assert found.passages[0].duplicates
-    how = found.passages[0].explanation
+    result = search_pipeline.search(scope, "entropy disorder", explain=True)
+    assert len(result.passages) < len(first.passages)
+    assert result.passages[0].duplicates
+    how = result.passages[0].explanation
     assert how is not None
     assert how.lexical_rank is not None
     assert how.rrf_lexical == pytest.approx(1 / (5 + how.lexical_rank))
-    counts = {stage.name: stage.count for stage in found.stages}
+    counts = {stage.name: stage.count for stage in result.stages}
     assert (counts["lexical"], counts["vector"], counts["fuse"]) == (10, 10, 10)
     lexical = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
     assert "1/(5 + 1)" in str(lexical.passages[0].explanation)
@@ -844,9 +846,9 @@ def test_only_the_first_candidates_are_re_ranked_and_the_others_follow(
     embed(make_document(collection, TEXTS))
     fused = texts(search_pipeline.search(scope, "entropy"))
     with_reranker(monkeypatch, Backwards())
-    found = search_pipeline.search(scope, "entropy", explain=True)
-    assert texts(found) == [fused[1], fused[0], *fused[2:]]
-    scores = [passage.score for passage in found.passages]
+    result = search_pipeline.search(scope, "entropy", explain=True)
+    assert texts(result) == [fused[1], fused[0], *fused[2:]]
+    scores = [passage.score for passage in result.passages]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
 
@@ -859,9 +861,9 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only
     assert search_pipeline.search(scope, "entropy").notes == ()  # switched off: nothing is missing
     settings.RERANKER = "cross-encoder/some-model"
     with_reranker(monkeypatch, None)
-    found = search_pipeline.search(scope, "entropy")
-    assert (texts(found), found.reranked) == (fused, False)
-    assert found.notes == ()  # as after installing; `kb doctor` says so once
+    result = search_pipeline.search(scope, "entropy")
+    assert (texts(result), result.reranked) == (fused, False)
+    assert result.notes == ()  # as after installing; `kb doctor` says so once
 
     class Broken:
         name = "broken"
@@ -870,9 +872,9 @@ def test_a_cross_encoder_that_is_absent_or_fails_leaves_the_fused_order_and_only
             raise ModelServerError("Out of order.")
 
     with_reranker(monkeypatch, Broken())
-    found = search_pipeline.search(scope, "entropy")
-    assert (texts(found), found.reranked) == (fused, False)
-    assert found.notes == ("The best passages were not read again: Out of order.",)
+    result = search_pipeline.search(scope, "entropy")
+    assert (texts(result), result.reranked) == (fused, False)
+    assert result.notes == ("The best passages were not read again: Out of order.",)
 
 
 # Stages
@@ -883,8 +885,8 @@ def test_every_stage_is_timed(
 ) -> None:
     embed(make_document(collection, TEXTS))
     with_reranker(monkeypatch, Backwards())
-    found = search_pipeline.search(scope, "entropy")
-    assert [stage.name for stage in found.stages] == [
+    result = search_pipeline.search(scope, "entropy")
+    assert [stage.name for stage in result.stages] == [
         "embed",
         "lexical",
         "vector",
@@ -895,18 +897,18 @@ def test_every_stage_is_timed(
         "deduplicate",
         "enrich",
     ]
-    assert all(stage.milliseconds >= 0 for stage in found.stages)
-    assert found.milliseconds >= sum(
-        stage.milliseconds for stage in found.stages if stage.name != "embed"
+    assert all(stage.milliseconds >= 0 for stage in result.stages)
+    assert result.milliseconds >= sum(
+        stage.milliseconds for stage in result.stages if stage.name != "embed"
     )
-    counts = {stage.name: stage.count for stage in found.stages}
+    counts = {stage.name: stage.count for stage in result.stages}
     assert (counts["lexical"], counts["vector"], counts["fetch"], counts["enrich"]) == (2, 4, 4, 4)
 
 
 def test_a_search_asks_the_database_the_same_few_times_however_much_there_is(
     scope: Scope, collection: Collection
 ) -> None:
-    asked = []
+    counts = []
     for size in (3, 40):
         embed(
             *(make_document(collection, [f"entropy {number} of {size}"]) for number in range(size))
@@ -914,9 +916,9 @@ def test_a_search_asks_the_database_the_same_few_times_however_much_there_is(
         search_pipeline.search(scope, "entropy", limit=5)
         with CaptureQueriesContext(connection) as queries:
             search_pipeline.search(scope, "entropy", limit=5)
-        asked.append(len(queries))
-    assert asked[0] == asked[1]
-    assert asked[1] <= 10
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+    assert counts[1] <= 10
 
 
 def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
@@ -995,6 +997,6 @@ def test_candidates_know_their_indexed_text(scope: Scope, collection: Collection
     chunk = Chunk.objects.get(text=TEXTS[0])
     chunk.context = "From a lecture."
     chunk.save()
-    (one,) = candidates.fetch(scope, [chunk.position]).values()
-    assert one.indexed_text == chunk.indexed_text
-    assert replace(one.locator, start=1).start == 1
+    (candidate,) = candidates.fetch(scope, [chunk.position]).values()
+    assert candidate.indexed_text == chunk.indexed_text
+    assert replace(candidate.locator, start=1).start == 1

@@ -81,9 +81,9 @@ def test_few_candidates_have_signs_too(count: int) -> None:
         for name in table.__dataclass_fields__
         if name not in ("weights", "k1")
     }
-    found = signs.compute(CandidateTable(weights=table.weights, **few))
-    assert found.shape == (count, len(SIGNS))
-    assert np.isfinite(found).all()
+    matrix = signs.compute(CandidateTable(weights=table.weights, **few))
+    assert matrix.shape == (count, len(SIGNS))
+    assert np.isfinite(matrix).all()
 
 
 def test_a_query_without_known_words_has_signs_too() -> None:

@@ -15,13 +15,13 @@ def on_circle(texts: list[str]) -> list[list[float]]:
 def test_distances_are_those_of_neighbours_whatever_the_batches():
     degrees = [7 * number % 180 for number in range(2 * BATCH + 3)]
 
-    found = list(distances(map(str, degrees), on_circle))
+    measured = list(distances(map(str, degrees), on_circle))
 
     wanted = [
-        1 - np.cos(np.radians(other - one))
-        for one, other in zip(degrees, degrees[1:], strict=False)
+        1 - np.cos(np.radians(other - angle))
+        for angle, other in zip(degrees, degrees[1:], strict=False)
     ]
-    assert found == pytest.approx([*wanted, 0], abs=1e-4)
+    assert measured == pytest.approx([*wanted, 0], abs=1e-4)
 
 
 def test_batches_are_no_larger_than_said():

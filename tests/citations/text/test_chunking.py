@@ -24,11 +24,11 @@ embed = HashEmbedder().embed_documents
 def make_blocks(
     texts: Sequence[str], *, boundaries: Sequence[int] = (), gap: int = 1, milliseconds: int = 3000
 ) -> list[Block]:
-    found = []
+    blocks = []
     offset = 0
     for number, text in enumerate(texts):
         start = number * milliseconds
-        found.append(
+        blocks.append(
             Block(
                 text=text,
                 offset=offset,
@@ -39,7 +39,7 @@ def make_blocks(
             )
         )
         offset += len(text) + gap
-    return found
+    return blocks
 
 
 def lecture(count: int = 120) -> list[str]:
@@ -417,9 +417,9 @@ def test_real_captions_give_chunks_of_about_the_target(real_data, collection):
     drafts = []
     for path in paths:
         blocks = list(cue_blocks(captions.parse(path.read_bytes(), name=path.name).cues))
-        found = chunk(blocks)
-        check(blocks, found)
-        drafts += found
+        chunks = chunk(blocks)
+        check(blocks, chunks)
+        drafts += chunks
 
     assert json.loads(paths[0].read_text())["cues"]
     assert sum(300 <= len(draft.text) <= 700 for draft in drafts) >= 0.98 * len(drafts)

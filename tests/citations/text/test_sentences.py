@@ -107,7 +107,7 @@ def test_sentences_end_where_a_reader_would_say(written):
 def test_real_talks_in_other_languages_are_cut_at_their_stops(
     real_data: Path, talks: str, least: float
 ) -> None:
-    found: list[str] = []
+    cut: list[str] = []
     for path in sorted((real_data / "dev" / "transcripts" / talks).glob("*.json")):
         text = " ".join(cue["text"] for cue in json.loads(path.read_text())["cues"])
         spans = split(text)
@@ -116,10 +116,12 @@ def test_real_talks_in_other_languages_are_cut_at_their_stops(
         assert not any(
             re.match(r"[^\W\u2e80-\uffff]{2}", text[stop - 1 : stop + 1]) for _, stop in spans[:-1]
         )
-        found += [text[start:stop].strip() for start, stop in spans]
-    assert found
-    assert sum(map(ends_with_stop, found)) >= least * len(found)
-    inside = [one for one in found if re.search(r"[。！？؟](?![。！？؟”」』）)\"]).", one)]
+        cut += [text[start:stop].strip() for start, stop in spans]
+    assert cut
+    assert sum(map(ends_with_stop, cut)) >= least * len(cut)
+    inside = [
+        sentence for sentence in cut if re.search(r"[。！？؟](?![。！？؟”」』）)\"]).", sentence)
+    ]
     assert not inside
 
 

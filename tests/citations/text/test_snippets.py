@@ -42,9 +42,9 @@ def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> N
         + "Entropy is the disorder of a system, and in a closed one entropy never falls by"
         " itself, whatever you do. " + FILLER * 5
     )
-    shown = snippet(text, "entropy disorder")
-    assert shown.startswith("Entropy is the disorder")
-    assert shown.endswith(".")
+    excerpt = snippet(text, "entropy disorder")
+    assert excerpt.startswith("Entropy is the disorder")
+    assert excerpt.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_it_begins_with_the_sentence_that_has_the_words_and_ends_with_one() -> N
 def test_it_begins_with_a_sentence_that_has_a_form_of_the_word_in_its_language(
     filler: str, sentence: str, query: str, language: str
 ) -> None:
-    shown = snippet(filler * 12 + sentence + filler * 24, query, language)
-    assert shown.startswith(sentence.strip())
+    excerpt = snippet(filler * 12 + sentence + filler * 24, query, language)
+    assert excerpt.startswith(sentence.strip())
 
 
 def test_without_words_it_is_the_beginning() -> None:
@@ -82,11 +82,11 @@ def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(
     parts: list[str], words: str
 ) -> None:
     line = " ".join(parts)
-    shown = snippet(line, words)
-    assert shown in line
-    assert len(shown) <= MOST
-    assert len(shown) >= LEAST - 1 or len(line) <= MOST or len(shown) == len(line)
-    place = f" {line} ".find(f" {shown} ")
+    excerpt = snippet(line, words)
+    assert excerpt in line
+    assert len(excerpt) <= MOST
+    assert len(excerpt) >= LEAST - 1 or len(line) <= MOST or len(excerpt) == len(line)
+    place = f" {line} ".find(f" {excerpt} ")
     assert place >= 0 or not line
 
 

@@ -89,5 +89,5 @@ def test_a_sentence_without_its_beginning_or_end_is_not_whole() -> None:
 def test_captions_without_full_stops_are_cut_where_clauses_begin() -> None:
     text = "the end so the loss falls at each step but the weights stay small because of"
     assert not has_stops([text], split)
-    found = [text[first:last].strip() for first, last in clauses(text, ENGLISH.opening)]
-    assert found == ["the loss falls at each step", "the weights stay small"]
+    cut = [text[first:last].strip() for first, last in clauses(text, ENGLISH.opening)]
+    assert cut == ["the loss falls at each step", "the weights stay small"]

@@ -78,8 +78,8 @@ def fill(
     return source
 
 
-def places(found: list[vector_search.NearestChunk]) -> list[int]:
-    return [one.position for one in found]
+def places(hits: list[vector_search.NearestChunk]) -> list[int]:
+    return [hit.position for hit in hits]
 
 
 def nearest(known: NDArray[np.float32], query: NDArray[np.float32], limit: int) -> list[int]:
@@ -103,11 +103,11 @@ def test_the_nearest_come_first_with_their_cosines(
     space: EmbeddingSpace, collection: Collection, scope: Scope
 ) -> None:
     fill(space, collection, np.stack([unit(0, 1), unit(1, 0), unit(1, 1), unit(-1, 0)]))
-    found = vector_search.search(
+    hits = vector_search.search(
         unit(1, 0.1), space=space, limit=3, resolved=resolve(scope, Filter())
     )
-    assert places(found) == [1, 2, 0]
-    assert [one.cosine for one in found] == pytest.approx([0.995, 0.774, 0.0995], abs=0.002)
+    assert places(hits) == [1, 2, 0]
+    assert [hit.cosine for hit in hits] == pytest.approx([0.995, 0.774, 0.0995], abs=0.002)
 
 
 def test_equal_ones_are_in_the_order_of_their_places(
@@ -127,8 +127,8 @@ def test_what_is_found_lies_in_one_space(
     other = EmbeddingSpace.objects.create(
         provider="fake", model="other", dimensions=4, state=SpaceState.BUILDING
     )
-    found = vector_search.search(unit(1), space=space, limit=20, resolved=resolve(scope, Filter()))
-    assert len(found) == 10
+    hits = vector_search.search(unit(1), space=space, limit=20, resolved=resolve(scope, Filter()))
+    assert len(hits) == 10
     assert (
         vector_search.search(unit(1)[:4], space=other, limit=20, resolved=resolve(scope, Filter()))
         == []
@@ -177,9 +177,9 @@ def test_filters_and_times_never_starve_the_result(
     query = -known[505]  # whatever the filter leaves is far away
     for source, low, high in ((small, 500, 520), (wanted, 0, 500)):
         resolved = ResolvedFilter(sources=frozenset({source.pk}), chunks=high - low)
-        found = places(vector_search.search(query, space=space, limit=10, resolved=resolved))
-        assert len(found) == 10
-        assert all(low <= place < high for place in found)
+        positions = places(vector_search.search(query, space=space, limit=10, resolved=resolved))
+        assert len(positions) == 10
+        assert all(low <= place < high for place in positions)
     timed = ResolvedFilter(sources=frozenset({wanted.pk}), chunks=500, start=50_000, end=80_000)
     assert sorted(places(vector_search.search(query, space=space, limit=10, resolved=timed))) == [
         5,
@@ -202,11 +202,13 @@ def test_a_whole_scan_finds_exactly_the_nearest(
     known = random_units(600)
     fill(space, collection, known)
     for query in random_units(20, seed=2):
-        found = places(
+        positions = places(
             vector_search.search(query, space=space, limit=10, resolved=resolve(scope, Filter()))
         )
         exact = nearest(known, query, 12)
-        assert len(set(found) & set(exact)) == 10, "half floats may exchange neighbours at the end"
+        assert len(set(positions) & set(exact)) == 10, (
+            "half floats may exchange neighbours at the end"
+        )
 
 
 @pytest.mark.usefixtures("indexed_only")

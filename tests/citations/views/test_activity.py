@@ -31,11 +31,11 @@ def video(collection: Collection) -> Video:
 
 
 def test_the_drawer_has_the_latest_and_leads_to_all(page: Client, failed: Job) -> None:
-    shown = text_of(page.get("/activity/", headers={"HX-Request": "true"}))
-    assert "<html" not in shown
-    assert "This video has no captions." in shown
-    assert 'sse-connect="/activity/events/?drawer=1"' in shown
-    assert "All activity" in shown
+    html = text_of(page.get("/activity/", headers={"HX-Request": "true"}))
+    assert "<html" not in html
+    assert "This video has no captions." in html
+    assert 'sse-connect="/activity/events/?drawer=1"' in html
+    assert "All activity" in html
 
 
 def test_the_indicator_counts_what_is_going_on_and_asks_again_only_then(
@@ -58,10 +58,10 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     book = make_document(collection, ["x"])
     WorkerPulse.beat()
     for address in ("/search/", "/search/?q=x&mode=lexical", "/activity/now/"):
-        shown = text_of(page.get(address))
-        assert "1 source is searched by its words only, so far." in shown
-        assert "No worker is running" not in shown
-        assert shown.count('hx-select="#indexing-state"') == 1
+        html = text_of(page.get(address))
+        assert "1 source is searched by its words only, so far." in html
+        assert "No worker is running" not in html
+        assert html.count('hx-select="#indexing-state"') == 1
     WorkerPulse.objects.all().delete()
     assert "No worker is running, so this goes no further." in text_of(page.get("/activity/now/"))
     book.reach(State.READY)
@@ -73,9 +73,9 @@ def test_sources_that_are_being_indexed_show_how_far_they_are(
 ) -> None:
     book = make_document(collection, ["x"], title="A book")
     book.report(step="embedding", done=20, total=80)
-    shown = text_of(page.get("/activity/"))
-    assert 'value="25" aria-label="Progress of A book"' in shown
-    assert "Embedding · 20 of 80" in shown
+    html = text_of(page.get("/activity/"))
+    assert 'value="25" aria-label="Progress of A book"' in html
+    assert "Embedding · 20 of 80" in html
     assert "A book" not in text_of(stranger.get("/activity/"))
 
 
@@ -90,9 +90,9 @@ def test_activity_without_a_worker_shows_how_to_start_one(page: Client) -> None:
 
 
 def test_a_failed_job_shows_its_error_and_can_be_retried(page: Client, failed: Job) -> None:
-    found = text_of(page.get("/activity/"))
-    assert "This video has no captions." in found
-    assert "Upload a caption file" in found
+    html = text_of(page.get("/activity/"))
+    assert "This video has no captions." in html
+    assert "Upload a caption file" in html
     page.post(f"/jobs/{failed.pk}/retry/")
     failed.refresh_from_db()
     assert failed.state == Job.State.QUEUED
@@ -102,9 +102,9 @@ def test_a_postponed_job_says_in_how_long_it_is_tried_again(page: Client, failed
     Job.objects.update(state="queued", run_after=timezone.now() + timedelta(minutes=28, seconds=9))
     assert "Is tried again in 28\xa0minutes." in text_of(page.get(f"/jobs/{failed.pk}/"))
     Job.objects.update(run_after=timezone.now() - timedelta(minutes=19))
-    shown = text_of(page.get(f"/jobs/{failed.pk}/"))
-    assert "Waits for its turn." in shown
-    assert "tried again" not in shown
+    html = text_of(page.get(f"/jobs/{failed.pk}/"))
+    assert "Waits for its turn." in html
+    assert "tried again" not in html
 
 
 def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: Collection) -> None:
@@ -120,9 +120,9 @@ def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: 
 def test_a_gate_that_closed_for_want_of_a_network_does_not_blame_youtube(page: Client) -> None:
     for _ in range(OUTAGE_REQUESTS):
         YouTubeGate.unreachable(NetworkProblem("No route to the host."))
-    shown = text_of(page.get("/activity/"))
-    assert "YouTube cannot be reached; the queue pauses until" in " ".join(shown.split())
-    assert "refusing" not in shown
+    html = text_of(page.get("/activity/"))
+    assert "YouTube cannot be reached; the queue pauses until" in " ".join(html.split())
+    assert "refusing" not in html
 
 
 def test_jobs_are_listed_by_state(page: Client, failed: Job) -> None:
@@ -143,9 +143,9 @@ def test_a_viewer_cannot_retry_a_job(viewer: Client, failed: Job) -> None:
 
 def test_a_closed_gate_shows_the_reason_and_can_be_opened(page: Client) -> None:
     until = timezone.localtime(YouTubeGate.refused(Blocked("YouTube treats this server as a bot.")))
-    found = text_of(page.get("/activity/"))
-    assert "treats this server as a bot" in found
-    assert f"{until:%H:%M}" in found
+    html = text_of(page.get("/activity/"))
+    assert "treats this server as a bot" in html
+    assert f"{until:%H:%M}" in html
     page.post("/gate/reopen/")
     assert YouTubeGate.current().state == "open"
 

@@ -30,7 +30,7 @@ def upload(client: Client, *files: tuple[str, bytes], htmx: bool = True, **more:
 def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
     page: Client, collection: Collection
 ) -> None:
-    found = text_of(
+    html = text_of(
         upload(
             page,
             ("notes.md", NOTES),
@@ -42,8 +42,8 @@ def test_documents_become_sources_and_captions_a_job_and_the_answer_says_which(
     source = Source.objects.get()
     assert (source.kind, source.collection, source.state) == ("markdown", collection, State.PENDING)
     assert Job.objects.get().target == "talk.vtt"
-    assert "Markdown document" in found
-    assert "ZIP archive" in found
+    assert "Markdown document" in html
+    assert "ZIP archive" in html
 
 
 def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
@@ -53,20 +53,20 @@ def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
     acquisition.perform(Job.objects.get().pk)
     video = Video.objects.get(key="talk")
     assert video.media.media_type == "audio/wav"
-    shown = text_of(page.get(f"/videos/{video.pk}/?t=2s&until=4s"))
-    assert f'src="/videos/{video.pk}/media?v={video.media.pk}#t=2.000,4.000"' in shown
-    assert "<audio" in shown
-    assert "data-skip" in shown
+    html = text_of(page.get(f"/videos/{video.pk}/?t=2s&until=4s"))
+    assert f'src="/videos/{video.pk}/media?v={video.media.pk}#t=2.000,4.000"' in html
+    assert "<audio" in html
+    assert "data-skip" in html
 
 
 def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     page: Client, collection: Collection
 ) -> None:
     video = make_video(collection, key="talk")
-    said = text_of(upload(page, ("talk.mp3", b"ID3"), ("song.mp3", b"ID3"), collection="lectures"))
+    html = text_of(upload(page, ("talk.mp3", b"ID3"), ("song.mp3", b"ID3"), collection="lectures"))
     assert video.media.name == "talk.mp3"
-    assert "“song.mp3” has no captions." in said
-    assert "Make captions with a speech recogniser" in said
+    assert "“song.mp3” has no captions." in html
+    assert "Make captions with a speech recogniser" in html
 
 
 def test_a_sound_file_is_not_lost_silently_with_broken_captions(
@@ -87,10 +87,10 @@ def test_captions_that_are_too_large_leave_no_document_behind(page: Client, sett
 
 
 def test_the_fragment_of_a_document_asks_again_until_it_is_done(page: Client) -> None:
-    found = text_of(upload(page, ("notes.md", NOTES)))
+    html = text_of(upload(page, ("notes.md", NOTES)))
     source = Source.objects.get()
     address = f"/sources/{source.uuid}/state/"
-    assert f'hx-get="{address}"' in found
+    assert f'hx-get="{address}"' in html
     ingest_pipeline.ingest(source.pk)
     done = text_of(page.get(address, **HTMX))
     assert "hx-get" not in done
@@ -116,7 +116,7 @@ def test_the_box_is_for_those_who_may_write(page: Client, viewer: Client) -> Non
 
 def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: Collection) -> None:
     sent = {"what": WATCH, "language": "de", "tags": "a, b"}
-    shown = text_of(page.post("/add/", sent, **HTMX))
+    html = text_of(page.post("/add/", sent, **HTMX))
     job = Job.objects.get()
     assert (job.target, job.language, job.tags, job.collection) == (
         "dQw4w9WgXcQ",
@@ -124,13 +124,13 @@ def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: C
         ["a", "b"],
         collection,
     )
-    assert f"/jobs/{job.pk}/events/" in shown
+    assert f"/jobs/{job.pk}/events/" in html
 
 
 def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:
-    shown = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://example.org/x"}, **HTMX))
+    html = text_of(page.post("/add/", {"what": f"{WATCH}\nhttps://example.org/x"}, **HTMX))
     assert Job.objects.count() == 1
-    assert "is not YouTube" in shown
+    assert "is not YouTube" in html
 
 
 def test_a_playlist_keeps_its_limit_and_schedule(page: Client) -> None:
@@ -150,9 +150,9 @@ def test_the_job_of_an_upload_links_to_the_video(page: Client) -> None:
 
 @pytest.mark.parametrize("text", ["0:00\nHello there.\n0:05\nGood bye.", "It has no times at all."])
 def test_a_pasted_text_is_in_the_library_at_once(page: Client, text: str) -> None:
-    shown = text_of(page.post("/add/", {"title": "My talk", "what": text}, **HTMX))
+    html = text_of(page.post("/add/", {"title": "My talk", "what": text}, **HTMX))
     assert Video.objects.get().title == "My talk"
-    assert "in the library" in shown
+    assert "in the library" in html
 
 
 def test_a_few_words_are_no_text(page: Client) -> None:
@@ -223,7 +223,7 @@ def test_a_document_is_deleted_with_its_pages_and_bytes(page: Client) -> None:
 def test_a_mixed_batch_is_counted_by_what_its_files_are(
     page: Client, collection: Collection
 ) -> None:
-    found = text_of(
+    html = text_of(
         upload(
             page,
             ("notes.md", NOTES),
@@ -234,6 +234,6 @@ def test_a_mixed_batch_is_counted_by_what_its_files_are(
             collection="lectures",
         )
     )
-    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Not added: 1" in found
-    assert "alone.wav" in found
+    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Not added: 1" in html
+    assert "alone.wav" in html
     assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))

@@ -207,20 +207,20 @@ def test_what_can_be_asked_is_listed_with_all_of_it_asked_unless_some_is_chosen(
 ) -> None:
     broken = make_document(collection, [], title="Notes that cannot be read")
     Source.objects.filter(pk=broken.pk).update(state="failed")
-    found = text_of(page.get("/ask/?q=What+is+it"))
-    assert "A talk &amp; more" in found
-    assert broken.title not in found
-    assert ">all 1<" in found
-    assert ">What is it</textarea>" in found
+    html = text_of(page.get("/ask/?q=What+is+it"))
+    assert "A talk &amp; more" in html
+    assert broken.title not in html
+    assert ">all 1<" in html
+    assert ">What is it</textarea>" in html
     chosen = text_of(page.get(f"/ask/?source={talk.uuid}&source=x"))
     assert ">1 of 1<" in chosen
     assert re.search(r'value="[^"]+" form="ask-form" checked', chosen)
 
 
 def test_without_a_source_the_page_says_how_to_add_one(page: Client) -> None:
-    found = text_of(page.get("/ask/"))
-    assert "There is nothing to ask yet" in found
-    assert 'id="ask-form"' not in found
+    html = text_of(page.get("/ask/"))
+    assert "There is nothing to ask yet" in html
+    assert 'id="ask-form"' not in html
 
 
 def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(
@@ -229,9 +229,9 @@ def test_the_sources_of_one_collection_are_shown_when_it_is_chosen(
     other = Collection.objects.create(name="Other", slug="other")
     Membership.objects.create(collection=other, user=owner, role="owner")
     make_document(other, ["x"], title="Elsewhere")
-    found = text_of(page.get("/ask/sources/?collection=other", **HTMX))
-    assert "Elsewhere" in found
-    assert "A talk" not in found
+    html = text_of(page.get("/ask/sources/?collection=other", **HTMX))
+    assert "Elsewhere" in html
+    assert "A talk" not in html
     assert page.get("/ask/sources/?collection=nowhere").status_code == 404
 
 
@@ -247,10 +247,10 @@ def test_without_scripts_a_question_is_answered_and_its_conversation_shown(
     answer = Answer.objects.get()
     assert response["Location"] == f"{path(answer.conversation)}#answer-{answer.uuid}"
     assert answer.conversation.sources == [str(talk.uuid)]
-    found = text_of(page.get(path(answer.conversation)))
-    assert "carries the error of a network" in found
-    assert f'href="/citations/{answer.citations.get(number=1).uuid}/"' in found
-    _, made = found.split("How this answer was made", 1)
+    html = text_of(page.get(path(answer.conversation)))
+    assert "carries the error of a network" in html
+    assert f'href="/citations/{answer.citations.get(number=1).uuid}/"' in html
+    _, made = html.split("How this answer was made", 1)
     said, numbers = made.split("In numbers", 1)
     assert "of one source were read. One quote was looked up in its source" in said
     assert "Checking every quote" in numbers
@@ -298,7 +298,7 @@ def test_while_one_question_is_answered_no_other_is_taken(
 # Telling
 
 
-def told(events: Iterator[Event]) -> list[str]:
+def sent_texts(events: Iterator[Event]) -> list[str]:
     return list(
         view_answer.encode(events, address="/ask/1/", render=lambda: "<article>\nall\n</article>")
     )
@@ -308,8 +308,8 @@ def test_an_answer_is_told_piece_by_piece_and_whole_at_the_end(
     scope: Scope, owner: User, talk: Source
 ) -> None:
     conversation = conversations.begin(scope, owner)
-    heard = told(ask(scope, owner, conversation, QUESTION))
-    kinds = [one.partition("\n")[0].removeprefix("event: ") for one in heard]
+    heard = sent_texts(ask(scope, owner, conversation, QUESTION))
+    kinds = [message.partition("\n")[0].removeprefix("event: ") for message in heard]
     assert kinds[0] == "begun"
     assert kinds[-1] == "answer"
     assert "claim" in kinds
@@ -327,7 +327,7 @@ def test_of_several_questions_each_is_told_once_with_its_first_claim() -> None:
         Claim(text="Far.", heading=distance),
         Claim(text="Of no question."),
     )
-    _, *heard, _ = told(ClaimEvent(claim=claim) for claim in claims)
+    _, *heard, _ = sent_texts(ClaimEvent(claim=claim) for claim in claims)
     headings = [LexborHTMLParser(claim).css("h3.part-question") for claim in heard]
     assert [[heading.text() for heading in heading_list] for heading_list in headings] == [
         [direction],
@@ -349,7 +349,7 @@ def test_what_goes_wrong_is_told_without_secrets(error: Exception, said: str) ->
         yield Progress(stage="route")
         raise error
 
-    *_, last = told(events())
+    *_, last = sent_texts(events())
     assert last.startswith("event: failed\n")
     assert said in last
     assert "secret" not in last
@@ -387,11 +387,11 @@ def test_claims_show_their_citations_and_everything_is_escaped(
         confidence=0.8,
     )
     make_citation(answer, book, quote=HOSTILE)
-    found = text_of(page.get(path(conversation)))
-    assert HOSTILE not in found
-    assert found.count("&lt;script&gt;") > 8
-    assert "not in the sources" in found
-    assert "High confidence, 80 %" in found
+    html = text_of(page.get(path(conversation)))
+    assert HOSTILE not in html
+    assert html.count("&lt;script&gt;") > 8
+    assert "not in the sources" in html
+    assert "High confidence, 80 %" in html
 
 
 def test_a_refusal_shows_what_comes_nearest(
@@ -403,27 +403,27 @@ def test_a_refusal_shows_what_comes_nearest(
         note="I cannot find information about “bees” in the sources.",
         nearest=[passage(book)],
     )
-    found = text_of(page.get(path(conversation)))
-    assert "I cannot find information about “bees”" in found
-    assert "What comes nearest" in found
-    assert "Nearly it." in found
-    assert "Save as note" not in found
+    html = text_of(page.get(path(conversation)))
+    assert "I cannot find information about “bees”" in html
+    assert "What comes nearest" in html
+    assert "Nearly it." in html
+    assert "Save as note" not in html
 
 
 def test_help_is_no_refusal_and_is_not_rated(page: Client, conversation: Conversation) -> None:
     make_answer(conversation, state=AnswerState.HELP, note="Ask about what is said in “Bees”.")
-    found = text_of(page.get(path(conversation)))
-    assert "Ask about what is said in “Bees”." in found
-    assert "What comes nearest" not in found
-    assert "feedback" not in found
+    html = text_of(page.get(path(conversation)))
+    assert "Ask about what is said in “Bees”." in html
+    assert "What comes nearest" not in html
+    assert "feedback" not in html
 
 
 def test_an_answer_that_is_being_made_asks_for_itself_again(
     page: Client, conversation: Conversation
 ) -> None:
     answer = make_answer(conversation, state=AnswerState.RUNNING)
-    found = text_of(page.get(path(conversation)))
-    assert f'hx-get="/ask/answers/{answer.uuid}/"' in found
+    html = text_of(page.get(path(conversation)))
+    assert f'hx-get="/ask/answers/{answer.uuid}/"' in html
     Answer.objects.update(
         state=AnswerState.FAILED, error="The model was away.", hint="Run `kb doctor`."
     )
@@ -451,10 +451,10 @@ def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(
     answer, citation = cited(conversations.begin(scope, owner, title="All"), book)
     hidden = Collection.objects.create(name="Hidden", slug="hidden")
     Source.objects.filter(pk=book.pk).update(collection=hidden)
-    found = text_of(page.get(path(answer.conversation)))
-    assert "It runs backwards." not in found
-    assert book.title not in found
-    assert "1 sentence of it stands in sources that you may not read any more" in found
+    html = text_of(page.get(path(answer.conversation)))
+    assert "It runs backwards." not in html
+    assert book.title not in html
+    assert "1 sentence of it stands in sources that you may not read any more" in html
     assert page.get(f"/ask/citations/{citation.uuid}/").status_code == 404
 
 
@@ -490,9 +490,9 @@ def test_conversations_are_listed_renamed_and_deleted(
 ) -> None:
     make_answer(conversation)
     page.post(path(conversation, "change/"), {"title": HOSTILE})
-    found = text_of(page.get("/ask/conversations/"))
-    assert HOSTILE not in found
-    assert "&lt;script&gt;" in found
+    html = text_of(page.get("/ask/conversations/"))
+    assert HOSTILE not in html
+    assert "&lt;script&gt;" in html
     assert "1 question and its answer will be deleted" in text_of(
         page.get(path(conversation, "delete/"))
     )
@@ -512,11 +512,11 @@ def test_a_shared_conversation_is_read_by_readers_of_its_collection_and_changed_
     assert reader.get(path(conversation)).status_code == 404
     page.post(path(conversation, "change/"), {"shared": "1"})
 
-    shown = text_of(reader.get(path(conversation)))
-    assert answer.question in shown
-    assert "Shared by" in shown
+    html = text_of(reader.get(path(conversation)))
+    assert answer.question in html
+    assert "Shared by" in html
     for offered in ("data-ask-form", "change/", "again/", "delete/"):
-        assert offered not in shown
+        assert offered not in html
     assert "Together" in text_of(reader.get("/ask/conversations/"))
     for rest in ("", "change/", "delete/"):
         sent = {"q": "x", "title": "x", "shared": "0"}
@@ -542,8 +542,8 @@ def test_any_source_of_a_large_library_can_be_chosen_by_its_title(
 ) -> None:
     multiply(book, 150, uuid="gen_random_uuid()", title="'Volume ' || n")
     latest = Source.objects.get(title="Volume 150")
-    shown = text_of(page.get("/ask/"))
-    assert "100 of 151 are shown" in shown
+    html = text_of(page.get("/ask/"))
+    assert "100 of 151 are shown" in html
     asking = {"words": "volume 150", "source": [str(book.uuid)]}
     choices = text_of(page.get("/ask/sources/", asking))
     assert choices.count('type="checkbox"') == 2
@@ -557,11 +557,11 @@ def test_a_pinned_conversation_stays_at_the_top(
 ) -> None:
     page.post(path(conversation, "change/"), {"pinned": "1"})
     Conversation.objects.create(owner=owner, title="Later")
-    shown = text_of(page.get("/ask/conversations/"))
-    assert shown.index(conversation.title) < shown.index("Later")
+    html = text_of(page.get("/ask/conversations/"))
+    assert html.index(conversation.title) < html.index("Later")
     page.post(path(conversation, "change/"), {"pinned": "0"})
-    shown = text_of(page.get("/ask/conversations/"))
-    assert shown.index("Later") < shown.index(conversation.title)
+    html = text_of(page.get("/ask/conversations/"))
+    assert html.index("Later") < html.index(conversation.title)
 
 
 def test_feedback_is_given_and_taken_back(page: Client, conversation: Conversation) -> None:
@@ -606,11 +606,11 @@ def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as
 ) -> None:
     _, citation = cited(conversation, book)
     book.delete()
-    found = text_of(page.get(path(conversation)))
-    assert "cref-gone" in found
-    assert "was deleted with its source" in found
-    assert "Save as note" not in found
-    assert str(citation.uuid) not in found
+    html = text_of(page.get(path(conversation)))
+    assert "cref-gone" in html
+    assert "was deleted with its source" in html
+    assert "Save as note" not in html
+    assert str(citation.uuid) not in html
     assert page.get(f"/citations/{citation.uuid}/").status_code == 404
     for form in ("md", "html", "json", "csl", "bib"):
         assert page.get(path(conversation, f"export/{form}/")).status_code == 200
@@ -639,11 +639,11 @@ def test_a_citation_shows_its_page_and_its_quote_in_whole_words(
 ) -> None:
     _, citation = cited(conversation, book)
     Citation.objects.update(suffix=" It begins at the e")
-    found = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
-    assert '<mark class="quoted">The error runs backwards.</mark>' in found
-    assert " It begins at the …" in found
-    assert f"/citations/{citation.uuid}/" in found
-    assert "Open the page" in found
+    html = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
+    assert '<mark class="quoted">The error runs backwards.</mark>' in html
+    assert " It begins at the …" in html
+    assert f"/citations/{citation.uuid}/" in html
+    assert "Open the page" in html
 
 
 def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, talk: Source) -> None:
@@ -653,13 +653,13 @@ def test_a_citation_of_a_video_plays_from_its_start_to_its_end(page: Client, tal
     assert 'class="player' not in text_of(page.get(address, **HTMX))
     assert talk.video is not None
     type(talk.video).objects.filter(pk=talk.video.pk).update(youtube_id="abcdefghijk")
-    shown = text_of(page.get(address, **HTMX))
-    assert 'data-youtube="abcdefghijk"' in shown
-    assert 'data-from="0" data-until="10000"' in shown
+    html = text_of(page.get(address, **HTMX))
+    assert 'data-youtube="abcdefghijk"' in html
+    assert 'data-from="0" data-until="10000"' in html
     media.replace(talk.video, BytesIO(make_wav()), name="talk.wav")
-    shown = text_of(page.get(address, **HTMX))
-    assert "youtube" not in shown
-    assert "#t=0.000,10.000" in shown
+    html = text_of(page.get(address, **HTMX))
+    assert "youtube" not in html
+    assert "#t=0.000,10.000" in html
 
 
 def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
@@ -667,18 +667,18 @@ def test_a_quote_that_is_not_there_any_more_is_shown_as_it_was(
 ) -> None:
     answer = make_answer(conversation)
     citation = make_citation(answer, book, quote="This was never written in the book.", digest="0")
-    found = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
-    assert "not in the source any more" in found
-    assert "This was never written in the book." in found
-    assert "Open the page" not in found
+    html = text_of(page.get(f"/ask/citations/{citation.uuid}/", **HTMX))
+    assert "not in the source any more" in html
+    assert "This was never written in the book." in html
+    assert "Open the page" not in html
 
 
 def test_a_lost_question_counts_as_failed(page: Client, conversation: Conversation) -> None:
     answer = make_answer(conversation, state=AnswerState.RUNNING)
     Answer.objects.filter(pk=answer.pk).update(active_at=answer.active_at - 2 * Answer.LEASE)
-    found = text_of(page.get(path(conversation)))
-    assert "answer-failed" in found
-    assert "Try again" in found
+    html = text_of(page.get(path(conversation)))
+    assert "answer-failed" in html
+    assert "Try again" in html
 
 
 def test_a_viewer_asks_but_keeps_no_note(viewer: Client, talk: Source) -> None:

@@ -52,18 +52,18 @@ def test_it_shows_what_is_in_it_and_nothing_else(
     Note.objects.create(collection=collection, title="What we know", text="Ice.")
     Conversation.objects.create(collection=collection, owner=owner, title="Why is it cold?")
     highlight(source, owner, "Ice is cold.")
-    shown = text_of(page.get(address))
+    html = text_of(page.get(address))
     for part in ("Notes on ice", "What we know", "Why is it cold?", "Ice is cold.", "1 item<"):
-        assert part in shown
-    assert "A far" not in shown
+        assert part in html
+    assert "A far" not in html
 
 
 def test_it_lists_its_sources_as_the_library_does(
     page: Client, collection: Collection, talk: Video, address: str, elsewhere: Collection
 ) -> None:
-    shown = text_of(page.get(f"{address}?view=table&sort=title&q=moss"))
-    assert f'<a href="{address}?q=moss&amp;sort=-title">Title' in shown
-    assert f'aria-current="true" href="{address}?sort=title"' in shown  # the chip of the words
+    html = text_of(page.get(f"{address}?view=table&sort=title&q=moss"))
+    assert f'<a href="{address}?q=moss&amp;sort=-title">Title' in html
+    assert f'aria-current="true" href="{address}?sort=title"' in html  # the chip of the words
     part = text_of(page.get(f"{address}?q=moss", **HTMX))
     assert "Talk on moss" in part
     assert "<h1" not in part
@@ -92,9 +92,9 @@ def test_an_empty_one_says_what_to_do_next(
 def test_it_is_asked_and_searched_alone(
     page: Client, collection: Collection, talk: Video, address: str, elsewhere: Collection
 ) -> None:
-    shown = text_of(page.get(address))
-    assert f'<input type="hidden" name="collection" value="{collection.slug}">' in shown
-    assert 'formaction="/search/"' in shown
+    html = text_of(page.get(address))
+    assert f'<input type="hidden" name="collection" value="{collection.slug}">' in html
+    assert 'formaction="/search/"' in html
     ask = text_of(page.get(f"/ask/?collection={collection.slug}&q=Why%3F"))
     assert "Talk on moss" in ask
     assert "A far document" not in ask
@@ -111,9 +111,9 @@ def test_it_suggests_what_its_own_sources_answer(
         Guide.objects.create(
             source=source, digest=source.digest, version=1, items=guide, made_at=clock.now()
         )
-    shown = text_of(page.get(address))
-    assert "What is ice?" in shown
-    assert "What is far?" not in shown
+    html = text_of(page.get(address))
+    assert "What is ice?" in html
+    assert "What is far?" not in html
 
 
 def test_all_readers_see_who_reads_and_owners_lead_on_to_change_it(
@@ -121,8 +121,8 @@ def test_all_readers_see_who_reads_and_owners_lead_on_to_change_it(
 ) -> None:
     make_user("mia", collection=collection, role=Role.EDITOR)
     for client in (page, viewer):
-        shown = text_of(client.get(address))
-        assert '<span class="wrap">mia</span><span class="muted small">editor</span>' in shown
+        html = text_of(client.get(address))
+        assert '<span class="wrap">mia</span><span class="muted small">editor</span>' in html
     settings = f'href="{address}settings/#members"'
     assert settings in text_of(page.get(address))
     assert settings not in text_of(viewer.get(address))
@@ -138,17 +138,17 @@ def test_what_others_keep_for_themselves_stays_with_them(
     )
     highlight(source, owner, "A private passage")
     highlight(source, owner, "A shared passage", is_shared=True)
-    shown = text_of(viewer.get(address))
-    assert "private" not in shown
-    assert "A shared question" in shown
-    assert "A shared passage" in shown
+    html = text_of(viewer.get(address))
+    assert "private" not in html
+    assert "A shared question" in html
+    assert "A shared passage" in html
 
 
 def test_all_questions_are_those_of_the_collection(
     page: Client, owner: User, collection: Collection, elsewhere: Collection
 ) -> None:
     Conversation.objects.create(collection=collection, owner=owner, title="Why is it cold?")
-    shown = text_of(page.get(f"/ask/conversations/?collection={collection.slug}"))
-    assert "Why is it cold?" in shown
-    assert "A far" not in shown
+    html = text_of(page.get(f"/ask/conversations/?collection={collection.slug}"))
+    assert "Why is it cold?" in html
+    assert "A far" not in html
     assert page.get("/ask/conversations/?collection=nowhere").status_code == 404

@@ -82,7 +82,7 @@ def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
 def test_a_guide_that_is_to_come_appears_by_itself(
     browser: Client, talk: Source, source: dict[str, Any], said: str
 ) -> None:
-    made = Guide.objects.get()
+    guide = Guide.objects.get()
     Guide.objects.all().delete()
     Source.objects.update(**source)
     coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
@@ -91,10 +91,10 @@ def test_a_guide_that_is_to_come_appears_by_itself(
     address = coming.attributes["hx-get"] or ""
     polled = browser.get(address, headers={"HX-Request": "true"}).content.decode()
     assert said in polled
-    made.save(force_insert=True)
-    shown = browser.get(address, headers={"HX-Request": "true"}).content.decode()
-    assert "sourdough" in shown
-    assert "hx-get" not in shown
+    guide.save(force_insert=True)
+    html = browser.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "sourdough" in html
+    assert "hx-get" not in html
     assert browser.get(address).status_code == 302
 
 

@@ -116,9 +116,9 @@ def test_words_that_are_not_there_are_refused_and_what_was_typed_stays(
 def test_the_page_lists_filters_and_shows_empty_states(page: Client, book: Source) -> None:
     assert "No highlight yet" in text_of(page.get("/highlights/"))
     keep(page, book, "Each weight", page="2", color="blue", tags="exam, week 3")
-    shown = page.get("/highlights/?color=blue&tag=exam&q=weight")
-    assert "Paper, page 2" in text_of(shown)
-    assert "#week 3" in text_of(shown)
+    response = page.get("/highlights/?color=blue&tag=exam&q=weight")
+    assert "Paper, page 2" in text_of(response)
+    assert "#week 3" in text_of(response)
     assert "No highlight is of this kind" in text_of(page.get("/highlights/?color=green"))
     assert page.get("/highlights/?color=red&since=soon&source=x&offset=-1").status_code == 200
     assert page.get(f"/highlights/?source={uuid4()}").status_code == 404
@@ -136,11 +136,11 @@ def test_a_highlight_is_changed_and_deleted_after_a_question(page: Client, book:
     )
     assert page.post(address, {"color": "red"}).status_code == 422
     assert "Delete this highlight?" in text_of(page.get(f"{address}delete/"))
-    told = text_of(page.post(f"{address}delete/", follow=True))
+    html = text_of(page.post(f"{address}delete/", follow=True))
     assert page.get(address).status_code == 404
     assert "Each weight" not in text_of(page.get("/highlights/"))
     deletion = Deletion.objects.get()
-    assert f'action="/library/deletions/{deletion.uuid}/take-back/"' in told
+    assert f'action="/library/deletions/{deletion.uuid}/take-back/"' in html
 
 
 def test_a_deleted_highlight_is_taken_back_within_ten_seconds_or_gone(
@@ -214,6 +214,6 @@ def test_the_page_says_which_highlights_are_cards_for_anki(page: Client, book: S
     keep(page, book, "Each weight")
     assert "all highlights</span>" in text_of(page.get("/highlights/"))
     keep(page, book, "error", card="on")
-    shown = text_of(page.get("/highlights/"))
-    assert "1 card" in shown
-    assert "all highlights" not in shown
+    html = text_of(page.get("/highlights/"))
+    assert "1 card" in html
+    assert "all highlights" not in html

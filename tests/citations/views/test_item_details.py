@@ -37,10 +37,10 @@ def test_an_item_is_edited_where_it_stands(page: Client, talk: Video, place: str
     assert 'value="Lecture 1"' in form
     assert "<html" not in form
     sent = {"title": "A <b>new</b> title", "tags": "a, b", "place": place, "next": "/library/?q=x"}
-    shown = text_of(page.post(address, sent, headers=HTMX))
-    assert shown.startswith(tag)
-    assert "A &lt;b&gt;new&lt;/b&gt; title" in shown
-    assert "next=/library/%3Fq%3Dx" in shown
+    html = text_of(page.post(address, sent, headers=HTMX))
+    assert html.startswith(tag)
+    assert "A &lt;b&gt;new&lt;/b&gt; title" in html
+    assert "next=/library/%3Fq%3Dx" in html
 
 
 def test_without_scripts_it_is_edited_on_a_page(page: Client, talk: Video) -> None:
@@ -94,9 +94,9 @@ def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> Non
     for headers in ({}, HTMX):
         refused = page.post(f"/library/video-{talk.pk}/edit/", sent, headers=headers)
         assert refused.status_code == 422
-        shown = text_of(refused)
-        assert "There is no language “klingon”." in shown
-        assert 'value="New"' in shown
+        html = text_of(refused)
+        assert "There is no language “klingon”." in html
+        assert 'value="New"' in html
     assert refused["HX-Retarget"] == f"#form-video-{talk.pk}"
 
 
@@ -143,12 +143,12 @@ def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
     talks = [make_video(collection, key=key, title=key) for key in ("a", "b")]
     titles = {f"title-video-{talk.pk}": f"Week {talk.key}" for talk in talks}
     chosen = {"item": [f"video-{talk.pk}" for talk in talks]}
-    shown = text_of(page.post("/library/rename/", chosen | titles, follow=True))
-    assert "2 items renamed." in shown
-    assert 'name="undo"' in shown
+    html = text_of(page.post("/library/rename/", chosen | titles, follow=True))
+    assert "2 items renamed." in html
+    assert 'name="undo"' in html
     former = {f"title-video-{talk.pk}": talk.key for talk in talks}
     for talk in talks:
-        assert f'name="title-video-{talk.pk}" value="{talk.key}"' in shown
+        assert f'name="title-video-{talk.pk}" value="{talk.key}"' in html
     undone = text_of(page.post("/library/rename/", chosen | former | {"undo": "1"}, follow=True))
     assert 'name="undo"' not in undone
     assert set(Video.objects.values_list("title", flat=True)) == {"a", "b"}

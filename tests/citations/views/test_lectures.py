@@ -103,11 +103,11 @@ def test_lectures_are_listed_newest_first_with_their_state(
     page: Client, lecture: LectureSession, scope: Scope, owner: User
 ) -> None:
     speech.end(sessions.start(scope, owner, title=HOSTILE, collection=lecture.collection))
-    found = text_of(page.get("/lectures/"))
-    assert found.index("&lt;script&gt;") < found.index("Networks, week 3")
-    assert "not begun" in found
-    assert "ended" in found
-    assert HOSTILE not in found
+    html = text_of(page.get("/lectures/"))
+    assert html.index("&lt;script&gt;") < html.index("Networks, week 3")
+    assert "not begun" in html
+    assert "ended" in html
+    assert HOSTILE not in html
 
 
 def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
@@ -138,9 +138,9 @@ def test_a_lecture_is_begun_with_what_was_chosen(
         "source": [str(book.uuid)],
     }
     answer = page.post("/lectures/new/", form)
-    made = LectureSession.objects.get()
-    assert answer["Location"] == path(made)
-    assert (made.title, made.transcript, [*made.sources.all()]) == ("Week 4", talk, [book])
+    session = LectureSession.objects.get()
+    assert answer["Location"] == path(session)
+    assert (session.title, session.transcript, [*session.sources.all()]) == ("Week 4", talk, [book])
 
 
 def test_a_talk_is_offered_first_where_the_address_names_its_video(
@@ -150,9 +150,9 @@ def test_a_talk_is_offered_first_where_the_address_names_its_video(
         make_video(collection, key="one", title="One"),
         make_video(collection, key="two", title="Two"),
     )
-    found = text_of(page.get(f"/lectures/new/?video={first.pk}"))
-    assert re.search(r'value="\d+" selected>One', found)
-    assert found.index(">One") < found.index(">Two")
+    html = text_of(page.get(f"/lectures/new/?video={first.pk}"))
+    assert re.search(r'value="\d+" selected>One', html)
+    assert html.index(">One") < html.index(">Two")
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_what_could_not_be_read_cannot_be_chosen(
 ) -> None:
     make_document(collection, ["Never read."], title="A locked book")
     Source.objects.filter(title="A locked book").update(state="failed", chunk_count=0)
-    found = text_of(page.get("/lectures/new/"))
-    assert "A book &amp; its pages" in found
-    assert "A locked book" not in found
+    html = text_of(page.get("/lectures/new/"))
+    assert "A book &amp; its pages" in html
+    assert "A locked book" not in html
 
 
 def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collection) -> None:
@@ -205,19 +205,19 @@ def test_what_was_said_stands_with_the_numbers_of_what_it_cites(
 ) -> None:
     speech.say(lecture, f"First words {HOSTILE}.\nMore words.")
     cite(lecture, book, last=1)
-    found = text_of(page.get(path(lecture)))
-    line = re.search(r'id="segment-1".*?</p>', found, re.DOTALL)
+    html = text_of(page.get(path(lecture)))
+    line = re.search(r'id="segment-1".*?</p>', html, re.DOTALL)
     assert line is not None
     numbers = re.findall(
         r'class="ref ref-(\d)" href="#citation-([0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<',
         line[0],
     )
-    assert [(one[0], one[2], one[3]) for one in numbers] == [
+    assert [(number[0], number[2], number[3]) for number in numbers] == [
         (str(n), f"A book &amp; its pages, page {n}", str(n)) for n in (1, 2, 3)
     ]
-    assert all(f'id="citation-{one[1]}"' in found for one in numbers)
+    assert all(f'id="citation-{number[1]}"' in html for number in numbers)
     assert ">, </span>" in line[0]
-    assert HOSTILE not in found
+    assert HOSTILE not in html
 
 
 SHOWN = re.compile(r"<mark>The error runs backwards, (\d\.\d)\.</mark>")
@@ -228,14 +228,14 @@ def test_a_window_has_one_card_newest_first_with_its_other_passages_folded_benea
 ) -> None:
     cite(lecture, book, index=0)
     cite(lecture, book, index=4, ranks=2)
-    found = text_of(page.get(path(lecture)))
-    assert SHOWN.findall(found) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
-    assert SHOWN.findall(re.sub(r"<details.*?</details>", "", found)) == ["4.1", "0.1"]
-    assert found.count("data-cite>") == 2
-    assert "1 more passage</summary>" in found
-    assert "2 more passages</summary>" in found
-    assert re.search(r"data-count>2<", found)
-    assert "Page 2</span>· 2. Gradients" in found
+    html = text_of(page.get(path(lecture)))
+    assert SHOWN.findall(html) == ["4.1", "4.2", "0.1", "0.2", "0.3"]
+    assert SHOWN.findall(re.sub(r"<details.*?</details>", "", html)) == ["4.1", "0.1"]
+    assert html.count("data-cite>") == 2
+    assert "1 more passage</summary>" in html
+    assert "2 more passages</summary>" in html
+    assert re.search(r"data-count>2<", html)
+    assert "Page 2</span>· 2. Gradients" in html
 
 
 def test_a_card_lasts_while_windows_cite_on_what_it_shows(
@@ -245,12 +245,12 @@ def test_a_card_lasts_while_windows_cite_on_what_it_shows(
     for index, at in enumerate((0, 30, 0, 900, 930)):
         cite(lecture, book, index=index, ranks=1, last=index, at=at)
         Window.objects.filter(index=index).update(start=index * 10_000, end=index * 10_000 + 9_000)
-    found = text_of(page.get(path(lecture)))
-    assert re.findall(r'data-windows="([\d ]+)"', found) == ["3 4 ", "0 1 2 "]
-    assert re.findall(r"data-range>([^<]*)<", found) == ["0:30–0:49", "0:00–0:29"]
-    assert re.findall(r'id="refs-(\d)"', found) == ["0", "3"]
-    assert re.search(r"data-count>2<", found)
-    assert "more passage" not in found  # of the page that the card shows
+    html = text_of(page.get(path(lecture)))
+    assert re.findall(r'data-windows="([\d ]+)"', html) == ["3 4 ", "0 1 2 "]
+    assert re.findall(r"data-range>([^<]*)<", html) == ["0:30–0:49", "0:00–0:29"]
+    assert re.findall(r'id="refs-(\d)"', html) == ["0", "3"]
+    assert re.search(r"data-count>2<", html)
+    assert "more passage" not in html  # of the page that the card shows
     assert Citation.objects.count() == 5
     again = text_of(page.get(path(lecture, "windows/2/"), **HTMX))
     assert 'id="window-0"' in again
@@ -272,8 +272,8 @@ def test_a_card_marks_the_sentence_that_is_nearest_to_what_was_said(
     Window.objects.update(text="So what do the gradients tell a weight?")
     quote = "The error is <b>small</b>. A gradient tells each weight its share. " + "More. " * 99
     Citation.objects.update(quote=quote)
-    found = text_of(page.get(path(lecture)))
-    shown = re.search(r'class="snippet[^>]*>(.*?)</blockquote>', found)
+    html = text_of(page.get(path(lecture)))
+    shown = re.search(r'class="snippet[^>]*>(.*?)</blockquote>', html)
     assert shown is not None
     assert shown[1].startswith("… <mark>A gradient tells each weight its share.</mark> More.")
     assert len(shown[1]) <= 170
@@ -287,8 +287,8 @@ def test_a_card_shows_the_headings_above_its_passage(
     Document.objects.update(outline=entries)
     cite(lecture, paper, ranks=2)
     cite(lecture, paper, index=1, ranks=1, heading="Not in the table of contents")
-    found = text_of(page.get(path(lecture)))
-    assert re.findall(r"Page \d</span>·([^<]*)<", found) == [
+    html = text_of(page.get(path(lecture)))
+    assert re.findall(r"Page \d</span>·([^<]*)<", html) == [
         " Not in the table of contents",
         " Part I › 2. Gradients",
         " Part II › 2. Gradients",
@@ -302,10 +302,10 @@ def test_a_card_tells_how_sure_it_is_and_the_printed_number_of_its_page(
     for index, score in enumerate((0.99, 0.93, 0.84)):
         cite(lecture, paper, index=index, ranks=1)
         Citation.objects.filter(window_index=index).update(relevance_score=score)
-    found = text_of(page.get(path(lecture)))
-    assert re.findall(r"(\w+) confidence<", found) == ["Low", "Medium", "High"]
-    assert re.findall(r'data-tip="Relevance (\d+) %"', found) == ["84", "93", "99"]
-    assert "Page 1 (printed xii)</span>" in found
+    html = text_of(page.get(path(lecture)))
+    assert re.findall(r"(\w+) confidence<", html) == ["Low", "Medium", "High"]
+    assert re.findall(r'data-tip="Relevance (\d+) %"', html) == ["84", "93", "99"]
+    assert "Page 1 (printed xii)</span>" in html
 
 
 def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
@@ -315,11 +315,11 @@ def test_a_card_leads_to_its_page_and_a_video_s_to_its_minute(
     talk = make_source(make_video(collection), texts=["Said."])
     cite(lecture, talk, index=1, ranks=1)
     Citation.objects.filter(source=talk).update(page=None, start=61_000, end=64_000)
-    found = text_of(page.get(path(lecture)))
-    shown = Citation.objects.get(source=book)
-    assert f'href="/sources/{book.uuid}/pages/1/?citation={shown.uuid}"' in found
-    assert f'href="/videos/{talk.video_id}/?t=61s"' in found
-    assert "1:01–1:04" in found
+    html = text_of(page.get(path(lecture)))
+    citation = Citation.objects.get(source=book)
+    assert f'href="/sources/{book.uuid}/pages/1/?citation={citation.uuid}"' in html
+    assert f'href="/videos/{talk.video_id}/?t=61s"' in html
+    assert "1:01–1:04" in html
 
 
 def test_many_windows_come_in_parts(
@@ -328,8 +328,8 @@ def test_many_windows_come_in_parts(
     monkeypatch.setattr(views, "CARDS", 2)
     for index in range(5):
         cite(lecture, book, index=index, ranks=1)
-    found = text_of(page.get(path(lecture)))
-    assert SHOWN.findall(found) == ["4.1", "3.1"]
+    html = text_of(page.get(path(lecture)))
+    assert SHOWN.findall(html) == ["4.1", "3.1"]
     more = text_of(page.get(path(lecture, "citations/?before=3"), **HTMX))
     assert SHOWN.findall(more) == ["2.1", "1.1"]
     assert "before=1" in more
@@ -341,18 +341,18 @@ def test_a_long_transcript_shows_its_end_first(
 ) -> None:
     monkeypatch.setattr(views, "LINES", 2)
     speech.say(lecture, "One.\nTwo.\nThree.")
-    found = text_of(page.get(path(lecture)))
-    assert "One." not in found
-    assert "The 1 lines before" in found or "The 1 line before" in found
+    html = text_of(page.get(path(lecture)))
+    assert "One." not in html
+    assert "The 1 lines before" in html or "The 1 line before" in html
     assert "One." in text_of(page.get(path(lecture, "?all=1")))
 
 
 def test_without_documents_it_says_so_and_where_to_upload(
     page: Client, lecture: LectureSession
 ) -> None:
-    found = text_of(page.get(path(lecture)))
-    assert "Upload documents to see citations" in found
-    assert 'href="/add/?collection=lectures"' in found
+    html = text_of(page.get(path(lecture)))
+    assert "Upload documents to see citations" in html
+    assert 'href="/add/?collection=lectures"' in html
 
 
 def test_a_lecture_that_lost_what_it_named_has_no_documents(
@@ -363,9 +363,9 @@ def test_a_lecture_that_lost_what_it_named_has_no_documents(
     )
     make_document(collection, ["Something else."])
     book.delete()
-    found = text_of(page.get(path(lecture)))
-    assert "Upload documents to see citations" in found
-    assert "is not there any more" in found
+    html = text_of(page.get(path(lecture)))
+    assert "Upload documents to see citations" in html
+    assert "is not there any more" in html
 
 
 def test_the_talk_that_is_replayed_is_no_document_to_cite(
@@ -388,19 +388,19 @@ def test_after_some_windows_in_vain_it_says_what_to_check(
         Window.objects.create(
             session=lecture, index=index, text="Coffee.", outcome=WindowOutcome.OFF_TOPIC
         )
-    found = text_of(page.get(path(lecture)))
-    assert not hidden.search(found)
-    assert "No relevant citations found yet" in found
-    assert "1 of them is not indexed yet" in found
+    html = text_of(page.get(path(lecture)))
+    assert not hidden.search(html)
+    assert "No relevant citations found yet" in html
+    assert "1 of them is not indexed yet" in html
 
 
 def test_the_page_goes_on_where_it_was_drawn(page: Client, lecture: LectureSession) -> None:
     speech.say(lecture, "One.\nTwo.")
     Window.objects.create(session=lecture, index=7, text="Waits.")
-    found = text_of(page.get(path(lecture)))
-    assert 'data-after="2"' in found
-    assert 'data-waiting="7"' in found
-    assert f'data-events="/api/v1/sessions/{lecture.uuid}/events"' in found
+    html = text_of(page.get(path(lecture)))
+    assert 'data-after="2"' in html
+    assert 'data-waiting="7"' in html
+    assert f'data-events="/api/v1/sessions/{lecture.uuid}/events"' in html
 
 
 def test_a_window_s_cards_and_numbers_are_a_fragment(
@@ -435,10 +435,10 @@ def test_figures_say_what_became_of_the_windows(
         stages={"gate": 2.5},
         milliseconds=3.0,
     )
-    found = text_of(page.get(path(lecture, "figures/"), **HTMX))
-    assert "2 passages of two or three sentences were looked at; 3 citations" in found
-    assert "Off-topic" in found
-    assert "Gate" in found
+    html = text_of(page.get(path(lecture, "figures/"), **HTMX))
+    assert "2 passages of two or three sentences were looked at; 3 citations" in html
+    assert "Off-topic" in html
+    assert "Gate" in html
 
 
 # What is said
@@ -583,10 +583,10 @@ def test_a_viewer_changes_nothing_and_a_stranger_finds_nothing(
 
 
 def test_a_viewer_is_shown_no_controls(viewer: Client, lecture: LectureSession) -> None:
-    found = text_of(viewer.get(path(lecture)))
-    assert "data-say" not in found
-    assert "data-end>" not in found
-    assert 'value="delete"' not in found
+    html = text_of(viewer.get(path(lecture)))
+    assert "data-say" not in html
+    assert "data-end>" not in html
+    assert 'value="delete"' not in html
 
 
 def test_a_stranger_is_not_told_of_it(stranger: Client, lecture: LectureSession) -> None:

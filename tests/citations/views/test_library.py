@@ -46,10 +46,10 @@ def test_recordings_and_documents_stand_beside_each_other(
 ) -> None:
     notes = make_document(collection, ["Ice."], title="Notes on ice")
     for view in ("cards", "table"):
-        shown = text_of(page.get(f"/library/?view={view}"))
-        assert f'href="/videos/{talk.pk}/" data-item-link>Lecture on networks</a>' in shown
-        assert f'href="/sources/{notes.uuid}/" data-item-link>Notes on ice</a>' in shown
-        assert "2 items" in shown
+        html = text_of(page.get(f"/library/?view={view}"))
+        assert f'href="/videos/{talk.pk}/" data-item-link>Lecture on networks</a>' in html
+        assert f'href="/sources/{notes.uuid}/" data-item-link>Notes on ice</a>' in html
+        assert "2 items" in html
 
 
 def test_the_view_is_remembered(page: Client, talk: Video) -> None:
@@ -59,17 +59,17 @@ def test_the_view_is_remembered(page: Client, talk: Video) -> None:
 
 
 def test_the_table_is_sorted_by_its_headings(page: Client, talk: Video) -> None:
-    shown = text_of(page.get("/library/?view=table&sort=title&q=networks"))
-    assert 'aria-sort="ascending"><a href="/library/?q=networks&amp;sort=-title">Title' in shown
+    html = text_of(page.get("/library/?view=table&sort=title&q=networks"))
+    assert 'aria-sort="ascending"><a href="/library/?q=networks&amp;sort=-title">Title' in html
     reversed_ = text_of(page.get("/library/?view=table&sort=-title"))
     assert 'aria-sort="descending"><a href="/library/?sort=title">Title' in reversed_
 
 
 def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video) -> None:
     Video.objects.update(tags=["week 1"], channel="Hall")
-    shown = text_of(page.get("/library/?q=lecture&tag=week+1&channel=hall&kind=video"))
-    assert 'href="/library/?q=lecture&amp;channel=hall&amp;kind=video">' in shown
-    assert "Clear all filters" in shown
+    html = text_of(page.get("/library/?q=lecture&tag=week+1&channel=hall&kind=video"))
+    assert 'href="/library/?q=lecture&amp;channel=hall&amp;kind=video">' in html
+    assert "Clear all filters" in html
     nothing = text_of(page.get("/library/?q=zebra"))
     assert "Nothing fits “zebra”" in nothing
     assert "clear the filter" in nothing
@@ -78,21 +78,21 @@ def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video)
 @pytest.mark.parametrize("view", ["cards", "table"])
 def test_three_tags_of_an_item_are_shown_and_filter(page: Client, talk: Video, view: str) -> None:
     Video.objects.update(tags=["a/b & c", "<i>two</i>", "three", "four", "five"])
-    shown = text_of(page.get(f"/library/?view={view}"))
-    assert 'href="/library/?tag=a%2Fb%20%26%20c"' in shown
-    assert "&lt;i&gt;two&lt;/i&gt;</a>" in shown
-    assert "tag=three" in shown
-    assert "tag=four" not in shown
-    assert 'title="four, five">+2' in shown
+    html = text_of(page.get(f"/library/?view={view}"))
+    assert 'href="/library/?tag=a%2Fb%20%26%20c"' in html
+    assert "&lt;i&gt;two&lt;/i&gt;</a>" in html
+    assert "tag=three" in html
+    assert "tag=four" not in html
+    assert 'title="four, five">+2' in html
     of_collection = text_of(page.get(f"/collections/{talk.collection_id}/?view={view}"))
     assert f'href="/collections/{talk.collection_id}/?tag=three"' in of_collection
     assert "Lecture on networks" in text_of(page.get("/library/?tag=a%2Fb%20%26%20c"))
 
 
 def test_htmx_gets_the_list_alone(page: Client, talk: Video) -> None:
-    shown = text_of(page.get("/library/?q=lecture", **HTMX))
-    assert "Lecture on networks" in shown
-    assert "<html" not in shown
+    html = text_of(page.get("/library/?q=lecture", **HTMX))
+    assert "Lecture on networks" in html
+    assert "<html" not in html
 
 
 @pytest.mark.parametrize("view", ["cards", "table"])
@@ -132,9 +132,9 @@ def test_the_number_of_queries_does_not_grow_with_the_library(
 
 
 def test_what_belongs_to_others_is_not_listed(stranger: Client, talk: Video) -> None:
-    shown = text_of(stranger.get("/library/"))
-    assert "Lecture on networks" not in shown
-    assert "Lectures</option>" not in shown
+    html = text_of(stranger.get("/library/"))
+    assert "Lecture on networks" not in html
+    assert "Lectures</option>" not in html
     assert stranger.get("/library/?collection=lectures").status_code == 404
 
 
@@ -144,10 +144,10 @@ def test_how_far_the_indexing_is_can_be_seen_and_filtered(
     refused = make_document(collection, ["x"], title="Refused notes")
     refused.fail(ModelRefused("The server refused the key."))
     make_document(collection, ["x"], title="Half-way notes")
-    shown = text_of(page.get("/library/"))
-    assert f'href="/sources/{refused.uuid}/passages/" title="The server refused the key."' in shown
-    assert "not indexed" in shown
-    assert "being indexed" in shown
+    html = text_of(page.get("/library/"))
+    assert f'href="/sources/{refused.uuid}/passages/" title="The server refused the key."' in html
+    assert "not indexed" in html
+    assert "being indexed" in html
     failed = text_of(page.get("/library/?state=failed"))
     assert "Refused notes" in failed
     assert "Half-way notes" not in failed
@@ -163,10 +163,10 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     EmbeddingSpace.objects.create(
         provider="local", model=weights.MINILM, dimensions=384, state="active"
     )
-    told = text_of(page.get("/library/"))
-    assert "2 of 2 sources" in told
-    assert "Whoever runs this server can choose a model" in told
-    assert "kb models" not in told  # a reader has no shell there
+    html = text_of(page.get("/library/"))
+    assert "2 of 2 sources" in html
+    assert "Whoever runs this server can choose a model" in html
+    assert "kb models" not in html  # a reader has no shell there
     User.objects.update(is_staff=True)
     shown = text_of(page.get("/library/"))
     assert "<code>kb models fetch e5-small</code>" in shown
@@ -217,10 +217,10 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
     page.post("/library/change/", {"item": f"video-{talk.pk}", "action": "delete"})
     deletion = Deletion.objects.get()
     address = f"/library/deletions/{deletion.uuid}/take-back/"
-    shown = text_of(page.get("/library/"))
-    assert "1 item is deleted in a few seconds." in shown
-    assert f'action="{address}"' in shown
-    assert "Lecture on networks" not in shown
+    html = text_of(page.get("/library/"))
+    assert "1 item is deleted in a few seconds." in html
+    assert f'action="{address}"' in html
+    assert "Lecture on networks" not in html
     assert "Undo" not in text_of(viewer.get("/library/"))
     assert viewer.post(address).status_code == 404
     back = text_of(page.post(address, follow=True))

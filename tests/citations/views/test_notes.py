@@ -38,11 +38,11 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
     book: Source = make_paper(collection, ["The error runs backwards."], title="A book")
     conversation = conversations.begin(scope, owner, collection=collection.slug)
     claims = [{"text": "It runs backwards.", "citations": [1], "is_supported": True}]
-    made = Answer.objects.create(
+    answer = Answer.objects.create(
         conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims
     )
     Citation.objects.create(
-        answer=made,
+        answer=answer,
         number=1,
         source=book,
         quote="The error runs backwards.",
@@ -51,7 +51,7 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
         digest=book.digest,
         page=1,
     )
-    return made
+    return answer
 
 
 def test_notes_are_written_changed_and_deleted(page: Client, collection: Collection) -> None:
@@ -67,8 +67,8 @@ def test_notes_are_written_changed_and_deleted(page: Client, collection: Collect
     page.post(f"/notes/{note.uuid}/", {"title": "Week 4", "text": "Less"})
     note.refresh_from_db()
     assert (note.title, note.text) == ("Week 4", "Less")
-    asked = text_of(page.get(f"/notes/{note.uuid}/delete/"))
-    assert "Delete “Week 4”?" in asked
+    html = text_of(page.get(f"/notes/{note.uuid}/delete/"))
+    assert "Delete “Week 4”?" in html
     deleted = page.post(f"/notes/{note.uuid}/delete/")
     assert deleted["Location"] == f"/notes/?collection={collection.slug}"
     deletion = Deletion.objects.get()
@@ -103,11 +103,11 @@ def test_notes_are_found_by_their_words_from_page_to_page(
     monkeypatch.setattr(view_notes, "PAGE", 1)
     notes.pin(scope, owner, title="Bread", text="It rises & <b>falls</b>.")
     notes.pin(scope, owner, title="More bread")
-    found = text_of(page.get(f"/notes/?q=bread&collection={note.collection.slug}"))
-    assert "More bread" in found
-    assert "Week 3" not in found
-    assert f"?q=bread&amp;collection={note.collection.slug}&amp;offset=1" in found
-    assert 'value="bread"' in found
+    html = text_of(page.get(f"/notes/?q=bread&collection={note.collection.slug}"))
+    assert "More bread" in html
+    assert "Week 3" not in html
+    assert f"?q=bread&amp;collection={note.collection.slug}&amp;offset=1" in html
+    assert 'value="bread"' in html
     older = text_of(page.get(f"/notes/?collection={note.collection.slug}&q=bread&offset=1"))
     assert "It rises" in older
     nothing = text_of(page.get("/notes/", {"q": '"><script>', "collection": note.collection.slug}))
@@ -118,10 +118,10 @@ def test_notes_are_found_by_their_words_from_page_to_page(
 def test_whoever_reads_the_collection_sees_its_notes_and_only_editors_change_them(
     viewer: Client, client: Client, note: Note
 ) -> None:
-    found = text_of(viewer.get(f"/notes/?collection={note.collection.slug}"))
-    assert "Week 3" in found
-    assert "New note" not in found
-    assert "Change Week 3" not in found
+    html = text_of(viewer.get(f"/notes/?collection={note.collection.slug}"))
+    assert "Week 3" in html
+    assert "New note" not in html
+    assert "Change Week 3" not in html
     assert viewer.get(f"/notes/{note.uuid}/").status_code == 403
     assert viewer.post(f"/notes/{note.uuid}/delete/").status_code == 403
     assert viewer.post("/notes/add/", {"title": "x"}).status_code == 403
@@ -136,9 +136,9 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
     saved = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
     note = Note.objects.get()
     assert f"#note-{note.uuid}" in saved
-    found = text_of(page.get("/notes/"))
-    assert f'<a href="/citations/{answer.citations.get().uuid}/">[1]</a>' in found
-    assert f"#answer-{answer.uuid}" in found
+    html = text_of(page.get("/notes/"))
+    assert f'<a href="/citations/{answer.citations.get().uuid}/">[1]</a>' in html
+    assert f"#answer-{answer.uuid}" in html
     again = text_of(page.post(f"/ask/answers/{answer.uuid}/note/", **HTMX))
     assert "Saved already" in again
     assert f"#note-{note.uuid}" in again

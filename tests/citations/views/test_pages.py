@@ -61,38 +61,38 @@ def test_a_page_of_text_is_shown_escaped_with_its_quote_and_words_marked(
     page: Client, paper: Source
 ) -> None:
     first = NASTY.index("The guard")
-    shown = text_of(
+    html = text_of(
         page.get(address_of(paper), {"from": first, "to": len(NASTY), "q": "guard script"})
     )
-    assert "<script>alert" not in shown
-    assert "Watch &lt;<mark" in shown
+    assert "<script>alert" not in html
+    assert "Watch &lt;<mark" in html
     assert (
         '<mark class="quoted">The </mark><mark class="quoted looked-for">guard</mark>'
-        '<mark class="quoted"> opens.</mark>' in shown
+        '<mark class="quoted"> opens.</mark>' in html
     )
-    assert "Notes &lt;b&gt;on&lt;/b&gt; guards" in shown
-    assert "source-page-image" not in shown
-    assert "3 places on 1 page" in " ".join(shown.split())
+    assert "Notes &lt;b&gt;on&lt;/b&gt; guards" in html
+    assert "source-page-image" not in html
+    assert "3 places on 1 page" in " ".join(html.split())
 
 
 def test_a_page_of_a_pdf_is_a_picture_with_boxes_and_its_text(page: Client, book: Source) -> None:
     stored = book.document.pages.get(text__contains=QUOTE)
     first = stored.start + stored.text.index(QUOTE)
-    shown = text_of(
+    html = text_of(
         page.get(address_of(book, stored.number), {"from": first, "to": first + len(QUOTE)})
     )
-    assert shown.count('class="sheet-quote"') == 1
-    assert f'src="{address_of(book, stored.number)}image/?width=800"' in shown
-    assert f'<mark class="quoted">{QUOTE}</mark>' in shown
-    assert "Page 12 of 20 · printed number 10 · 2.3 The circuit breaker" in shown
+    assert html.count('class="sheet-quote"') == 1
+    assert f'src="{address_of(book, stored.number)}image/?width=800"' in html
+    assert f'<mark class="quoted">{QUOTE}</mark>' in html
+    assert "Page 12 of 20 · printed number 10 · 2.3 The circuit breaker" in html
 
 
 def test_the_dialog_gets_the_page_alone_and_does_not_keep_it(page: Client, paper: Source) -> None:
     response = page.get(address_of(paper), headers=HTMX)
-    shown = text_of(response)
-    assert "<html" not in shown
-    assert "data-page-view" in shown
-    assert "Close" in shown
+    html = text_of(response)
+    assert "<html" not in html
+    assert "data-page-view" in html
+    assert "Close" in html
     assert response["Cache-Control"] == "no-store"
 
 
@@ -114,7 +114,7 @@ def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, pape
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "from=x&to=9",
         "from=9&to=3",
@@ -128,22 +128,22 @@ def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, pape
     ],
 )
 def test_what_cannot_be_used_in_an_address_does_not_hide_the_page(
-    page: Client, paper: Source, asked: str
+    page: Client, paper: Source, query: str
 ) -> None:
-    assert "The guard opens." in text_of(page.get(f"{address_of(paper)}?{asked}"))
+    assert "The guard opens." in text_of(page.get(f"{address_of(paper)}?{query}"))
 
 
 def test_a_citation_that_is_gone_is_said_to_be(page: Client, paper: Source) -> None:
-    shown = text_of(page.get(f"{address_of(paper)}?citation={paper.uuid}"))
-    assert "is not in this document any more" in shown
+    html = text_of(page.get(f"{address_of(paper)}?citation={paper.uuid}"))
+    assert "is not in this document any more" in html
 
 
 def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(
     page: Client, paper: Source
 ) -> None:
-    shown = text_of(page.get(address_of(paper), {"q": "zebra"}))
-    assert "“zebra” is on none of its pages" in shown
-    assert f"/search/?source={paper.uuid}&amp;q=zebra" in shown
+    html = text_of(page.get(address_of(paper), {"q": "zebra"}))
+    assert "“zebra” is on none of its pages" in html
+    assert f"/search/?source={paper.uuid}&amp;q=zebra" in html
 
 
 def test_a_page_that_is_not_there_is_a_friendly_404(
@@ -171,25 +171,25 @@ def test_a_picture_is_given_once_and_only_to_members(
     page: Client, viewer: Client, stranger: Client, book: Source
 ) -> None:
     path = f"{address_of(book, 3)}image/"
-    given = page.get(path, {"width": "1700"})
-    assert given["Content-Type"] == "image/webp"
-    assert given.content[8:12] == b"WEBP"
-    assert given["X-Content-Type-Options"] == "nosniff"
-    assert given["Cache-Control"] == "private, no-cache"
-    again = viewer.get(path, {"width": "1600"}, headers={"If-None-Match": given["ETag"]})
+    response = page.get(path, {"width": "1700"})
+    assert response["Content-Type"] == "image/webp"
+    assert response.content[8:12] == b"WEBP"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Cache-Control"] == "private, no-cache"
+    again = viewer.get(path, {"width": "1600"}, headers={"If-None-Match": response["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
-    assert stranger.get(path, headers={"If-None-Match": given["ETag"]}).status_code == 404
-    assert page.get(path, {"width": "x"})["ETag"] != given["ETag"]
+    assert stranger.get(path, headers={"If-None-Match": response["ETag"]}).status_code == 404
+    assert page.get(path, {"width": "x"})["ETag"] != response["ETag"]
 
 
 def test_the_card_of_a_document_shows_its_first_page_small(page: Client, book: Source) -> None:
     cards = text_of(page.get("/library/?view=cards"))
     (path,) = re.findall(r'class="cover" src="([^"]*)"', cards)
     assert 'loading="lazy"' in cards
-    given = page.get(path.replace("&amp;", "&"))
-    assert given["Content-Type"] == "image/webp"
-    assert given["Cache-Control"] == "private, max-age=300"
-    assert len(given.content) < 20_000
+    response = page.get(path.replace("&amp;", "&"))
+    assert response["Content-Type"] == "image/webp"
+    assert response["Cache-Control"] == "private, max-age=300"
+    assert len(response.content) < 20_000
 
 
 def test_text_has_no_pictures(page: Client, paper: Source) -> None:
@@ -202,7 +202,7 @@ def test_text_has_no_pictures(page: Client, paper: Source) -> None:
 def test_the_file_is_given_to_be_stored_and_never_as_a_page(
     page: Client, paper: Source, book: Source
 ) -> None:
-    web_page, pdf = (page.get(f"/sources/{one.uuid}/file/") for one in (paper, book))
+    web_page, pdf = (page.get(f"/sources/{source.uuid}/file/") for source in (paper, book))
     assert web_page["Content-Type"] == "application/octet-stream"
     assert web_page["Content-Disposition"] == 'attachment; filename="no tes.html"'
     assert pdf["Content-Type"] == "application/pdf"
@@ -232,10 +232,10 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     replace_chunks(paper, ["The guard opens."])
     paper.chunks.update(page=1, last_page=1)
     way = f'href="{address_of(paper)}?from=0&amp;to=17"'
-    found = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
+    html = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
     listed = text_of(page.get(f"/sources/{paper.uuid}/passages/"))
     hit = f'href="/sources/{paper.uuid}/hit/?from=0&amp;to=17&amp;q=guard"'
-    for shown, link in ((found, hit), (listed, way)):
+    for shown, link in ((html, hit), (listed, way)):
         assert re.search(re.escape(link) + r"[^>]* data-page-link", shown)
         assert 'id="page-dialog"' in shown
     assert f'href="/sources/{paper.uuid}/"' in listed
@@ -273,35 +273,35 @@ def guide(collection: Collection, tmp_path: Path, settings: Any) -> Source:
 def test_markdown_is_rendered_with_tables_and_lists_and_without_scripts_or_links(
     page: Client, guide: Source
 ) -> None:
-    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
-    assert "<h1>Tides</h1>" in shown
-    assert "<em>Twice</em>" in shown
-    assert "says a guide." in shown  # links lead nowhere
-    assert "<td>Monday</td>" in shown
-    assert '<ol start="1"><li><p>At springs</p></li>' in shown
-    assert "<li><p>nothing</p></li></ul>" in shown
-    assert "alert(1)" not in shown
+    html = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert "<h1>Tides</h1>" in html
+    assert "<em>Twice</em>" in html
+    assert "says a guide." in html  # links lead nowhere
+    assert "<td>Monday</td>" in html
+    assert '<ol start="1"><li><p>At springs</p></li>' in html
+    assert "<li><p>nothing</p></li></ul>" in html
+    assert "alert(1)" not in html
 
 
 def test_a_quote_is_marked_in_what_is_rendered(page: Client, guide: Source) -> None:
     text = guide.document.pages.get().text
     first, last = text.index("Monday"), text.index("springs") + len("springs")
     address = f"/sources/{guide.uuid}/pages/1/?from={first}&to={last}&q=monday"
-    shown = text_of(page.get(address))
-    assert '<td><mark class="quoted looked-for">Monday</mark></td>' in shown
-    assert '<td><mark class="quoted">0.4</mark></td>' in shown
-    assert '<p><mark class="quoted">At springs</mark></p>' in shown
-    assert "<p>At neaps</p>" in shown
+    html = text_of(page.get(address))
+    assert '<td><mark class="quoted looked-for">Monday</mark></td>' in html
+    assert '<td><mark class="quoted">0.4</mark></td>' in html
+    assert '<p><mark class="quoted">At springs</mark></p>' in html
+    assert "<p>At neaps</p>" in html
 
 
 def test_a_document_opens_as_a_book_with_its_contents_and_how_it_is_indexed_elsewhere(
     page: Client, guide: Source
 ) -> None:
-    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
-    assert f'href="/sources/{guide.uuid}/pages/1/" aria-current="true"' in shown
-    assert '<span class="contents-title">Tides</span>' in shown
-    assert f'href="/sources/{guide.uuid}/passages/"' in shown
-    assert "chunk-row" not in shown
+    html = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert f'href="/sources/{guide.uuid}/pages/1/" aria-current="true"' in html
+    assert '<span class="contents-title">Tides</span>' in html
+    assert f'href="/sources/{guide.uuid}/passages/"' in html
+    assert "chunk-row" not in html
 
 
 def test_a_document_that_was_not_read_yet_shows_how_far_it_is(
@@ -313,8 +313,8 @@ def test_a_document_that_was_not_read_yet_shows_how_far_it_is(
 
 
 def test_the_lines_of_a_pdf_can_be_selected_on_its_picture(page: Client, book: Source) -> None:
-    shown = text_of(page.get(address_of(book, 5)))
-    lines = re.findall(r"<text x=\"([\d.]+)\" y=\"([\d.]+)\"[^>]*>([^<]+)</text>", shown)
+    html = text_of(page.get(address_of(book, 5)))
+    lines = re.findall(r"<text x=\"([\d.]+)\" y=\"([\d.]+)\"[^>]*>([^<]+)</text>", html)
     stored = " ".join(book.document.pages.get(number=5).text.split())
     assert len(lines) > 10
     assert all(unescape(text).strip() in stored for _, _, text in lines)
@@ -324,6 +324,6 @@ def test_the_lines_of_a_pdf_can_be_selected_on_its_picture(page: Client, book: S
 
 
 def test_a_note_and_a_question_stand_beside_a_page(page: Client, guide: Source) -> None:
-    shown = text_of(page.get(f"/sources/{guide.uuid}/"))
-    assert f"page 1](/sources/{guide.uuid}/pages/1/): </textarea>" in shown
-    assert f'<input type="hidden" name="source" value="{guide.uuid}">' in shown
+    html = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert f"page 1](/sources/{guide.uuid}/pages/1/): </textarea>" in html
+    assert f'<input type="hidden" name="source" value="{guide.uuid}">' in html

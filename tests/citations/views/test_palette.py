@@ -26,9 +26,9 @@ def talk(collection: Collection) -> Source:
 
 def places(page: Client, words: str) -> dict[str, str]:
     """Return the addresses of the places by their labels."""
-    found = text_of(page.get("/go/", {"q": words}, headers=HTMX))
-    assert "<html" not in found
-    links = re.findall(r'href="([^"]+)" data-place>.*?"place-label">(.*?)</span>', found)
+    html = text_of(page.get("/go/", {"q": words}, headers=HTMX))
+    assert "<html" not in html
+    links = re.findall(r'href="([^"]+)" data-place>.*?"place-label">(.*?)</span>', html)
     return {label: address for address, label in links}
 
 
@@ -67,30 +67,30 @@ def test_words_lead_to_pages_and_actions(page: Client) -> None:
 def test_without_words_it_shows_the_newest_sources_and_every_page(
     page: Client, talk: Source
 ) -> None:
-    found = places(page, "")
-    assert found["Lecture on networks"] == f"/sources/{talk.uuid}/"
-    assert found["Activity"] == "/activity/"
+    listed = places(page, "")
+    assert listed["Lecture on networks"] == f"/sources/{talk.uuid}/"
+    assert listed["Activity"] == "/activity/"
 
 
 def test_nobody_is_led_to_what_others_have(stranger: Client, talk: Source) -> None:
-    found = places(stranger, "lecture")
-    assert "Lecture on networks" not in found
-    assert f"/collections/{talk.collection_id}/" not in found.values()
+    listed = places(stranger, "lecture")
+    assert "Lecture on networks" not in listed
+    assert f"/collections/{talk.collection_id}/" not in listed.values()
 
 
 def test_titles_and_words_are_escaped(page: Client, collection: Collection) -> None:
     make_document(collection, ["x"], title="<b>script</b>")
-    found = text_of(page.get("/go/", {"q": "script"}))
-    assert "<b>script" not in found
-    assert "&lt;b&gt;script" in found
+    html = text_of(page.get("/go/", {"q": "script"}))
+    assert "<b>script" not in html
+    assert "&lt;b&gt;script" in html
 
 
 def test_without_scripts_it_is_a_page(page: Client, talk: Source) -> None:
-    found = text_of(page.get("/go/", {"q": "networks"}))
-    assert "<h1>Go to</h1>" in found
-    assert f'href="/sources/{talk.uuid}/"' in found
+    html = text_of(page.get("/go/", {"q": "networks"}))
+    assert "<h1>Go to</h1>" in html
+    assert f'href="/sources/{talk.uuid}/"' in html
 
 
 def test_every_page_can_search_the_whole_library(page: Client) -> None:
-    found = text_of(page.get("/activity/"))
-    assert '<form class="top-search search-box" method="get" action="/search/"' in found
+    html = text_of(page.get("/activity/"))
+    assert '<form class="top-search search-box" method="get" action="/search/"' in html

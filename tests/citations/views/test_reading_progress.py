@@ -29,8 +29,8 @@ def place(owner: User) -> int:
 def test_a_recording_goes_on_where_its_reader_was(page: Client, owner: User, talk: Source) -> None:
     address = f"/videos/{talk.video_id}/"
     assert "Continue at" not in text_of(page.get(address))
-    kept = page.post(f"/sources/{talk.uuid}/progress/", {"position": "151000"})
-    assert kept.status_code == 204
+    response = page.post(f"/sources/{talk.uuid}/progress/", {"position": "151000"})
+    assert response.status_code == 204
     again = text_of(page.get(address))
     assert 'href="?t=151s" data-seek="151000"' in again
     assert "Continue at 2:31" in again
@@ -71,8 +71,8 @@ def test_a_source_is_marked_as_read_and_as_unread(page: Client, talk: Source) ->
     page.post(address, {"read": "1"})
     assert ReadingProgress.objects.get().is_finished
     assert "Mark as unread" in text_of(page.get(f"/videos/{talk.video_id}/"))
-    shown = text_of(page.post(address, {"read": "0"}, follow=True))
-    assert "“Lecture 1” is unread." in shown
+    html = text_of(page.post(address, {"read": "0"}, follow=True))
+    assert "“Lecture 1” is unread." in html
     assert not ReadingProgress.objects.exists()
 
 
@@ -86,8 +86,8 @@ def test_a_position_that_is_no_number_is_refused(page: Client, talk: Source, pos
 @pytest.mark.parametrize("view", ["cards", "table"])
 def test_the_library_shows_how_far_one_is(page: Client, talk: Source, view: str) -> None:
     page.post(f"/sources/{talk.uuid}/progress/", {"position": "150000"})
-    shown = text_of(page.get(f"/library/?view={view}"))
-    assert 'value="50" aria-label="50 % read"' in shown
+    html = text_of(page.get(f"/library/?view={view}"))
+    assert 'value="50" aria-label="50 % read"' in html
     page.post(f"/sources/{talk.uuid}/progress/", {"read": "1"})
     done = text_of(page.get(f"/library/?view={view}"))
     assert "% read" not in done
@@ -96,6 +96,6 @@ def test_the_library_shows_how_far_one_is(page: Client, talk: Source, view: str)
 
 def test_a_filter_for_what_is_unread_is_a_chip(page: Client, talk: Source) -> None:
     page.post(f"/sources/{talk.uuid}/progress/", {"position": "150000"})
-    shown = text_of(page.get("/library/?reading=unread"))
-    assert "Lecture 1" not in shown
-    assert re.search(r"Reading:\s*<span class=.wrap.>unread</span>", shown)
+    html = text_of(page.get("/library/?reading=unread"))
+    assert "Lecture 1" not in html
+    assert re.search(r"Reading:\s*<span class=.wrap.>unread</span>", html)

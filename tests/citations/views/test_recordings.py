@@ -34,9 +34,9 @@ def talk(collection: Collection) -> Video:
     return make_video(collection, key="talk", cues=cues)
 
 
-def marked(found: str) -> str:
+def marked(html: str) -> str:
     """Return all that a page marks as the place it was opened for."""
-    return "".join(re.findall(r'<mark class="quoted[^"]*">(.*?)</mark>', found))
+    return "".join(re.findall(r'<mark class="quoted[^"]*">(.*?)</mark>', html))
 
 
 # Who speaks
@@ -60,15 +60,15 @@ def test_a_speaker_is_chosen_and_only_their_paragraphs_are_shown_with_times(
 ) -> None:
     chips = text_of(page.get(f"/videos/{panel.pk}/"))
     assert 'href="?speaker=Ann' in chips
-    shown = text_of(page.get(f"/videos/{panel.pk}/", {"speaker": "Ann", "t": "30s"}))
-    transcript = shown[shown.index('id="transcript"') :]
+    html = text_of(page.get(f"/videos/{panel.pk}/", {"speaker": "Ann", "t": "30s"}))
+    transcript = html[html.index('id="transcript"') :]
     assert "4 paragraphs" in transcript
     assert transcript.count("Welcome to all.") == transcript.count("We begin.") == 4
     assert "Thank you." not in transcript
     assert "From the hall." not in transcript
     assert 'class="cue at" id="t30000"' in transcript
     assert 'data-seek="25000">0:25</a>' in transcript
-    assert 'href="?view=captions&amp;t=30s"' in shown
+    assert 'href="?view=captions&amp;t=30s"' in html
 
 
 def test_what_a_speaker_says_in_many_turns_goes_on_on_another_page(
@@ -98,16 +98,16 @@ def test_an_earlier_part_is_opened_at_its_end(page: Client, video: Video) -> Non
 
 
 def test_a_video_opens_at_its_first_chunk_and_links_to_the_next(page: Client, video: Video) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/"))
-    assert "Point 0." in found
-    assert "Point 60." not in found
-    assert "?chunk=1" in found
+    html = text_of(page.get(f"/videos/{video.pk}/"))
+    assert "Point 0." in html
+    assert "Point 60." not in html
+    assert "?chunk=1" in html
 
 
 def test_a_video_opens_at_a_moment_with_its_line_marked(page: Client, video: Video) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/?t=15m7s"))
-    assert '<p class="cue at" id="t905000"' in found
-    assert "part 4 of 10" in found
+    html = text_of(page.get(f"/videos/{video.pk}/?t=15m7s"))
+    assert '<p class="cue at" id="t905000"' in html
+    assert "part 4 of 10" in html
 
 
 def test_a_whole_second_means_the_line_that_begins_within_it(
@@ -140,17 +140,17 @@ def test_a_missing_chunk_is_an_error(page: Client, video: Video, chunk: str, sta
 
 
 def test_scrolling_loads_the_next_chunk(page: Client, video: Video) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/chunks/1/?only=next", **HTMX))
-    assert 'rel="next"' in found
-    assert 'rel="prev"' not in found
-    assert "<html" not in found
+    html = text_of(page.get(f"/videos/{video.pk}/chunks/1/?only=next", **HTMX))
+    assert 'rel="next"' in html
+    assert 'rel="prev"' not in html
+    assert "<html" not in html
 
 
 def test_the_chunks_together_are_the_transcript(page: Client, video: Video) -> None:
     pages = [
         text_of(page.get(f"/videos/{video.pk}/chunks/{index}/", **HTMX)) for index in range(10)
     ]
-    assert all(any(f"Point {number}." in found for found in pages) for number in range(600))
+    assert all(any(f"Point {number}." in page for page in pages) for number in range(600))
 
 
 def test_a_plain_browser_gets_the_page_of_a_chunk(page: Client, video: Video) -> None:
@@ -186,9 +186,9 @@ def test_a_player_is_offered_for_youtube_only_and_nothing_of_it_is_loaded(
 ) -> None:
     assert 'id="player"' not in text_of(page.get(f"/videos/{video.pk}/"))
     Video.objects.filter(pk=video.pk).update(youtube_id="dQw4w9WgXcQ")
-    found = text_of(page.get(f"/videos/{video.pk}/"))
-    assert 'data-youtube="dQw4w9WgXcQ"' in found
-    assert "<iframe" not in found
+    html = text_of(page.get(f"/videos/{video.pk}/"))
+    assert 'data-youtube="dQw4w9WgXcQ"' in html
+    assert "<iframe" not in html
 
 
 # Find
@@ -197,39 +197,37 @@ def test_a_player_is_offered_for_youtube_only_and_nothing_of_it_is_loaded(
 def test_a_search_opens_the_first_sentence_with_all_words_and_marks_it(
     page: Client, talk: Video
 ) -> None:
-    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare+count"))
-    assert marked(found) == "A rare wordcounts more than a common one."
-    assert '<mark class="quoted looked-for">counts</mark>' in found
-    assert "1 of 1" in found
-    assert '<p class="cue at" id="t5000"' in found
+    html = text_of(page.get(f"/videos/{talk.pk}/?q=rare+count"))
+    assert marked(html) == "A rare wordcounts more than a common one."
+    assert '<mark class="quoted looked-for">counts</mark>' in html
+    assert "1 of 1" in html
+    assert '<p class="cue at" id="t5000"' in html
 
 
 def test_matches_are_listed_in_order_of_time_with_the_next_and_the_previous(
     page: Client, video: Video
 ) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/?q=gradient&n=2"))
-    times = re.findall(r'<li class="hit"[^>]*>.*?<span class="time">(\d+):(\d+)</span>', found)
+    html = text_of(page.get(f"/videos/{video.pk}/?q=gradient&n=2"))
+    times = re.findall(r'<li class="hit"[^>]*>.*?<span class="time">(\d+):(\d+)</span>', html)
     seconds = [60 * int(minutes) + int(rest) for minutes, rest in times]
     assert seconds == sorted(seconds)
     assert len(seconds) == 100
-    assert "2 of 100" in found
+    assert "2 of 100" in html
     for number, name in ((1, "Previous"), (3, "Next")):
-        assert re.search(
-            rf'href="\?q=gradient&amp;n={number}"[^>]*aria-label="{name} match"', found
-        )
+        assert re.search(rf'href="\?q=gradient&amp;n={number}"[^>]*aria-label="{name} match"', html)
 
 
 def test_the_strip_shows_where_the_matches_are(page: Client, talk: Video) -> None:
-    found = text_of(page.get(f"/videos/{talk.pk}/?q=else"))
-    assert 'class="strip-matches" d="M750 0v20"' in found
-    assert "0:20 long, with 1 matching sentence" in found
+    html = text_of(page.get(f"/videos/{talk.pk}/?q=else"))
+    assert 'class="strip-matches" d="M750 0v20"' in html
+    assert "0:20 long, with 1 matching sentence" in html
 
 
 def test_a_search_without_a_sentence_of_all_words_says_how_many_there_are(
     page: Client, talk: Video
 ) -> None:
-    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare+words+zebra+welcome"))
-    assert "No sentence has all 4 words; these have 2 of them." in found
+    html = text_of(page.get(f"/videos/{talk.pk}/?q=rare+words+zebra+welcome"))
+    assert "No sentence has all 4 words; these have 2 of them." in html
 
 
 def test_find_goes_on_from_where_the_reader_is(page: Client, video: Video) -> None:
@@ -245,17 +243,17 @@ def test_hostile_text_and_queries_are_escaped(page: Client, collection: Collecti
     hostile = make_video(collection, cues=cues)
     for view in ("captions", "paragraphs"):
         address = f"/videos/{hostile.pk}/?view={view}&q=gradient%3Cscript%3E"
-        found = text_of(page.get(address))
-        assert "<img src=x" not in found
-        assert "gradient<script>" not in found
-        assert ">gradient</mark>" in found
+        html = text_of(page.get(address))
+        assert "<img src=x" not in html
+        assert "gradient<script>" not in html
+        assert ">gradient</mark>" in html
 
 
 def test_a_search_in_vain_says_so_and_marks_nothing(page: Client, video: Video) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/search/?q=zebra&near=905000", **HTMX))
-    assert "Nothing is said about “zebra” here." in found
-    assert "<mark" not in found
-    assert 'id="chunk-3"' in found  # where the reader was
+    html = text_of(page.get(f"/videos/{video.pk}/search/?q=zebra&near=905000", **HTMX))
+    assert "Nothing is said about “zebra” here." in html
+    assert "<mark" not in html
+    assert 'id="chunk-3"' in html  # where the reader was
 
 
 def test_a_plain_browser_gets_the_page_of_a_search(page: Client, video: Video) -> None:
@@ -272,22 +270,22 @@ def test_a_link_to_characters_marks_them_beside_the_words_that_were_looked_for(
 ) -> None:
     first = " ".join(TALK).index("Today")
     address = f"/videos/{talk.pk}/?t=0s&from={first}&to={first + 28}&q=rare"
-    found = text_of(page.get(address))
-    assert marked(found) == "Today it isabout rare words"
-    assert "1 of 2" in found
+    html = text_of(page.get(address))
+    assert marked(html) == "Today it isabout rare words"
+    assert "1 of 2" in html
 
 
 def test_characters_far_from_the_moment_are_of_an_earlier_transcript(
     page: Client, video: Video
 ) -> None:
-    found = text_of(page.get(f"/videos/{video.pk}/?t=2400s&from=10&to=20"))
-    assert marked(found) == ""
-    assert 'id="t2400000"' in found
+    html = text_of(page.get(f"/videos/{video.pk}/?t=2400s&from=10&to=20"))
+    assert marked(html) == ""
+    assert 'id="t2400000"' in html
 
 
 def test_a_clip_marks_the_sentences_that_are_said_in_it(page: Client, talk: Video) -> None:
-    found = text_of(page.get(f"/videos/{talk.pk}/?t=8s&until=15s"))
-    assert marked(found) == "A rare wordcounts more than a common one."
+    html = text_of(page.get(f"/videos/{talk.pk}/?t=8s&until=15s"))
+    assert marked(html) == "A rare wordcounts more than a common one."
 
 
 # Views
@@ -297,11 +295,11 @@ def test_paragraphs_have_whole_sentences_a_time_and_the_chapters_that_begin(
     page: Client, talk: Video
 ) -> None:
     Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
-    found = text_of(page.get(f"/videos/{talk.pk}/?view=paragraphs"))
-    assert found.count('<div class="paragraph">') == 2
-    assert ">A rare word counts more than a common one. </span>" in found
-    last = found.index("Something else</h3>")
-    assert found.index("common one.") < last < found.index("And now for something else.")
+    html = text_of(page.get(f"/videos/{talk.pk}/?view=paragraphs"))
+    assert html.count('<div class="paragraph">') == 2
+    assert ">A rare word counts more than a common one. </span>" in html
+    last = html.index("Something else</h3>")
+    assert html.index("common one.") < last < html.index("And now for something else.")
 
 
 def test_who_speaks_is_told_from_what_is_said(page: Client, collection: Collection) -> None:
@@ -320,17 +318,17 @@ def test_chapters_are_shown_with_their_length_and_what_they_are_about(
     page: Client, talk: Video
 ) -> None:
     Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
-    found = text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
-    assert 'href="?view=paragraphs&amp;t=15s"' in found
-    assert "And now for something else." in found
-    assert "15 s" in found
+    html = text_of(page.get(f"/videos/{talk.pk}/?view=chapters"))
+    assert 'href="?view=paragraphs&amp;t=15s"' in html
+    assert "And now for something else." in html
+    assert "15 s" in html
 
 
 def test_the_view_of_chapters_has_their_list_once(page: Client, talk: Video) -> None:
     Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
     for view in ("captions", "chapters"):
-        shown = text_of(page.get(f"/videos/{talk.pk}/?view={view}"))
-        assert shown.count("Something else") - shown.count('chapter-title wrap">Something') == 1
+        html = text_of(page.get(f"/videos/{talk.pk}/?view={view}"))
+        assert html.count("Something else") - html.count('chapter-title wrap">Something') == 1
 
 
 def test_without_chapters_the_view_leads_to_the_paragraphs(page: Client, talk: Video) -> None:
@@ -355,15 +353,15 @@ def test_a_note_leads_nowhere_else(page: Client, talk: Video) -> None:
 
 def test_a_question_beside_it_is_asked_of_this_source_alone(page: Client, talk: Video) -> None:
     source = make_source(talk, texts=["Hello and welcome."])
-    found = text_of(page.get(f"/videos/{talk.pk}/?q=rare"))
-    assert f'<input type="hidden" name="source" value="{source.uuid}">' in found
+    html = text_of(page.get(f"/videos/{talk.pk}/?q=rare"))
+    assert f'<input type="hidden" name="source" value="{source.uuid}">' in html
 
 
 def test_of_very_many_matches_those_around_the_current_one_are_listed(
     page: Client, collection: Collection
 ) -> None:
     long = make_video(collection, key="marathon", cues=make_cues(7200))  # ten hours
-    found = text_of(page.get(f"/videos/{long.pk}/?q=gradient&n=1200"))
-    assert "1200 of 1200" in found
-    assert found.count('<li class="hit"') == 200  # those around it
-    assert len(found) < 120_000
+    html = text_of(page.get(f"/videos/{long.pk}/?q=gradient&n=1200"))
+    assert "1200 of 1200" in html
+    assert html.count('<li class="hit"') == 200  # those around it
+    assert len(html) < 120_000

@@ -52,12 +52,12 @@ def source(video: Video) -> Source:
 
 def hits(response: Any) -> list[str]:
     """Return the texts of the hits, and of what is beside them, in the order of the page."""
-    found = re.findall(
+    texts = re.findall(
         r'<(?:p class="passage-text|span class="passage-part)[^>]*>(.*?)</(?:p|span)>',
         text_of(response),
         flags=re.DOTALL,
     )
-    return [re.sub(r"</?mark>", "", one) for one in found]
+    return [re.sub(r"</?mark>", "", text) for text in texts]
 
 
 class Backwards:
@@ -80,70 +80,68 @@ def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(
     page: Client, source: Source, video: Video
 ) -> None:
-    found = text_of(page.get("/search/?q=error&mode=lexical"))
-    assert "The <mark>error</mark> runs backwards" in found
-    assert "0:10–0:20" in found
-    assert f'href="/sources/{source.uuid}/hit/?from=42&amp;to=87&amp;q=error"' in found
-    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=10s" in found
-    assert "Lecture Hall" in found
-    assert "1 passage" in found
+    html = text_of(page.get("/search/?q=error&mode=lexical"))
+    assert "The <mark>error</mark> runs backwards" in html
+    assert "0:10–0:20" in html
+    assert f'href="/sources/{source.uuid}/hit/?from=42&amp;to=87&amp;q=error"' in html
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=10s" in html
+    assert "Lecture Hall" in html
+    assert "1 passage" in html
 
 
 def test_passages_stand_under_their_source(
     page: Client, source: Source, collection: Collection
 ) -> None:
     make_document(collection, ["Another network."], title="Notes")
-    found = text_of(page.get("/search/?q=network&mode=lexical"))
-    assert found.count('class="group"') == 2
-    assert found.count('class="passage"') == 2
+    html = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert html.count('class="group"') == 2
+    assert html.count('class="passage"') == 2
 
 
 def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, source: Source) -> None:
-    found = page.get("/search/?q=network&mode=lexical")
-    assert text_of(found).count('class="passage"') == 1
-    assert "1 more hit right beside it" in text_of(found)
-    assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(found)
+    response = page.get("/search/?q=network&mode=lexical")
+    assert text_of(response).count('class="passage"') == 1
+    assert "1 more hit right beside it" in text_of(response)
+    assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(response)
     for first in (0, 42):
-        assert f"/sources/{source.uuid}/hit/?from={first}&amp;" in text_of(found)
+        assert f"/sources/{source.uuid}/hit/?from={first}&amp;" in text_of(response)
 
 
 def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
     make_document(collection, [HOSTILE], title="<img src=x onerror=alert(2)>")
-    found = text_of(page.get('/search/?q=script"><script>alert(3)</script>&mode=lexical'))
-    assert "alert(3)" in found
+    html = text_of(page.get('/search/?q=script"><script>alert(3)</script>&mode=lexical'))
+    assert "alert(3)" in html
     for number in (1, 3):
-        assert f"<script>alert({number})" not in found
-    assert "<img src=x" not in found
-    assert "&lt;<mark>script</mark>&gt;" in found
+        assert f"<script>alert({number})" not in html
+    assert "<img src=x" not in html
+    assert "&lt;<mark>script</mark>&gt;" in html
 
 
 def test_a_filter_is_a_chip_that_can_be_taken_away(page: Client, source: Source) -> None:
-    found = text_of(
+    html = text_of(
         page.get(
             "/search/?q=network&mode=lexical&channel=Lecture+Hall&language=en&since=2020-01-01"
         )
     )
-    assert "Remove the filter Channel: Lecture Hall" in found
-    assert (
-        'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in found
-    )
-    assert "Remove all" in found
+    assert "Remove the filter Channel: Lecture Hall" in html
+    assert 'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in html
+    assert "Remove all" in html
 
 
 def test_values_that_are_chosen_are_offered_no_more(page: Client, source: Source) -> None:
     make_source(make_video(source.collection, key="other"), author="Another Hall", texts=TEXTS)
-    found = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall"))
-    assert '<option value="Another Hall">' in found
-    assert '<option value="Lecture Hall">' not in found
+    html = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall"))
+    assert '<option value="Another Hall">' in html
+    assert '<option value="Lecture Hall">' not in html
 
 
 def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(
     page: Client, source: Source, collection: Collection
 ) -> None:
     make_document(collection, ["Another network."])
-    found = page.get(f"/search/?q=network&mode=lexical&source={source.video.key}")
-    assert set(hits(found)) == {TEXTS[0], TEXTS[1]}
-    assert "Lecture on networks" in text_of(found)
+    response = page.get(f"/search/?q=network&mode=lexical&source={source.video.key}")
+    assert set(hits(response)) == {TEXTS[0], TEXTS[1]}
+    assert "Lecture on networks" in text_of(response)
 
 
 def test_a_time_range_leaves_out_what_is_said_elsewhere(page: Client, source: Source) -> None:
@@ -199,10 +197,10 @@ def test_odd_queries_are_answered(page: Client, source: Source, query: str) -> N
 
 
 def test_a_huge_query_is_cut_and_the_page_says_so(page: Client, source: Source) -> None:
-    found = page.get("/search/", {"q": "network " + "x" * 50_000, "mode": "lexical"})
-    assert found.status_code == 200
-    assert "Only the first 1,000 characters" in text_of(found)
-    assert TEXTS[0] in hits(found)
+    response = page.get("/search/", {"q": "network " + "x" * 50_000, "mode": "lexical"})
+    assert response.status_code == 200
+    assert "Only the first 1,000 characters" in text_of(response)
+    assert TEXTS[0] in hits(response)
 
 
 def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(
@@ -223,9 +221,9 @@ def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:
 
 
 def test_an_empty_question_is_answered_with_help(page: Client, source: Source) -> None:
-    found = text_of(page.get("/search/"))
-    assert "&quot;error 404&quot; -apache" in found or '"error 404" -apache' in found
-    assert "in 1 source<" in found
+    html = text_of(page.get("/search/"))
+    assert "&quot;error 404&quot; -apache" in html or '"error 404" -apache' in html
+    assert "in 1 source<" in html
 
 
 def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source: Source) -> None:
@@ -237,25 +235,25 @@ def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source
 
 
 def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
-    found = text_of(page.get("/search/?q=zebra&mode=lexical&tag=none"))
-    assert "Nothing was found for “zebra”" in found
-    assert 'href="/search/?q=zebra&amp;mode=lexical"' in found  # without filters
-    assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in found
+    html = text_of(page.get("/search/?q=zebra&mode=lexical&tag=none"))
+    assert "Nothing was found for “zebra”" in html
+    assert 'href="/search/?q=zebra&amp;mode=lexical"' in html  # without filters
+    assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in html
 
 
 def test_another_spelling_is_a_link_that_keeps_the_filter(page: Client, source: Source) -> None:
-    found = text_of(page.get("/search/?q=netwrok+eror&mode=lexical&kind=video"))
+    html = text_of(page.get("/search/?q=netwrok+eror&mode=lexical&kind=video"))
     link = '<a href="/search/?q=network+error&amp;mode=lexical&amp;kind=video">network error</a>?'
-    assert f"Did you mean {link}" in found
+    assert f"Did you mean {link}" in html
     assert "Did you mean" not in text_of(page.get("/search/?q=network&mode=lexical"))
 
 
 def test_where_nothing_is_found_the_page_says_what_could_be_added(
     page: Client, source: Source
 ) -> None:
-    found = text_of(page.get("/search/?q=photosynthesis&mode=lexical"))
-    assert "If no source here is about it" in found
-    assert '<a href="/library/">' in found
+    html = text_of(page.get("/search/?q=photosynthesis&mode=lexical"))
+    assert "If no source here is about it" in html
+    assert '<a href="/library/">' in html
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
@@ -278,9 +276,9 @@ def test_sources_that_are_not_indexed_yet_are_told(
 ) -> None:
     assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=lexical"))
     Source.objects.create(collection=collection, kind="text", title="Fresh")
-    found = text_of(page.get("/search/?q=network&mode=lexical"))
-    assert "1 source is still being indexed" in found
-    assert 'href="/library/?state=pending"' in found
+    html = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "1 source is still being indexed" in html
+    assert 'href="/library/?state=pending"' in html
 
 
 def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source: Source) -> None:
@@ -317,14 +315,14 @@ def test_settings_that_name_another_model_are_told_and_the_words_are_searched(
 def test_why_a_passage_is_a_hit_is_said_and_drawn_before_the_numbers(
     page: Client, source: Source
 ) -> None:
-    found = text_of(page.get("/search/?q=error&mode=lexical"))
-    _, why = found.split("Why this?", 1)
+    html = text_of(page.get("/search/?q=error&mode=lexical"))
+    _, why = html.split("Why this?", 1)
     said, numbers = why.split("In numbers", 1)
     assert "It has the word “error”." in said
     assert "why-bars" in said
     assert "BM25" not in said
     assert "BM25, word by word" in numbers
-    assert "How this was found" in found
+    assert "How this was found" in html
 
 
 def test_why_a_passage_is_a_hit_is_said_in_the_language_of_the_page(
@@ -349,18 +347,18 @@ def test_stages_are_named_in_the_language_of_the_page(page: Client, source: Sour
 
 def test_near_duplicates_are_named(page: Client, source: Source, collection: Collection) -> None:
     make_document(collection, [TEXTS[0]], title="The same again")
-    found = text_of(page.get("/search/?q=chain&mode=lexical"))
-    assert "Also said in 1 other place" in found
-    assert "100 % the same words" in found
+    html = text_of(page.get("/search/?q=chain&mode=lexical"))
+    assert "Also said in 1 other place" in html
+    assert "100 % the same words" in html
 
 
 def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
     for word in "abcdefghijklmno":
         make_document(collection, [f"Network number {word}{word} says {word}."])
     assert "limit=30" in text_of(page.get("/search/?q=network&mode=lexical"))
-    found = page.get("/search/?q=network&mode=lexical&limit=30")
-    assert len(hits(found)) == 15
-    assert "More passages" not in text_of(found)
+    response = page.get("/search/?q=network&mode=lexical&limit=30")
+    assert len(hits(response)) == 15
+    assert "More passages" not in text_of(response)
 
 
 @pytest.mark.usefixtures("_slow")
@@ -493,10 +491,10 @@ def test_a_failed_source_says_why_and_who_may_change_it_can_try_again(
 ) -> None:
     source.fail(ModelRefused("The server refused the key."))
     for browser, may in ((page, True), (viewer, False)):
-        found = text_of(browser.get(f"/sources/{source.uuid}/passages/"))
-        assert "The server refused the key." in found
-        assert "<code>kb config</code>" in found
-        assert ("Index again" in found) is may
+        html = text_of(browser.get(f"/sources/{source.uuid}/passages/"))
+        assert "The server refused the key." in html
+        assert "<code>kb config</code>" in html
+        assert ("Index again" in html) is may
 
 
 def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
@@ -507,12 +505,12 @@ def test_no_source_of_others_is_seen(stranger: Client, source: Source) -> None:
 def test_a_source_is_shown_with_its_text_in_order(
     page: Client, source: Source, video: Video
 ) -> None:
-    found = text_of(page.get(f"/sources/{source.uuid}/passages/"))
-    places = [found.index(text) for text in TEXTS]
+    html = text_of(page.get(f"/sources/{source.uuid}/passages/"))
+    places = [html.index(text) for text in TEXTS]
     assert places == sorted(places)
-    assert f'href="/videos/{video.pk}/?t=20s&amp;lang=en"' in found
-    assert f'<input type="hidden" name="source" value="{source.uuid}">' in found
-    assert f'It is deleted <a href="/videos/{video.pk}/">with its recording</a>.' in found
+    assert f'href="/videos/{video.pk}/?t=20s&amp;lang=en"' in html
+    assert f'<input type="hidden" name="source" value="{source.uuid}">' in html
+    assert f'It is deleted <a href="/videos/{video.pk}/">with its recording</a>.' in html
 
 
 def test_the_text_of_a_source_is_paged(
@@ -537,19 +535,19 @@ def test_a_page_of_a_document_opens_at_its_passages(
         Chunk.objects.filter(pk=chunk.pk).update(
             page=chunk.ordinal + 4, last_page=chunk.ordinal + 4
         )
-    found = text_of(page.get(f"/sources/{source.uuid}/passages/?page=5"))
-    assert TEXTS[0] not in found
-    assert re.search(r'chunk-row at"[^>]*>.*?page 5', found, flags=re.DOTALL)
+    html = text_of(page.get(f"/sources/{source.uuid}/passages/?page=5"))
+    assert TEXTS[0] not in html
+    assert re.search(r'chunk-row at"[^>]*>.*?page 5', html, flags=re.DOTALL)
     assert TEXTS[0] in text_of(page.get(f"/sources/{source.uuid}/passages/?page=99"))
     assert page.get(f"/sources/{source.uuid}/passages/?page=x&offset=-3").status_code == 200
 
 
 def test_hostile_text_in_a_source_is_escaped(page: Client, collection: Collection) -> None:
     source = make_document(collection, [HOSTILE], title="<b>bold</b>")
-    found = text_of(page.get(f"/sources/{source.uuid}/passages/"))
-    assert "<script>alert" not in found
-    assert "<b>bold" not in found
-    assert escape(HOSTILE) in found
+    html = text_of(page.get(f"/sources/{source.uuid}/passages/"))
+    assert "<script>alert" not in html
+    assert "<b>bold" not in html
+    assert escape(HOSTILE) in html
 
 
 def test_indexing_again_is_for_editors_and_by_post(

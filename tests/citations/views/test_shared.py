@@ -24,9 +24,9 @@ WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 def test_the_form_is_filled_with_what_is_shared_and_nothing_is_added(
     page: Client, collection: Collection, shared: dict[str, str]
 ) -> None:
-    shown = text_of(page.get(f"/add/?{urlencode(shared)}"))
-    assert f">{WATCH}</textarea>" in shown
-    assert "A talk" in shown
+    html = text_of(page.get(f"/add/?{urlencode(shared)}"))
+    assert f">{WATCH}</textarea>" in html
+    assert "A talk" in html
     assert not Job.objects.exists()
 
 
@@ -48,9 +48,9 @@ def test_what_is_no_address_leaves_the_form_empty(
 
 def test_what_is_shared_is_shown_as_text(page: Client, collection: Collection) -> None:
     shared = {"url": "https://x.example/</textarea><script>", "title": "<script>alert(1)</script>"}
-    shown = text_of(page.get(f"/add/?{urlencode(shared)}"))
-    assert "<script>alert" not in shown
-    assert "&lt;/textarea&gt;" in shown
+    html = text_of(page.get(f"/add/?{urlencode(shared)}"))
+    assert "<script>alert" not in html
+    assert "&lt;/textarea&gt;" in html
 
 
 def test_a_video_that_is_there_is_named_to_those_who_may_see_it(
@@ -58,15 +58,15 @@ def test_a_video_that_is_there_is_named_to_those_who_may_see_it(
 ) -> None:
     video = make_video(collection, title="Known talk", youtube_id="dQw4w9WgXcQ")
     address = f"/add/?{urlencode({'url': WATCH})}"
-    shown = text_of(page.get(address))
-    assert f'href="/videos/{video.pk}/"' in shown
+    html = text_of(page.get(address))
+    assert f'href="/videos/{video.pk}/"' in html
     assert "Known talk" not in text_of(stranger.get(address))
 
 
 def test_a_viewer_learns_whom_to_ask(viewer: Client) -> None:
-    shown = text_of(viewer.get(f"/add/?{urlencode({'url': WATCH})}"))
-    assert "Ask an owner" in shown
-    assert 'name="what"' not in shown
+    html = text_of(viewer.get(f"/add/?{urlencode({'url': WATCH})}"))
+    assert "Ask an owner" in html
+    assert 'name="what"' not in html
 
 
 def test_who_is_not_signed_in_signs_in_and_comes_back(client: Client, db: None) -> None:

@@ -67,9 +67,9 @@ def test_an_owner_allows_links_and_shares_in_one_step(
         assert f"Allow links in {collection.name} and share" in text_of(refused)
         assert page.post(path).status_code == 409  # a page of its own, with the same form
         assert not SharedLink.objects.exists()
-        made = page.post(path, {"days": "7", "allow": str(collection.pk)}, headers=HTMX)
+        response = page.post(path, {"days": "7", "allow": str(collection.pk)}, headers=HTMX)
         link = SharedLink.objects.get()
-        assert f"/shared/{link.uuid}/" in text_of(made)
+        assert f"/shared/{link.uuid}/" in text_of(response)
         assert 6 < (link.expires_at - link.created_at).total_seconds() / 86_400 < 7.1
         link.delete()
 
@@ -80,11 +80,11 @@ def test_the_passage_of_a_citation_is_shared_alone(
     Collection.objects.update(allows_links=True)
     page.post(f"/citations/{citation.uuid}/share/")
     link = SharedLink.objects.get()
-    shown = text_of(Client().get(link.path))
-    assert citation.quote in shown
-    assert f'property="og:description" content="{citation.quote}"' in shown
-    assert "What runs?" not in shown
-    assert "Point 2" not in shown  # what is said next, in the same clip
+    html = text_of(Client().get(link.path))
+    assert citation.quote in html
+    assert f'property="og:description" content="{citation.quote}"' in html
+    assert "What runs?" not in html
+    assert "Point 2" not in html  # what is said next, in the same clip
     assert Client().get(f"{link.path}page/").status_code == 404
     assert not Highlight.objects.exists()
     assert "Passage" in text_of(page.get("/shared-links/"))
@@ -161,9 +161,9 @@ def test_who_is_no_owner_is_told_who_can_allow_links(
     client = Client()
     client.force_login(make_user("eve", collection=collection, role=role))
     path = f"/citations/{citation.uuid}/share/"
-    shown = text_of(client.post(path, headers=HTMX))
-    assert "An owner can allow them: ada." in shown
-    assert "and share" not in shown
+    html = text_of(client.post(path, headers=HTMX))
+    assert "An owner can allow them: ada." in html
+    assert "and share" not in html
     assert client.post(path, {"allow": str(collection.pk)}).status_code == 403
     collection.refresh_from_db()
     assert not collection.allows_links
@@ -176,8 +176,8 @@ def test_a_viewer_shares_nothing_even_where_links_are_allowed(
     Collection.objects.update(allows_links=True)
     client = Client()
     client.force_login(make_user("eve", collection=collection, role=Role.VIEWER))
-    shown = text_of(client.post(f"/citations/{citation.uuid}/share/", headers=HTMX))
-    assert "its editors may share" in shown
+    html = text_of(client.post(f"/citations/{citation.uuid}/share/", headers=HTMX))
+    assert "its editors may share" in html
     assert not SharedLink.objects.exists()
 
 
@@ -196,7 +196,7 @@ def test_a_shared_answer_shows_each_passage_once_and_plays_it_at_its_second(
     Collection.objects.update(allows_links=True)
     page.post(paths(citation)[0])
     response: Any = Client().get(SharedLink.objects.get().path)
-    shown = text_of(response).split("<body", 1)[1]
-    assert shown.count(citation.quote) == 1
-    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=1s" in shown
-    assert "ada" not in shown
+    html = text_of(response).split("<body", 1)[1]
+    assert html.count(citation.quote) == 1
+    assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=1s" in html
+    assert "ada" not in html

@@ -110,17 +110,17 @@ def test_where_the_best_format_cannot_be_read_another_one_of_the_recording_is_ta
 ) -> None:
     (tmp_path / "talk.json3").write_bytes(b"")
     (tmp_path / "talk.vtt").write_bytes(VTT)
-    for asked in ((tmp_path,), (tmp_path / "talk.json3", tmp_path / "talk.vtt")):
-        report = kb("add", *asked, "--json").json
+    for paths in ((tmp_path,), (tmp_path / "talk.json3", tmp_path / "talk.vtt")):
+        report = kb("add", *paths, "--json").json
         assert (report["videos"][0]["id"], report["problems"]) == ("talk", [])
     assert RawCaptions.objects.get().name == "talk.vtt"
 
 
 def test_a_clock_that_starts_again_is_told_and_is_no_failure(kb: Kb, tmp_path: Path) -> None:
     (tmp_path / "talks.vtt").write_bytes(restarting_vtt())
-    said = kb("add", tmp_path / "talks.vtt").out
-    assert "1 added" in said
-    assert "clock_restarts" in said
+    output = kb("add", tmp_path / "talks.vtt").out
+    assert "1 added" in output
+    assert "clock_restarts" in output
     report = kb("add", tmp_path / "talks.vtt", "--json").json
     assert [problem["code"] for problem in report["problems"]] == ["clock_restarts"]
 
@@ -181,8 +181,8 @@ def test_an_unreadable_member_of_a_folder_is_listed_and_the_rest_kept(
         ("empty.vtt", "empty"),
         ("page.vtt", "html_page"),
     }
-    shown = kb("add", folder)
-    assert "html_page" in shown.out
+    result = kb("add", folder)
+    assert "html_page" in result.out
 
 
 def test_a_bad_file_that_is_named_ends_with_code_2_and_the_good_one_is_kept(
@@ -311,11 +311,11 @@ def test_bytes_that_are_no_text_do_not_crash_the_paste(kb: Kb) -> None:
 
 
 def test_an_address_becomes_a_job_and_says_that_nobody_does_it_yet(kb: Kb) -> None:
-    shown = kb("add", f"https://youtu.be/{MANUAL}?si=x", "--tag", "talk")
+    result = kb("add", f"https://youtu.be/{MANUAL}?si=x", "--tag", "talk")
     job = Job.objects.get()
     assert (job.target, job.tags, job.state) == (MANUAL, ["talk"], "queued")
-    assert f"Job {job.pk}" in shown.out
-    assert "kb serve" in shown.err
+    assert f"Job {job.pk}" in result.out
+    assert "kb serve" in result.err
 
 
 def test_with_a_living_worker_nothing_is_said_about_one(kb: Kb) -> None:
@@ -373,10 +373,10 @@ def test_entries_of_a_playlist_that_nobody_may_see_are_reported_and_the_others_c
     kb: Kb, youtube: YouTubeStandIn
 ) -> None:
     youtube.add_playlist(PLAYLIST, [MANUAL, "hidden-0001"])
-    said = kb("add", PLAYLIST, "--wait").out
-    assert "1 added" in said
-    assert "hidden-0001" in said
-    assert "private_video" in said
+    output = kb("add", PLAYLIST, "--wait").out
+    assert "1 added" in output
+    assert "hidden-0001" in output
+    assert "private_video" in output
 
 
 def test_machine_translated_captions_are_added_where_asked_for(
@@ -432,7 +432,7 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
         "EMBEDDING_PROVIDER": "fake",
     }
     command = [sys.executable, "-m", "kbsite.cli", "add", str(folder), "--json"]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd=Path(settings.BASE_DIR),
         env=environment,
@@ -441,8 +441,8 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    report = json.loads(process.stdout)
     assert report["added"] >= 12
     # The expected results of parsers beside the fixtures are no captions.
     assert all(problem["name"].endswith(".expected.json") for problem in report["problems"])

@@ -52,9 +52,9 @@ def test_a_document_that_cannot_be_read_says_so_and_is_listed_as_failed(
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing of it is there\n" * 50)
     report = kb("add", tmp_path / "broken.pdf", "--json").json
     assert (report["failed"], report["documents"][0]["source"]["state"]) == (1, "failed")
-    said = kb("add", tmp_path / "broken.pdf").out
-    assert "cannot be read" in said
-    assert "added" not in said
+    output = kb("add", tmp_path / "broken.pdf").out
+    assert "cannot be read" in output
+    assert "added" not in output
     assert Source.objects.get().state == State.FAILED
     assert [row["state"] for row in kb("sources", "--json").json["sources"]] == ["failed"]
 

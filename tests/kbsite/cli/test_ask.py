@@ -30,27 +30,27 @@ def test_nothing_in_the_library_is_a_refusal(kb: Kb, library: Collection) -> Non
     refused = kb("ask", QUESTION)
     assert "I cannot find information about" in refused.out
     assert "nothing was made up" in refused.err
-    asked = kb("ask", QUESTION, "--json", "--trace").json
-    assert (asked["state"], asked["claims"], asked["citations"]) == ("refused", [], [])
-    assert asked["trace"]["parts"]
+    answer = kb("ask", QUESTION, "--json", "--trace").json
+    assert (answer["state"], answer["claims"], answer["citations"]) == ("refused", [], [])
+    assert answer["trace"]["parts"]
     assert (
         kb("ask", "And why?", "--follow-up", "--json").json["conversation_id"]
-        == asked["conversation_id"]
+        == answer["conversation_id"]
     )
     assert "same sources" in kb("ask", "And why?", "--follow-up", "--in", "talk", code=2).err
 
 
 def test_claims_beside_the_first_stand_under_a_line(kb: Kb, library: Collection) -> None:
-    for key, said in (
+    for key, output in (
         ("a", "Insects have six legs, as biologists counted again."),
         ("b", "Old books of monks claimed that insects have eight legs."),
     ):
-        make_video(library, key=key, title=key, cues=[Cue(0, 5_000, said)])
+        make_video(library, key=key, title=key, cues=[Cue(0, 5_000, output)])
     discovery.adopt()
     for source in Source.objects.all():
         ingest_pipeline.ingest(source.pk)
-    said = kb("ask", "How many legs do insects have?").out
-    first, line, rest = said.partition("More from the sources:")
+    output = kb("ask", "How many legs do insects have?").out
+    first, line, rest = output.partition("More from the sources:")
     assert line
     assert first.count("[1]") == 1
     assert "[2]" in rest.partition("[1]")[0]
@@ -69,12 +69,12 @@ def test_of_several_questions_each_is_a_heading_and_what_was_not_ready_is_said(
     make_video(library, key="b", title="Later", cues=[Cue(0, 5_000, "Soup.")])
     discovery.adopt()
     question, other = "How many legs do insects have?", "When does the ship to Peru sail?"
-    shown = kb("ask", f"{other} {question}").out
-    first = shown.partition(f"{question}\n")[2].partition("\n")[0]
+    output = kb("ask", f"{other} {question}").out
+    first = output.partition(f"{question}\n")[2].partition("\n")[0]
     assert first in (f"{said} [1]", f"{monks} [1]")
-    assert f"{other}\nThe sources do not answer this question." in shown
-    assert shown.count("Peru") == 1
-    assert "not ready yet when this was asked: “Later”" in shown
+    assert f"{other}\nThe sources do not answer this question." in output
+    assert output.count("Peru") == 1
+    assert "not ready yet when this was asked: “Later”" in output
 
 
 def test_a_greeting_gets_help(kb: Kb, library: Collection) -> None:

@@ -30,8 +30,8 @@ def encrypted(
     folder = tmp_path_factory.mktemp("encrypted")
     public = kb_in(instance, "db", "create-key", str(folder / "key")).strip()
     file = folder / "library.backup"
-    told = kb_in(instance, "db", "backup", str(file), "--recipient", public)
-    assert secret_in(folder / "key") not in told
+    output = kb_in(instance, "db", "backup", str(file), "--recipient", public)
+    assert secret_in(folder / "key") not in output
     yield file, folder / "key"
     secret = secret_in(folder / "key").encode()
     files = [file for file in instance.home.rglob("*") if file.is_file()]
@@ -53,10 +53,10 @@ def test_an_encrypted_backup_is_verified_and_restored_with_its_key(
     assert b"Backpropagation" not in file.read_bytes()
     assert b"PGDMP" not in file.read_bytes()
     with Instance(tmp_path / "home") as fresh:
-        told = kb_in(fresh, "db", "verify", str(file), "--identity", str(key))
-        assert "is undamaged" in told
-        told = kb_in(fresh, "db", "restore", str(file), "--identity", str(key))
-        assert "2 videos" in told
+        output = kb_in(fresh, "db", "verify", str(file), "--identity", str(key))
+        assert "is undamaged" in output
+        output = kb_in(fresh, "db", "restore", str(file), "--identity", str(key))
+        assert "2 videos" in output
         assert "Backpropagation" in kb_in(fresh, "search", "backpropagation")
 
 
@@ -66,14 +66,14 @@ def test_without_the_right_key_nothing_is_verified_or_restored(
     instance, _ = backed_up
     file, _ = encrypted
     kb_in(instance, "db", "create-key", str(tmp_path / "other"))
-    told = kb_in(instance, "db", "verify", str(file), code=2)
-    assert "is encrypted" in told
-    assert "--identity" in told
+    output = kb_in(instance, "db", "verify", str(file), code=2)
+    assert "is encrypted" in output
+    assert "--identity" in output
     wrong = ("--identity", str(tmp_path / "other"))
     for command in (("verify", str(file)), ("restore", str(file), "--yes")):
-        told = kb_in(instance, "db", *command, *wrong, code=2)
-        assert "is encrypted for another key, or damaged" in told
-        assert secret_in(tmp_path / "other") not in told
+        output = kb_in(instance, "db", *command, *wrong, code=2)
+        assert "is encrypted for another key, or damaged" in output
+        assert secret_in(tmp_path / "other") not in output
     assert instance.rows("SELECT count(*) FROM transcripts_video") == [(2,)]
 
 
@@ -172,7 +172,7 @@ def test_a_backup_can_be_encrypted_for_an_ssh_key(kb: Kb, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("recipient", "told"),
+    ("recipient", "message"),
     [
         ("age1abc", "A public key is invalid"),
         ("ssh-ed25519 AAAA", "A public key is invalid"),
@@ -181,10 +181,10 @@ def test_a_backup_can_be_encrypted_for_an_ssh_key(kb: Kb, tmp_path: Path) -> Non
     ],
 )
 def test_what_is_no_public_key_is_refused_and_not_repeated(
-    kb: Kb, tmp_path: Path, recipient: str, told: str
+    kb: Kb, tmp_path: Path, recipient: str, message: str
 ) -> None:
     ran = kb("db", "backup", tmp_path / "b", "--recipient", recipient, code=2)
-    assert told in ran.err
+    assert message in ran.err
     assert "AGE-SECRET-KEY" not in ran.err
     assert not (tmp_path / "b").exists()
 
@@ -193,9 +193,9 @@ def test_what_is_no_public_key_is_refused_and_not_repeated(
 def test_a_file_without_secret_keys_is_refused(kb: Kb, tmp_path: Path, content: str) -> None:
     (tmp_path / "key").write_text(content)
     (tmp_path / "b").touch()
-    told = kb("db", "verify", tmp_path / "b", "--identity", tmp_path / "key", code=2).err
-    assert "something other than secret keys" in told
-    assert "hunter2" not in told
+    error = kb("db", "verify", tmp_path / "b", "--identity", tmp_path / "key", code=2).err
+    assert "something other than secret keys" in error
+    assert "hunter2" not in error
     (tmp_path / "key").write_text(str(pyrage.x25519.Identity.generate()))
-    told = kb("db", "backup", tmp_path / "c", "--recipient", tmp_path / "key", code=2).err
-    assert "contains no public keys" in told
+    error = kb("db", "backup", tmp_path / "c", "--recipient", tmp_path / "key", code=2).err
+    assert "contains no public keys" in error

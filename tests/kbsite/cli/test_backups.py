@@ -161,8 +161,8 @@ def test_a_backup_is_verified_without_a_database(
     content[100] ^= 1  # in the table of contents
     (tmp_path / "damaged").write_bytes(content)
     for command in ("verify", "restore"):
-        told = kb("db", command, tmp_path / "damaged", code=2).err
-        assert "is damaged: its checksum does not match" in told
+        error = kb("db", command, tmp_path / "damaged", code=2).err
+        assert "is damaged: its checksum does not match" in error
 
 
 def test_a_restore_that_differs_from_the_manifest_is_undone(
@@ -176,8 +176,8 @@ def test_a_restore_that_differs_from_the_manifest_is_undone(
         with (tmp_path / "wrong").open("wb") as stream:
             backup_files.write(BytesIO(file.read_bytes()), manifest, stream, keys=())
         instance.rows("UPDATE transcripts_video SET title = 'kept' RETURNING id")
-        told = kb_in(instance, "db", "restore", str(tmp_path / "wrong"), "--yes", code=8)
-        assert "table transcripts_video differs from the manifest" in told
+        output = kb_in(instance, "db", "restore", str(tmp_path / "wrong"), "--yes", code=8)
+        assert "table transcripts_video differs from the manifest" in output
         assert instance.rows("SELECT title FROM transcripts_video") == [("kept",), ("kept",)]
     kb_in(instance, "db", "restore", str(file), "--yes")
 

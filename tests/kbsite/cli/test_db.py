@@ -46,9 +46,9 @@ def test_the_status_says_how_much_there_is_and_what_it_is_locked_to(
     status = kb("db", "status", "--json").json
     assert (status["videos"], status["sources"]["ready"], status["waiting"]) == (1, 1, 0)
     assert status["spaces"][0]["vectors"] == status["chunks"] > 0
-    shown = kb("db", "status").out
-    assert "Locked to fake · words · 64 dimensions" in shown
-    assert "1 found by words and meaning" in shown
+    output = kb("db", "status").out
+    assert "Locked to fake · words · 64 dimensions" in output
+    assert "1 found by words and meaning" in output
 
 
 def test_a_mismatch_is_shown_by_status_config_and_doctor_with_the_command(
@@ -74,9 +74,9 @@ def test_other_chunk_sizes_are_told_and_one_command_splits_again(
     chunks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}["Chunks"]
     assert chunks["ok"]
     settings.CHUNK_SIZE = 250
-    shown = kb("doctor").out
-    assert "Chunks: 1 source split with other values of CHUNK_SIZE" in shown
-    assert "kb db reindex" in shown
+    output = kb("doctor").out
+    assert "Chunks: 1 source split with other values of CHUNK_SIZE" in output
+    assert "kb db reindex" in output
     before = kb("db", "status", "--json").json["chunks"]
     assert "1 of 1 sources are split" in kb("db", "reindex", "--wait", "--yes").out
     assert kb("db", "status", "--json").json["chunks"] > before

@@ -111,10 +111,10 @@ def test_the_doctor_finds_a_healthy_library_healthy(kb: Kb) -> None:
 
 def test_the_doctor_names_what_is_not_running_without_failing(kb: Kb) -> None:
     YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
-    shown = kb("doctor")
-    assert "none is running" in shown.out
-    assert "closed until" in shown.out
-    assert "PROXY_URL" in shown.out
+    result = kb("doctor")
+    assert "none is running" in result.out
+    assert "closed until" in result.out
+    assert "PROXY_URL" in result.out
 
 
 def test_the_doctor_says_what_is_not_searched_yet(

@@ -89,7 +89,7 @@ from kbsite.cli.app import COMMANDS
 modules = [f"kbsite.cli.{{entry.target.partition(':')[0]}}" for entry in COMMANDS.values()]
 print([name for name in (*{HEAVY!r}, *modules) if name in sys.modules], file=sys.stderr)
 """
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
         capture_output=True,
@@ -97,7 +97,7 @@ print([name for name in (*{HEAVY!r}, *modules) if name in sys.modules], file=sys
         timeout=60,
         check=True,
     )
-    assert done.stderr.strip().splitlines()[-1] == "[]"
+    assert process.stderr.strip().splitlines()[-1] == "[]"
 
 
 def test_help_answers_within_half_a_second() -> None:
@@ -128,7 +128,7 @@ def test_the_shell_completes_commands_and_options(
     words: str, position: int, expected: set[str]
 ) -> None:
     completion = {"_KB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "from kbsite.cli import main; main()"],
         cwd=ROOT,
         env={**os.environ, **completion},
@@ -137,7 +137,7 @@ def test_the_shell_completes_commands_and_options(
         timeout=60,
         check=True,
     )
-    assert set(done.stdout.split()) == expected
+    assert set(process.stdout.split()) == expected
 
 
 def test_the_version_is_printed() -> None:

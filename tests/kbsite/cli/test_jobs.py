@@ -23,17 +23,17 @@ def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
     done.finish()
     assert [job["id"] for job in kb("jobs", "--json").json["jobs"]] == [failed.pk]
     assert [job["id"] for job in kb("jobs", "--all", "--json").json["jobs"]] == [done.pk, failed.pk]
-    shown = kb("jobs")
-    assert "The video has no captions." in shown.out
-    assert failed.hint in shown.err
+    result = kb("jobs")
+    assert "The video has no captions." in result.out
+    assert failed.hint in result.err
 
 
 def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
     assert kb("jobs", "--json").json["youtube"]["state"] == "open"
     YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
-    shown = kb("jobs")
-    assert "closed until" in shown.out
-    assert "as a bot" in shown.out
+    result = kb("jobs")
+    assert "closed until" in result.out
+    assert "as a bot" in result.out
     assert kb("jobs", "--json").json["youtube"]["retry_at"]
     assert kb("jobs", "reopen", "--json").json["youtube"]["state"] == "open"
 

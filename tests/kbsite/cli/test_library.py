@@ -10,9 +10,9 @@ from transcripts.models import Collection, Video
 
 def test_the_list_names_what_is_there(kb: Kb, library: Collection) -> None:
     make_video(library, key="lecture-1", title="On networks")
-    shown = kb("list")
-    assert "lecture-1" in shown.out
-    assert "On networks" in shown.out
+    result = kb("list")
+    assert "lecture-1" in result.out
+    assert "On networks" in result.out
 
 
 def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
@@ -28,8 +28,8 @@ def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
 def test_the_list_says_how_far_each_video_is_indexed(kb: Kb, library: Collection) -> None:
     source = make_source(make_video(library, key="a"), state="words")
     make_video(library, key="b")
-    shown = kb("list").out
-    assert shown.count("found by words") == 1
+    output = kb("list").out
+    assert output.count("found by words") == 1
     rows = {video["id"]: video["sources"] for video in kb("list", "--json").json["videos"]}
     assert rows == {"a": [{"id": str(source.uuid), "language": "en", "state": "words"}], "b": []}
 
@@ -57,9 +57,9 @@ def test_a_long_transcript_is_previewed_with_the_commands_to_read_on(
     kb: Kb, library: Collection
 ) -> None:
     make_video(library, key="talk", cues=make_cues(2000))
-    shown = kb("show", "talk")
-    assert "kb show talk --chunk 0" in shown.err
-    assert "Point 1999." not in shown.out
+    result = kb("show", "talk")
+    assert "kb show talk --chunk 0" in result.err
+    assert "Point 1999." not in result.out
     assert "Point 1999." in kb("show", "talk", "--full").out
 
 
@@ -165,17 +165,17 @@ def test_a_second_collection_of_that_name_is_a_conflict(kb: Kb) -> None:
 
 
 def test_the_demo_reads_pages_and_finds(kb: Kb) -> None:
-    shown = kb("demo", "--json").json
-    assert list(shown) == ["reading", "page", "hits", "lecture"]
-    assert shown["reading"]["reading"]["text"].startswith("Hello, and welcome.")
-    assert shown["page"]["reading"]["chunk"]["index"] == 1
-    assert shown["page"]["reading"]["chunk"]["count"] >= 3
-    assert len(shown["hits"]) == 3
+    body = kb("demo", "--json").json
+    assert list(body) == ["reading", "page", "hits", "lecture"]
+    assert body["reading"]["reading"]["text"].startswith("Hello, and welcome.")
+    assert body["page"]["reading"]["chunk"]["index"] == 1
+    assert body["page"]["reading"]["chunk"]["count"] >= 3
+    assert len(body["hits"]) == 3
     assert all(
         set(hit) == {"text", "start", "end", "score", "spans", "timestamp_link"}
-        for hit in shown["hits"]
+        for hit in body["hits"]
     )
-    assert "a rare word should count more" in shown["hits"][0]["text"]
+    assert "a rare word should count more" in body["hits"][0]["text"]
 
 
 def test_the_demo_can_be_repeated(kb: Kb) -> None:

@@ -168,7 +168,7 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
         "PATH": str(tmp_path),
         "DATABASE_URL": "postgresql://127.0.0.1:9/nothing",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "from kbsite.cli import main; main()", "models", "fetch", "--json"],
         cwd=ROOT,
         env=environment,
@@ -177,7 +177,7 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)[0]["fetched"] is True
-    assert not done.stderr
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout)[0]["fetched"] is True
+    assert not process.stderr
     assert not (tmp_path / "data" / "postgres").exists()

@@ -46,7 +46,7 @@ class Terminal:
 
     def start(self, *arguments: str, code: int = 0, **more: str) -> Ran:
         """Run a command in a process of its own."""
-        done = subprocess.run(
+        process = subprocess.run(
             [*KB, *arguments],
             cwd=ROOT,
             env=environment(self.home, **{**self.settings, **more}),
@@ -55,8 +55,8 @@ class Terminal:
             timeout=120,
             check=False,
         )
-        assert done.returncode == code, done.stdout + done.stderr
-        return Ran(code=done.returncode, out=done.stdout, err=done.stderr)
+        assert process.returncode == code, process.stdout + process.stderr
+        return Ran(code=process.returncode, out=process.stdout, err=process.stderr)
 
     def json(self, *arguments: str, **options: Any) -> Any:
         return self.run(*arguments, "--json", **options).json
@@ -231,8 +231,8 @@ def test_a_file_is_sent_and_found_on_the_server(
     assert hit["source_id"] == added["documents"][0]["source"]["id"]
     again = terminal.run("add", document).out
     assert f"“Sent” is already in the library (Markdown): {hit['source_id']}" in again
-    shown = terminal.run("add", str(files / "alone.vtt"), "--wait").out
-    assert "import files alone.vtt · done · alone" in shown
+    output = terminal.run("add", str(files / "alone.vtt"), "--wait").out
+    assert "import files alone.vtt · done · alone" in output
     assert "narrow pipe" in terminal.run("search", "geyser").out
 
 

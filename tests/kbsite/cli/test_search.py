@@ -95,22 +95,22 @@ def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
 def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
     kb: Kb, talks: list[Source]
 ) -> None:
-    shown = kb("search", "errors error", "--mode", "lexical")
-    lines = shown.out.splitlines()
+    result = kb("search", "errors error", "--mode", "lexical")
+    lines = result.out.splitlines()
     assert lines[0].startswith("Learning  Ada")
     assert lines[1].startswith(" 1. 0:")
     assert "watch?v=" in lines[1]
-    assert "Baking" not in shown.out
+    assert "Baking" not in result.out
 
 
 def test_neighbouring_passages_are_shown_as_one_with_links_to_each(
     kb: Kb, talks: list[Source]
 ) -> None:
-    shown = kb("search", "missing page flow").out
-    assert "0:10–0:30" in shown
-    assert "with 0:10–0:20" in shown or "with 0:20–0:30" in shown
-    assert "&t=10s" in shown
-    assert "&t=20s" in shown
+    output = kb("search", "missing page flow").out
+    assert "0:10–0:30" in output
+    assert "with 0:10–0:20" in output or "with 0:20–0:30" in output
+    assert "&t=10s" in output
+    assert "&t=20s" in output
 
 
 def test_another_spelling_is_offered(kb: Kb, talks: list[Source]) -> None:
@@ -125,9 +125,9 @@ def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
         assert how["lexical_rank"] == rank
         assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
         assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
-    shown = kb("search", "network networks", "--mode", "lexical", "--explain").out
+    output = kb("search", "network networks", "--mode", "lexical", "--explain").out
     for expected in ("How the scores came about", "Stages", "lexical", "#1", "BM25"):
-        assert expected in shown
+        assert expected in output
 
 
 def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None:
@@ -165,9 +165,9 @@ def test_what_a_terminal_would_obey_is_not_printed(kb: Kb, library: Collection) 
         make_video(library, title="A \x1b[31mred\x1b[0m title"),
         texts=["A red \x1b]0;owned\x07 word."],
     )
-    shown = kb("search", "red", "--mode", "lexical")
-    assert "\x1b" not in shown.out
-    assert "\x07" not in shown.out
+    result = kb("search", "red", "--mode", "lexical")
+    assert "\x1b" not in result.out
+    assert "\x07" not in result.out
 
 
 def test_a_video_that_is_not_indexed_yet_is_searched_by_the_words_of_its_transcript(
@@ -211,11 +211,11 @@ def test_sources_are_listed_with_how_far_they_are(
     ]
     assert (page["total"], page["next"]) == (4, None)
     assert page["counts"] == {"pending": 1, "words": 0, "ready": 2, "failed": 1}
-    shown = kb("sources")
-    assert str(waiting.uuid) in shown.out
-    assert "found by words and meaning" in shown.out
-    assert "1 of 4 are still being indexed" in shown.err
-    assert "Its text is gone. Add it again." in shown.err
+    result = kb("sources")
+    assert str(waiting.uuid) in result.out
+    assert "found by words and meaning" in result.out
+    assert "1 of 4 are still being indexed" in result.err
+    assert "Its text is gone. Add it again." in result.err
 
 
 def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:

@@ -140,7 +140,7 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = subprocess.run(
+        process = subprocess.run(
             [*KB, "serve", "--port", str(port)],
             cwd=ROOT,
             env=environment(home),
@@ -149,10 +149,10 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
             timeout=60,
             check=False,
         )
-    assert done.returncode == 8
-    assert f"Port {port}" in done.stderr
-    assert "--port" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode == 8
+    assert f"Port {port}" in process.stderr
+    assert "--port" in process.stderr
+    assert "Traceback" not in process.stderr
     assert not (home / "postgres").exists()  # refused before anything was started
 
 

@@ -88,13 +88,13 @@ def test_a_line_that_is_no_quote_is_told_and_the_others_are_checked(
 ) -> None:
     file = tmp_path / "quotes.jsonl"
     file.write_text("\n".join([*BROKEN, json.dumps(f"{SENTENCES[2]} Point 2.")]))
-    done = kb("verify", "--file", file, "--json", code=2)
-    assert [json.loads(line)["verdict"] for line in done.out.splitlines()] == ["verbatim"]
-    assert [f"Line {number}: " in done.err for number in range(1, 10)] == [True] * 8 + [False]
-    assert "Line 1: It is not JSON." in done.err
-    assert "Line 4: It is neither a text nor an object with a “quote”" in done.err
-    assert "Line 7: There is no source “nowhere”." in done.err
-    assert "8 lines were not checked" in done.err
+    result = kb("verify", "--file", file, "--json", code=2)
+    assert [json.loads(line)["verdict"] for line in result.out.splitlines()] == ["verbatim"]
+    assert [f"Line {number}: " in result.err for number in range(1, 10)] == [True] * 8 + [False]
+    assert "Line 1: It is not JSON." in result.err
+    assert "Line 4: It is neither a text nor an object with a “quote”" in result.err
+    assert "Line 7: There is no source “nowhere”." in result.err
+    assert "8 lines were not checked" in result.err
 
 
 def test_nothing_to_check_is_refused(kb: Kb) -> None:

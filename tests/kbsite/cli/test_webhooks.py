@@ -10,15 +10,15 @@ URL = "https://example.org/hook"
 
 def test_a_webhook_is_made_listed_tested_and_deleted(kb: Kb) -> None:
     make_user("ada")
-    made = kb("webhook", "create", URL, "--event", "job.done", "-u", "ada", "--json").json
+    body = kb("webhook", "create", URL, "--event", "job.done", "-u", "ada", "--json").json
     webhook = Webhook.objects.get()
-    assert made["secret"] == signatures.secret_of(webhook)
-    assert (made["events"], webhook.user.username) == (["job.done"], "ada")
+    assert body["secret"] == signatures.secret_of(webhook)
+    assert (body["events"], webhook.user.username) == (["job.done"], "ada")
     (listed,) = kb("webhook", "list", "--json").json
-    assert (listed["id"], "secret" in listed) == (made["id"], False)
-    kb("webhook", "test", made["id"][:8])
+    assert (listed["id"], "secret" in listed) == (body["id"], False)
+    kb("webhook", "test", body["id"][:8])
     assert WebhookDelivery.objects.get().kind == "test"
-    kb("webhook", "delete", made["id"])
+    kb("webhook", "delete", body["id"])
     assert "no webhooks" in kb("webhook", "list").out
 
 

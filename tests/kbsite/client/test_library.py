@@ -54,7 +54,7 @@ def examples() -> list[str]:
 def run(code: str, folder: Path, served: Serving, **more: str) -> str:
     """What an example prints, run as a program of its own in a folder."""
     environment = {**served.environment, "PYTHONPATH": str(ROOT), **more}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"import kbsite.cuebase, sys\n{ALIAS}\n{code}"],
         cwd=folder,
         env=environment,
@@ -63,8 +63,8 @@ def run(code: str, folder: Path, served: Serving, **more: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 ALIAS = "sys.modules['cuebase'] = kbsite.cuebase"  # the name that an installation gives it

@@ -51,8 +51,8 @@ def sign_in(team: Provider, user: str, groups: list[str], *, to: str = "/library
 
 
 def role_of(name: str, collection: Collection) -> str | None:
-    found = Membership.objects.filter(user__username=name, collection=collection).first()
-    return found.role if found else None
+    membership = Membership.objects.filter(user__username=name, collection=collection).first()
+    return membership.role if membership else None
 
 
 def test_somebody_new_gets_an_account_and_the_collections_of_their_groups(

@@ -107,14 +107,14 @@ def reply(result: CallToolResult) -> str:
 
 def material(answer: str) -> str:
     """Return what sources say in an answer, without the marks around it."""
-    (found,) = re.findall(r"<(not-instructions-\w+)>\n(.*?)\n</\1>", answer, re.DOTALL)
-    return str(found[1])
+    (block,) = re.findall(r"<(not-instructions-\w+)>\n(.*?)\n</\1>", answer, re.DOTALL)
+    return str(block[1])
 
 
 def cursor(answer: str) -> str:
     """Return the cursor of the next page, "" at the end."""
-    found = re.search(r"cursor=(\S+)$", answer, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"cursor=(\S+)$", answer, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _port(server: uvicorn.Server, thread: threading.Thread) -> int:

@@ -145,20 +145,20 @@ def test_a_cursor_answers_only_the_question_it_was_given_for(
 ) -> None:
     make_video(shelf.collection, cues=make_cues(400))
     make_video(shelf.collection, key="lecture-2", cues=make_cues(400))
-    asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
+    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
     for changed in (
         {"videoId": "lecture-2"},
         {"includeFullTranscript": False},
         {"cursor": mark[:-1] + ("A" if mark[-1] != "A" else "B")},
     ):
         result = endpoint.call(
-            shelf.token, "get_transcript", **{**asked, "cursor": mark, **changed}
+            shelf.token, "get_transcript", **{**arguments, "cursor": mark, **changed}
         )
         assert result.is_error
         assert "cursor" in text(result)
     assert not endpoint.call(
-        shelf.token, "get_transcript", **{**asked, "cursor": mark, "maxTokens": 900}
+        shelf.token, "get_transcript", **{**arguments, "cursor": mark, "maxTokens": 900}
     ).is_error
 
 
@@ -166,10 +166,10 @@ def test_a_cursor_of_a_transcript_that_changed_meanwhile_is_refused(
     endpoint: Endpoint, shelf: Shelf
 ) -> None:
     make_video(shelf.collection, cues=make_cues(400))
-    asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
+    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
     make_video(shelf.collection, cues=make_cues(390))
-    result = endpoint.call(shelf.token, "get_transcript", **asked, cursor=mark)
+    result = endpoint.call(shelf.token, "get_transcript", **arguments, cursor=mark)
     assert result.is_error
     assert "changed" in text(result)
 
@@ -178,9 +178,9 @@ def test_a_cursor_opens_nothing_to_whoever_it_is_passed_on_to(
     endpoint: Endpoint, shelf: Shelf, other: Shelf
 ) -> None:
     make_video(shelf.collection, cues=make_cues(400))
-    asked = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
-    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **asked)))
-    result = endpoint.call(other.token, "get_transcript", **asked, cursor=mark)
+    arguments = {"videoId": "lecture-1", "includeFullTranscript": True, "maxTokens": 500}
+    mark = cursor(reply(endpoint.call(shelf.token, "get_transcript", **arguments)))
+    result = endpoint.call(other.token, "get_transcript", **arguments, cursor=mark)
     assert result.is_error
     assert "no video" in text(result)
 

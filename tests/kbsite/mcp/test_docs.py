@@ -17,7 +17,11 @@ def test_the_page_names_every_argument(tool: str) -> None:
     section = PAGE.partition("## Tools")[2].partition("\n## ")[0]
     (item,) = re.findall(rf"^- `{tool}` (.*?)\n(?:-|\n)", section, re.MULTILINE | re.DOTALL)
     arguments = item.partition("Arguments: ")[2]
-    (known,) = [set(found.parameters["properties"]) for found in all_tools() if found.name == tool]
+    (known,) = [
+        set(definition.parameters["properties"])
+        for definition in all_tools()
+        if definition.name == tool
+    ]
     assert set(re.findall(r"`(\w+)`", arguments)) == known
 
 

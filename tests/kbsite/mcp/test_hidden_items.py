@@ -22,8 +22,8 @@ def talk(shelf: Shelf) -> Source:
 
 
 def titles(rest: Client, query: str = QUERY) -> set[str]:
-    found = rest.get(f"/api/v1/search?q={query}&mode=lexical").json()
-    return {passage["title"] for passage in found["passages"]}
+    body = rest.get(f"/api/v1/search?q={query}&mode=lexical").json()
+    return {passage["title"] for passage in body["passages"]}
 
 
 def test_what_is_being_deleted_is_found_by_no_door_and_comes_back(

@@ -47,9 +47,9 @@ def test_a_transcript_is_read_with_the_times_that_are_asked_for(
     endpoint: Endpoint, shelf: Shelf
 ) -> None:
     make_video(shelf.collection, cues=CUES)
-    asked = {"videoId": "lecture-1", "times": "sentence"}
+    arguments = {"videoId": "lecture-1", "times": "sentence"}
     assert "\n[0:09] It is short.\n" in reply(
-        endpoint.call(shelf.reading, "get_transcript", **asked)
+        endpoint.call(shelf.reading, "get_transcript", **arguments)
     )
 
 
@@ -85,15 +85,15 @@ def test_a_search_tells_nothing_that_only_an_operator_can_do(
     endpoint: Endpoint, shelf: Shelf, settings: object
 ) -> None:
     make_source(make_video(shelf.collection), texts=["Whales sing."])
-    found = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
-    assert found.startswith("1 passages, best first.")
-    assert "kb " not in found
-    assert "re-rank" not in found
+    text = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
+    assert text.startswith("1 passages, best first.")
+    assert "kb " not in text
+    assert "re-rank" not in text
 
 
 def test_commands_and_settings_are_left_out_of_what_a_model_is_told() -> None:
-    told = "It failed. Set LLM_PROVIDER. Run `kb models fetch`, or wait. Try again later."
-    assert for_models(told) == "It failed. Try again later."
+    text = "It failed. Set LLM_PROVIDER. Run `kb models fetch`, or wait. Try again later."
+    assert for_models(text) == "It failed. Try again later."
     hint = "Make one with `kb token create --write`."
     assert "kb token" not in explained(Forbidden("This token may only read.", hint=hint))
 
@@ -102,8 +102,8 @@ def test_a_search_by_words_alone_says_so(endpoint: Endpoint, shelf: Shelf) -> No
     make_source(make_video(shelf.collection), texts=["Whales sing."])
     hybrid = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
     assert "Found by words alone" in hybrid
-    asked = {"query": "whales", "mode": pipeline.SearchMode.LEXICAL}
-    lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **asked))
+    arguments = {"query": "whales", "mode": pipeline.SearchMode.LEXICAL}
+    lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **arguments))
     assert "Found by words alone" not in lexical
 
 
@@ -117,12 +117,12 @@ def test_a_guide_has_the_words_of_its_source_with_their_places(
         "The sourdough starter is fed with flour every day.",
     )
     source = talk_in(shelf.collection, said=said)
-    asked = {"sourceId": str(source.uuid)}
-    assert "(It has no guide yet" in reply(endpoint.call(shelf.reading, "get_guide", **asked))
+    arguments = {"sourceId": str(source.uuid)}
+    assert "(It has no guide yet" in reply(endpoint.call(shelf.reading, "get_guide", **arguments))
     source.refresh_from_db()
     guide_storage.make(source)
-    guide = reply(endpoint.call(shelf.reading, "get_guide", **asked))
+    guide = reply(endpoint.call(shelf.reading, "get_guide", **arguments))
     assert "## Questions that it answers\n- [0:10–0:20] How long does a sourdough starter" in guide
     assert "None" not in guide
-    short = reply(endpoint.call(shelf.reading, "get_guide", **asked, maxTokens=500))
+    short = reply(endpoint.call(shelf.reading, "get_guide", **arguments, maxTokens=500))
     assert tokens(short) <= 500

@@ -63,12 +63,12 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
         "ask_knowledge_base",
         question="What does the governor of the turbine keep even?",
     )
-    found = re.search(
+    match = re.search(
         r"\[1\] “([^”]+)” – “Steam”, [\d:–]+ \(http\S+\) citationId=(\S+) sourceId=(\S+)",
         reply(result),
     )
-    assert found is not None
-    quote, citation, source = found.groups()
+    assert match is not None
+    quote, citation, source = match.groups()
     assert quote in " ".join(SAID)
     assert source == str(talk.uuid)
     looked_up = reply(endpoint.call(shelf.reading, "get_citation", citationId=citation))
@@ -85,10 +85,10 @@ def test_an_answer_comes_with_checked_citations_that_can_be_looked_up(
 def test_a_question_follows_on_an_answer_for_whoever_asked_it_alone(
     endpoint: Endpoint, shelf: Shelf, other: Shelf, talk: Source
 ) -> None:
-    asked = {"question": "What does a condenser do?", "sourceIds": [str(talk.uuid)]}
-    first = _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **asked))
-    asked = {"question": "And the governor?", "conversationId": first}
-    assert _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **asked)) == first
+    arguments = {"question": "What does a condenser do?", "sourceIds": [str(talk.uuid)]}
+    first = _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **arguments))
+    arguments = {"question": "And the governor?", "conversationId": first}
+    assert _conversation(endpoint.call(shelf.reading, "ask_knowledge_base", **arguments)) == first
     conversation = Conversation.objects.get()
     assert (conversation.owner, conversation.answers.count()) == (shelf.owner, 2)
     foreign = endpoint.call(
@@ -141,9 +141,9 @@ def test_the_passages_that_come_nearest_are_told_with_their_place(db: None) -> N
         trace=AnswerTrace(route=Route(parts=(QuestionPart(text="Rain?"),))),
         nearest=(passage, page),
     )
-    told = render_reply(ReplyOut.model_validate(refusal), Arguments())
-    assert re.search(r"Nearest: “Steam”, 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", told)
-    assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", told)
+    text = render_reply(ReplyOut.model_validate(refusal), Arguments())
+    assert re.search(r"Nearest: “Steam”, 1:23 \(http.*/videos/1/\?t=83s\) It hums. It …\n", text)
+    assert re.search(r"Nearest: “Boilers”, page 4 \(http.*\) It boils.(\n|$)", text)
 
 
 def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_said() -> None:
@@ -182,8 +182,8 @@ def test_answers_keep_to_their_budget(endpoint: Endpoint, shelf: Shelf, fake_mod
 
 
 def _conversation(result: CallToolResult) -> str:
-    (found,) = re.findall(r"conversationId=(\S+)", reply(result))
-    return str(found)
+    (conversation_id,) = re.findall(r"conversationId=(\S+)", reply(result))
+    return str(conversation_id)
 
 
 def test_an_outline_is_a_resource_and_a_prompt_hands_it_over(

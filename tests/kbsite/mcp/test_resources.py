@@ -159,13 +159,13 @@ def _read(endpoint: Endpoint, token: str, uri: str) -> str:
 
 def _uris(endpoint: Endpoint, token: str) -> list[str]:
     async def all_pages(client: Any) -> list[str]:
-        found, cursor = [], None
+        uris, cursor = [], None
         while True:
             page = await client.list_resources(cursor=cursor)
-            found += [str(resource.uri) for resource in page.resources]
+            uris += [str(resource.uri) for resource in page.resources]
             cursor = page.next_cursor
             if cursor is None:
-                return found
+                return uris
 
     return endpoint.talk(token, all_pages)
 

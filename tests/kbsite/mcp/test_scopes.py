@@ -35,8 +35,8 @@ LISTING = (
 def test_a_member_of_another_collection_learns_nothing(
     endpoint: Endpoint, shelf: Shelf, other: Shelf, tool: str
 ) -> None:
-    asked = _furnish(shelf, tool)
-    result = endpoint.call(other.reading, tool, **asked)
+    arguments = _furnish(shelf, tool)
+    result = endpoint.call(other.reading, tool, **arguments)
     assert "Lecture" not in text(result)
     assert "lectures" not in text(result)
     assert "secret words" not in text(result).replace("of secret words in", "")

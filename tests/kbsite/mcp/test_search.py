@@ -48,8 +48,8 @@ def test_passages_come_from_the_whole_library_with_the_link_to_their_second(
 ) -> None:
     result = endpoint.call(shelf.reading, "search_knowledge_base", query="missing page")
     link = "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=10s"
-    found = f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({link})"
-    assert material(reply(result)) == found
+    expected = f"1. “Learning” (videoId=dQw4w9WgXcQ) [0:10–0:20] {LEARNING[1]} ({link})"
+    assert material(reply(result)) == expected
     assert titles(search(endpoint, shelf, "network networks")) == {"Learning", "Baking"}
 
 
@@ -104,8 +104,8 @@ def test_a_search_is_narrowed(endpoint: Endpoint, shelf: Shelf, talks: list[Sour
         ({"startTime": 10, "endTime": 19}, {"Baking"}),
     ]
     for narrowed, expected in cases:
-        found = search(endpoint, shelf, "network networks learn", mode="lexical", **narrowed)
-        assert titles(found) == expected, narrowed
+        result = search(endpoint, shelf, "network networks learn", mode="lexical", **narrowed)
+        assert titles(result) == expected, narrowed
 
 
 def test_an_explanation_adds_up(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
@@ -116,9 +116,9 @@ def test_an_explanation_adds_up(endpoint: Endpoint, shelf: Shelf, talks: list[So
         mode="lexical",
         explain=True,
     )
-    found = re.findall(r"words #(\d+), BM25 .* RRF (\S+) = (\S+) \+ (\S+)", reply(result))
-    assert [int(rank) for rank, *_ in found] == list(range(1, len(found) + 1))
-    for _, rrf, lexical, vector in found:
+    lines = re.findall(r"words #(\d+), BM25 .* RRF (\S+) = (\S+) \+ (\S+)", reply(result))
+    assert [int(rank) for rank, *_ in lines] == list(range(1, len(lines) + 1))
+    for _, rrf, lexical, vector in lines:
         assert float(rrf) == pytest.approx(float(lexical) + float(vector), abs=2e-5)
 
 
@@ -208,30 +208,30 @@ def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_searc
             author="作者" * 40,
             texts=[(sentence.format(10 * number + n) + " ") * 6 for n in range(5)],
         )
-    asked = {"query": "networks", "mode": "lexical", "explain": True}
-    whole = _places(search(endpoint, shelf, maxResults=50, maxTokens=20_000, **asked))
-    found: list[str] = []
+    arguments = {"query": "networks", "mode": "lexical", "explain": True}
+    whole = _places(search(endpoint, shelf, maxResults=50, maxTokens=20_000, **arguments))
+    collected: list[str] = []
     mark = ""
     for _ in range(40):
-        page = search(endpoint, shelf, maxResults=4, maxTokens=700, cursor=mark, **asked)
+        page = search(endpoint, shelf, maxResults=4, maxTokens=700, cursor=mark, **arguments)
         places = _places(page)
-        found += places
+        collected += places
         assert tokens(page) <= 700
         assert 1 <= len(places) <= 4
         if not (mark := cursor(page)):
             break
-    assert found == whole
+    assert collected == whole
 
 
 def test_a_cursor_answers_only_the_question_it_was_given_for(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
-    asked = {"query": "network networks error", "mode": "lexical", "maxResults": 1}
-    mark = cursor(search(endpoint, shelf, **asked))
-    assert titles(search(endpoint, shelf, **asked, cursor=mark))
+    arguments = {"query": "network networks error", "mode": "lexical", "maxResults": 1}
+    mark = cursor(search(endpoint, shelf, **arguments))
+    assert titles(search(endpoint, shelf, **arguments, cursor=mark))
     for changed in ({"query": "error"}, {"channel": "Ada"}, {"maxResults": 2}):
         refused = endpoint.call(
-            shelf.reading, "search_knowledge_base", **{**asked, "cursor": mark, **changed}
+            shelf.reading, "search_knowledge_base", **{**arguments, "cursor": mark, **changed}
         )
         assert refused.is_error
         assert "another question" in text(refused)
@@ -269,15 +269,15 @@ def test_the_pages_of_the_sources_put_together_are_the_sources(
                 cues=make_cues(1),
             )
         )
-    found: list[str] = []
+    collected: list[str] = []
     mark = ""
     for _ in range(40):
         page = reply(endpoint.call(shelf.reading, "list_sources", maxTokens=600, cursor=mark))
-        found += re.findall(r"Number \d+ of a series", page)
+        collected += re.findall(r"Number \d+ of a series", page)
         assert tokens(page) <= 600
         if not (mark := cursor(page)):
             break
-    assert found == [f"Number {number} of a series" for number in reversed(range(25))]
+    assert collected == [f"Number {number} of a series" for number in reversed(range(25))]
 
 
 def test_a_job_says_whether_what_it_brought_is_found_yet(endpoint: Endpoint, shelf: Shelf) -> None:

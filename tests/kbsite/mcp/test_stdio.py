@@ -154,7 +154,7 @@ def test_a_relay_says_why_a_server_does_not_answer(
 
 def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
     env = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *KB, "--url", "ftp://host"],
         cwd=ROOT,
         env=env,
@@ -162,8 +162,8 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no address of a server" in done.stderr
+    assert (process.returncode, process.stdout) == (2, "")
+    assert "no address of a server" in process.stderr
 
 
 def _first(call: Callable[[], Any]) -> BaseException:

@@ -17,9 +17,9 @@ EMPTY: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": Fal
 
 def parsed(tool: str, arguments: dict[str, Any]) -> Arguments:
     model = TOOLS[tool].fn_metadata.arg_model
-    found = model.model_validate({**arguments, **({"jobId": 7} if "jobId" in arguments else {})})
-    assert isinstance(found, Arguments)
-    return found
+    checked = model.model_validate({**arguments, **({"jobId": 7} if "jobId" in arguments else {})})
+    assert isinstance(checked, Arguments)
+    return checked
 
 
 def optional(tool: str) -> dict[str, dict[str, Any]]:
@@ -71,12 +71,12 @@ def test_a_zero_that_is_meant_stays(endpoint: Endpoint, shelf: Shelf) -> None:
         ({"startTime": 0, "endTime": 10}, "Part 0:00–0:10"),
         ({"startTime": 0, "endTime": 0, "chunkIndex": 0, "chunkSize": 0}, "Whole transcript"),
     ):
-        found = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1", **arguments)
-        assert f"\n{part}, " in reply(found)
+        result = endpoint.call(shelf.reading, "get_transcript", videoId="lecture-1", **arguments)
+        assert f"\n{part}, " in reply(result)
 
 
 def test_empty_elements_of_lists_are_dropped() -> None:
-    asked = {"question": "What?", "sourceIds": ["", None]}
-    assert parsed("ask_knowledge_base", asked) == parsed(
+    arguments = {"question": "What?", "sourceIds": ["", None]}
+    assert parsed("ask_knowledge_base", arguments) == parsed(
         "ask_knowledge_base", {"question": "What?"}
     )

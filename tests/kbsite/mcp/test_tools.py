@@ -48,11 +48,11 @@ def test_every_tool_says_what_it_takes(endpoint: Endpoint, shelf: Shelf) -> None
 
 def test_a_short_transcript_is_read_whole(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection, cues=make_cues(6))
-    asked = {"videoId": "lecture-1", "times": "none"}
-    found = reply(endpoint.call(shelf.reading, "get_transcript", **asked))
-    assert "Whole transcript" in found
-    assert found.count(" ".join(cue.text for cue in make_cues(6))) == 1
-    assert "cursor=" not in found
+    arguments = {"videoId": "lecture-1", "times": "none"}
+    text = reply(endpoint.call(shelf.reading, "get_transcript", **arguments))
+    assert "Whole transcript" in text
+    assert text.count(" ".join(cue.text for cue in make_cues(6))) == 1
+    assert "cursor=" not in text
 
 
 def test_a_long_transcript_is_previewed_with_the_tools_that_read_on(
@@ -199,8 +199,8 @@ def test_the_definitions_of_all_tools_take_no_more_than_5000_tokens(
     async def listed(client: Any) -> Any:
         return await client.list_tools()
 
-    found = endpoint.talk(shelf.token, listed).model_dump(
+    definitions = endpoint.talk(shelf.token, listed).model_dump(
         mode="json", by_alias=True, exclude_none=True
     )
-    written = json.dumps(found["tools"], ensure_ascii=False, separators=(",", ":"))
+    written = json.dumps(definitions["tools"], ensure_ascii=False, separators=(",", ":"))
     assert tokens(written) <= 5_000

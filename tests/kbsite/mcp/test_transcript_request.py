@@ -32,8 +32,8 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_library_has_is_given_at_once(endpoint: Endpoint, shelf: Shelf) -> None:
     make_video(shelf.collection)
-    found = reply(endpoint.call(shelf.reading, "fetch_transcript", videoId="lecture-1"))
-    assert "Whole transcript" in found
+    text = reply(endpoint.call(shelf.reading, "fetch_transcript", videoId="lecture-1"))
+    assert "Whole transcript" in text
     assert not Job.objects.exists()
 
 
@@ -51,11 +51,11 @@ def test_the_wait_reports_progress_and_ends_with_the_transcript(
     async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total, message))
 
-    asked = {"videoId": f"https://youtu.be/{VIDEO}"}
+    arguments = {"videoId": f"https://youtu.be/{VIDEO}"}
     with _worker(work):
         result = endpoint.talk(
             shelf.token,
-            lambda client: client.call_tool("fetch_transcript", asked, progress_callback=note),
+            lambda client: client.call_tool("fetch_transcript", arguments, progress_callback=note),
         )
     assert f"· {VIDEO} ·" in reply(result)
     assert "Whole transcript" in reply(result)

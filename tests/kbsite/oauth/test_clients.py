@@ -93,14 +93,14 @@ def test_registration_can_be_switched_off(settings: Any) -> None:
 
 
 def test_a_registration_shows_itself_and_goes_but_does_not_change(ada: User) -> None:
-    made = register().json()
-    own = {"Authorization": f"Bearer {made['registration_access_token']}"}
-    where = made["registration_client_uri"].removeprefix("http://testserver")
+    body = register().json()
+    own = {"Authorization": f"Bearer {body['registration_access_token']}"}
+    where = body["registration_client_uri"].removeprefix("http://testserver")
     assert Client().get(where, headers=own).json()["redirect_uris"] == [CALLBACK]
     change = {**METADATA, "redirect_uris": ["https://evil.example/"]}
     answer = Client().put(where, change, content_type="application/json", headers=own)
     assert answer.status_code == 405
-    tokens = {"access_token": made["registration_access_token"]}
+    tokens = {"access_token": body["registration_access_token"]}
     assert call(tokens).status_code == 401  # it is no key to the library
     assert Client().delete(where).status_code == 401
     assert Client().delete(where, headers=own).status_code == 204
@@ -108,13 +108,13 @@ def test_a_registration_shows_itself_and_goes_but_does_not_change(ada: User) -> 
 
 
 def test_a_program_with_a_secret_has_to_send_it(ada: User) -> None:
-    made = register(token_endpoint_auth_method="client_secret_post").json()
+    body = register(token_endpoint_auth_method="client_secret_post").json()
     program = Program()
-    program.client_id = made["client_id"]
+    program.client_id = body["client_id"]
     location = program.ask(ada)
     assert program.exchange(location).status_code == 401
     assert program.exchange(location, client_secret="wrong").status_code == 401
-    assert program.exchange(location, client_secret=made["client_secret"]).status_code == 200
+    assert program.exchange(location, client_secret=body["client_secret"]).status_code == 200
 
 
 class Document(ThreadingHTTPServer):

@@ -32,9 +32,9 @@ def ada(collection: Collection) -> User:
 @pytest.fixture
 def other(ada: User) -> Collection:
     """Another collection of Ada's."""
-    made = Collection.objects.create(name="Secrets", slug="secrets")
-    made.memberships.create(user=ada, role=Role.OWNER)
-    return made
+    collection = Collection.objects.create(name="Secrets", slug="secrets")
+    collection.memberships.create(user=ada, role=Role.OWNER)
+    return collection
 
 
 def add(tokens: dict[str, str], slug: str = "new") -> int:

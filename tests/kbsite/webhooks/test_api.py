@@ -36,9 +36,9 @@ def test_a_webhook_is_made_changed_rotated_tested_and_deleted(
     program: Client, receiver: WebhookReceiver, settings: Any
 ) -> None:
     settings.WEBHOOK_PRIVATE_ADDRESSES = True
-    made = send(program, "post", HOOKS, {**NEW, "url": receiver.url})
-    address, secret = made["Location"], made.json()["secret"]
-    assert (made.status_code, secret[:6]) == (201, "whsec_")
+    response = send(program, "post", HOOKS, {**NEW, "url": receiver.url})
+    address, secret = response["Location"], response.json()["secret"]
+    assert (response.status_code, secret[:6]) == (201, "whsec_")
     assert "secret" not in program.get(address).json()
     changed = send(program, "patch", address, {"events": ["source.ready", "job.done"]}).json()
     assert changed["events"] == ["job.done", "source.ready"]

@@ -17,8 +17,8 @@ def page(client: Client, user: User) -> Client:
 
 
 def test_a_new_webhook_shows_its_secret_once(page: Client) -> None:
-    made = page.post("/webhooks/create/", NEW)
-    assert "whsec_" in text_of(made)
+    response = page.post("/webhooks/create/", NEW)
+    assert "whsec_" in text_of(response)
     webhook = Webhook.objects.get()
     address = f"/webhooks/{webhook.uuid}/"
     assert "whsec_" not in text_of(page.get(address))

@@ -12,9 +12,9 @@ from transcripts.models import Collection, Membership, Role, Video
 
 def test_a_new_collection_belongs_to_its_creator(page: Client, owner: User) -> None:
     page.post("/collections/create/", {"name": "Physics  II"})
-    made = Collection.objects.get(name="Physics II")
-    assert made.slug == "physics-ii"
-    assert collections.role_in(made, owner) == Role.OWNER
+    collection = Collection.objects.get(name="Physics II")
+    assert collection.slug == "physics-ii"
+    assert collections.role_in(collection, owner) == Role.OWNER
 
 
 def test_similar_names_get_different_slugs(page: Client) -> None:
@@ -56,9 +56,9 @@ def test_an_unknown_user_is_an_error_at_the_field_with_the_whole_command(
         f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "editor"}
     )
     assert response.status_code == 422
-    shown = text_of(response)
-    assert f"<code>kb user add nobody --role editor -c {collection.slug}</code>" in shown
-    assert 'value="nobody"' in shown
+    html = text_of(response)
+    assert f"<code>kb user add nobody --role editor -c {collection.slug}</code>" in html
+    assert 'value="nobody"' in html
 
 
 def test_a_collection_is_renamed_and_described(page: Client, collection: Collection) -> None:

@@ -58,8 +58,8 @@ def in_turn(*fragments: Fragment) -> Render:
 
 @pytest.mark.usefixtures("quick")
 def test_a_stream_sends_changes_and_ends_with_the_final_state() -> None:
-    one, two = Fragment("one"), Fragment("two\nlines", is_final=True)
-    assert written(in_turn(one, one, two)) == [
+    first, two = Fragment("one"), Fragment("two\nlines", is_final=True)
+    assert written(in_turn(first, first, two)) == [
         "event: job\ndata: one\n\n",
         "event: job\ndata: two\ndata: lines\n\n",
         "event: finished\ndata: finished\n\n",
@@ -169,7 +169,7 @@ def test_the_stream_of_what_was_deleted_ends() -> None:
 # Texts that a thread writes
 
 
-def told(caller: Ada, texts: Iterator[str]) -> list[str]:
+def sent_texts(caller: Ada, texts: Iterator[str]) -> list[str]:
     async def collect() -> list[str]:
         return [text async for text in events.apart(texts, caller=caller)]
 
@@ -177,7 +177,7 @@ def told(caller: Ada, texts: Iterator[str]) -> list[str]:
 
 
 def test_texts_are_told_in_order_to_the_end() -> None:
-    assert told(Ada(), iter(["one", "two", "three"])) == ["one", "two", "three"]
+    assert sent_texts(Ada(), iter(["one", "two", "three"])) == ["one", "two", "three"]
 
 
 def test_whoever_may_read_less_is_told_nothing_more_and_the_texts_are_sentto_the_end() -> None:

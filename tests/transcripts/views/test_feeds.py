@@ -29,12 +29,12 @@ def test_it_lists_its_videos_in_order_with_what_became_of_them(
     page: Client, feed: Feed, video: Video
 ) -> None:
     Video.objects.filter(pk=video.pk).update(youtube_id="stored-0001")
-    shown = text_of(page.get(f"/feeds/{feed.pk}/"))
-    assert "1 of 3 videos are in the library" in shown
-    places = [shown.index(part) for part in (str(video), "Talk failed-0001", "Talk absent-0001")]
+    html = text_of(page.get(f"/feeds/{feed.pk}/"))
+    assert "1 of 3 videos are in the library" in html
+    places = [html.index(part) for part in (str(video), "Talk failed-0001", "Talk absent-0001")]
     assert places == sorted(places)
-    assert "It has no captions." in shown
-    assert "Not looked at yet." in shown
+    assert "It has no captions." in html
+    assert "Not looked at yet." in html
 
 
 def test_what_is_new_is_fetched_by_the_job_that_reads_the_list(page: Client, feed: Feed) -> None:
@@ -49,9 +49,9 @@ def test_it_says_when_it_was_looked_at_and_how_many_came(page: Client, feed: Fee
     feed.synced(title="A course", new_count=0)
     assert "Nothing was new." in text_of(page.get(f"/feeds/{feed.pk}/"))
     Feed.objects.update(new_count=2, last_synced_at=timezone.now() - timedelta(hours=3))
-    shown = text_of(page.get(f"/feeds/{feed.pk}/"))
-    assert "Looked at 3\xa0hours ago." in shown
-    assert "2 videos were new." in shown
+    html = text_of(page.get(f"/feeds/{feed.pk}/"))
+    assert "Looked at 3\xa0hours ago." in html
+    assert "2 videos were new." in html
 
 
 def test_one_video_of_it_is_fetched_though_it_failed_or_was_deleted(
@@ -64,10 +64,10 @@ def test_one_video_of_it_is_fetched_though_it_failed_or_was_deleted(
 
 
 def test_a_viewer_sees_it_and_changes_nothing(viewer: Client, feed: Feed) -> None:
-    shown = text_of(viewer.get(f"/feeds/{feed.pk}/"))
-    assert "Talk absent-0001" in shown
+    html = text_of(viewer.get(f"/feeds/{feed.pk}/"))
+    assert "Talk absent-0001" in html
     for action in ("Fetch what is new", "Fetch it", "Try again", "Schedule"):
-        assert f"{action}<" not in shown
+        assert f"{action}<" not in html
     for path in ("sync", "fetch"):
         response = viewer.post(f"/feeds/{feed.pk}/{path}/", {"video": "absent-0001"})
         assert response.status_code == 403
@@ -75,6 +75,6 @@ def test_a_viewer_sees_it_and_changes_nothing(viewer: Client, feed: Feed) -> Non
 
 def test_a_list_that_was_never_read_says_what_to_do(page: Client, collection: Collection) -> None:
     empty = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
-    shown = text_of(page.get(f"/feeds/{empty.pk}/"))
-    assert "No video of it is known yet" in shown
-    assert "“Fetch what is new” reads the list at YouTube." in shown
+    html = text_of(page.get(f"/feeds/{empty.pk}/"))
+    assert "No video of it is known yet" in html
+    assert "“Fetch what is new” reads the list at YouTube." in html

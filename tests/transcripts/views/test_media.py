@@ -22,7 +22,7 @@ def address(video: Video) -> str:
 
 
 @pytest.mark.parametrize(
-    ("asked", "first", "last"),
+    ("byte_range", "first", "last"),
     [
         ("bytes=0-99", 0, 99),
         ("bytes=1048570-1048590", 1_048_570, 1_048_590),  # across two parts
@@ -32,9 +32,9 @@ def address(video: Video) -> str:
     ],
 )
 def test_a_player_gets_the_range_that_it_asks_for(
-    page: Client, address: str, asked: str, first: int, last: int
+    page: Client, address: str, byte_range: str, first: int, last: int
 ) -> None:
-    response = page.get(address, headers={"Range": asked})
+    response = page.get(address, headers={"Range": byte_range})
     assert response.status_code == 206
     assert response["Content-Range"] == f"bytes {first}-{last}/{len(DATA)}"
     assert response.content == DATA[first : last + 1]

@@ -42,8 +42,8 @@ def test_a_missing_thumbnail_is_drawn(page: Client, video: Video) -> None:
     drawn = page.get(f"/videos/{video.pk}/thumbnail")
     assert drawn["Content-Type"] == "image/svg+xml"
     Thumbnail.objects.create(video=video, data=b"\xff\xd8jpeg", content_type="image/jpeg")
-    kept = page.get(f"/videos/{video.pk}/thumbnail")
-    assert (kept["Content-Type"], kept.content) == ("image/jpeg", b"\xff\xd8jpeg")
+    response = page.get(f"/videos/{video.pk}/thumbnail")
+    assert (response["Content-Type"], response.content) == ("image/jpeg", b"\xff\xd8jpeg")
 
 
 def test_a_youtube_video_is_fetched_in_another_language(page: Client, video: Video) -> None:

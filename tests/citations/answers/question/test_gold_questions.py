@@ -10,13 +10,13 @@ from citations.providers.embedding import Embedder
 from tests.citations.answers.question import gold_questions
 
 
-def asked(specific: str, broad: str) -> list[tuple[str, Breadth]]:
+def with_breadth(specific: str, broad: str) -> list[tuple[str, Breadth]]:
     both = ((specific, Breadth.SPECIFIC), (broad, Breadth.BROAD))
     return [(line.strip(), breadth) for text, breadth in both for line in text.strip().splitlines()]
 
 
-SETTLED = asked(gold_questions.SPECIFIC, gold_questions.BROAD)
-LATER = asked(gold_questions.LATER_SPECIFIC, gold_questions.LATER_BROAD)
+SETTLED = with_breadth(gold_questions.SPECIFIC, gold_questions.BROAD)
+LATER = with_breadth(gold_questions.LATER_SPECIFIC, gold_questions.LATER_BROAD)
 
 
 def wrong(labelled: list[tuple[str, Breadth]], embed: Embed | None = None) -> list[str]:

@@ -154,14 +154,14 @@ NOT_NAMED = """
 
 @pytest.mark.parametrize("question", NAMED)
 def test_a_source_is_named_by_its_title_and_a_word_that_says_so(question: str) -> None:
-    found = find_named_sources(question, TITLES)
-    assert (set(found.keys), found.question) == NAMED[question]
+    named = find_named_sources(question, TITLES)
+    assert (set(named.keys), named.question) == NAMED[question]
 
 
 @pytest.mark.parametrize("question", [line.strip() for line in NOT_NAMED.strip().splitlines()])
 def test_a_subject_with_the_words_of_a_title_names_no_source(question: str) -> None:
-    found = find_named_sources(question, TITLES)
-    assert (set(found.keys), found.question) == (set(), question)
+    named = find_named_sources(question, TITLES)
+    assert (set(named.keys), named.question) == (set(), question)
 
 
 def test_a_title_goes_before_one_that_only_begins_with_it() -> None:
@@ -223,9 +223,9 @@ def test_a_title_may_be_misspelt(question: str, key: int) -> None:
     ).map(" ".join)
 )
 def test_any_question_is_taken_and_none_becomes_empty(question: str) -> None:
-    found = find_named_sources(question, TITLES)
-    assert bool(found.question.strip()) == bool(question.strip())
-    assert found.keys or found.question == question
+    named = find_named_sources(question, TITLES)
+    assert bool(named.question.strip()) == bool(question.strip())
+    assert named.keys or named.question == question
 
 
 @pytest.mark.parametrize(

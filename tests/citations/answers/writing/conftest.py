@@ -41,7 +41,7 @@ def passage(
     )
 
 
-def found(
+def extract_part(
     *evidence: Evidence,
     question: str = "What does entropy measure?",
     about: str | None = None,
@@ -54,15 +54,18 @@ def found(
         if about is None
         else QuestionPart(text=question, breadth=Breadth.BROAD, about=about)
     )
-    (one,) = extract([part], evidence, rate=rate, read=read)
-    return one
+    (result,) = extract([part], evidence, rate=rate, read=read)
+    return result
 
 
-def told(
+def pick_texts(
     *evidence: Evidence,
     question: str = "What does entropy measure?",
     about: str | None = None,
     read: Read | None = None,
 ) -> list[str]:
     """Return the texts of ``found``."""
-    return [pick.text for pick in found(*evidence, question=question, about=about, read=read).picks]
+    return [
+        pick.text
+        for pick in extract_part(*evidence, question=question, about=about, read=read).picks
+    ]

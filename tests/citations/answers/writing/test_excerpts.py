@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.answers.writing.excerpts import MAX_EXCERPT
-from tests.citations.answers.writing.conftest import found, passage, told
+from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
 WEATHER = f"{'There was much talk of the weather ' * 11}then."
 
@@ -14,7 +14,7 @@ def test_what_follows_on_a_sentence_is_told_with_it() -> None:
         f"Entropy measures something very simple. It is how much disorder there is in a gas. "
         f"{WEATHER}"
     )
-    assert told(passage(text)) == [text[:82]]
+    assert pick_texts(passage(text)) == [text[:82]]
 
 
 def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
@@ -22,24 +22,24 @@ def test_the_sentence_that_one_leans_on_is_told_with_it() -> None:
         f"{WEATHER} A gas may be in many states. So entropy measures how many they are, on a "
         f"scale of logarithms, for which Boltzmann is known. {WEATHER}"
     )
-    assert told(passage(text))[0] == text[len(WEATHER) + 1 : -len(WEATHER) - 1]
+    assert pick_texts(passage(text))[0] == text[len(WEATHER) + 1 : -len(WEATHER) - 1]
 
 
 def test_a_definition_stands_without_what_was_said_before() -> None:
     text = f"{WEATHER} A gas may be in many states. So entropy is a measure of them. {WEATHER}"
-    (quote,) = told(passage(text), question="What is entropy?")
+    (quote,) = pick_texts(passage(text), question="What is entropy?")
     assert quote.startswith("So entropy is a measure of them.")
 
 
 def test_what_is_called_by_a_name_is_told_with_it() -> None:
     text = f"{WEATHER} Each pause is twice as long. This doubling is called backoff. {WEATHER}"
-    (quote,) = told(passage(text), question="What is backoff?")
+    (quote,) = pick_texts(passage(text), question="What is backoff?")
     assert quote.startswith("Each pause is twice as long. This doubling is called backoff.")
 
 
 def test_in_speech_without_full_stops_a_definition_begins_with_its_term() -> None:
     text = f"well we had that before so entropy is a measure of disorder okay {WEATHER[:-1]}"
-    (quote,) = told(passage(text), question="What is entropy?")
+    (quote,) = pick_texts(passage(text), question="What is entropy?")
     assert quote.startswith("so entropy is a measure of disorder")
 
 
@@ -49,14 +49,14 @@ def test_speech_with_few_full_stops_is_lost_to_no_answer() -> None:
         " at large working mostly on engines she's been there for three years and before she was a"
         " student so why don't we give a round of applause to the speaker if we have time"
     )
-    (quote,) = told(passage(text), question="Who is Ada Lovelace?")
+    (quote,) = pick_texts(passage(text), question="Who is Ada Lovelace?")
     assert quote.startswith("Okay so today we have Ada Lovelace she's a mathematician")
 
 
 def test_what_is_too_long_for_a_sentence_is_cited_in_parts() -> None:
     speech = "and then it goes on with something else that was said there " * 14
     text = f"{WEATHER * 4} so entropy measures the disorder of a gas {speech}"
-    (quote, *_) = told(passage(text))
+    (quote, *_) = pick_texts(passage(text))
     assert "entropy measures" in quote
 
 
@@ -65,24 +65,24 @@ def test_an_excerpt_goes_on_where_its_passage_ends() -> None:
         "Much was said before. Entropy measures three things. Disorder is the first. "
         "Ignorance is the second. Waste is the third.\n\nLunch was served."
     )
-    one = passage(text[:52])
-    assert told(one) == ["Entropy measures three things."]
-    assert told(one, read=lambda _: (0, text)) == [text[22:120]]
+    cut = passage(text[:52])
+    assert pick_texts(cut) == ["Entropy measures three things."]
+    assert pick_texts(cut, read=lambda _: (0, text)) == [text[22:120]]
 
 
 def test_an_excerpt_ends_with_its_paragraph() -> None:
     text = "Entropy measures the disorder.\n\nThe next speaker was late. Nobody minded."
-    assert told(passage(text))[0] == "Entropy measures the disorder."
+    assert pick_texts(passage(text))[0] == "Entropy measures the disorder."
 
 
 def test_an_excerpt_does_not_end_with_a_question() -> None:
     text = "Entropy measures the disorder. Why? Because gases mix. But what is a gas?"
-    assert told(passage(text))[0] == "Entropy measures the disorder. Why? Because gases mix."
+    assert pick_texts(passage(text))[0] == "Entropy measures the disorder. Why? Because gases mix."
 
 
 def test_where_the_text_was_changed_the_sentence_stands_alone() -> None:
     text = "Entropy measures the disorder. Nobody knows why."
-    assert told(passage(text), read=lambda _: (0, f"Now {text}")) == [
+    assert pick_texts(passage(text), read=lambda _: (0, f"Now {text}")) == [
         "Entropy measures the disorder."
     ]
 
@@ -92,7 +92,7 @@ def test_two_excerpts_share_no_sentence() -> None:
         "Entropy measures disorder in gases. Engineers measure entropy in turbines, too. "
         "Entropy is measured by nobody in a library."
     )
-    picks = found(passage(text)).picks
+    picks = extract_part(passage(text)).picks
     assert all(
         pick.span[1] <= other.span[0] or other.span[1] <= pick.span[0]
         for pick in picks
@@ -107,7 +107,7 @@ def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(
 ) -> None:
     own = text[start : start + length]
     if own:
-        for pick in found(passage(own, start=start), read=lambda _: (0, text)).picks:
+        for pick in extract_part(passage(own, start=start), read=lambda _: (0, text)).picks:
             assert text[slice(*pick.span)] == pick.text
             assert len(pick.text) <= MAX_EXCERPT or own.find(pick.text) >= 0
 
@@ -115,5 +115,5 @@ def test_an_excerpt_stands_in_the_source_word_for_word_and_is_short(
 def test_a_question_behind_an_excerpt_comes_with_its_long_answer() -> None:
     answer = f"It means {'that one sends it again, ' * 14}and pays more."
     text = f"This thing is called entropy. What does it mean? What is entropy? {answer}"
-    (first, *_) = told(passage(text), question="What is entropy?")
+    (first, *_) = pick_texts(passage(text), question="What is entropy?")
     assert first.endswith("and pays more.")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.writing.extractive import extract, row_text
-from tests.citations.answers.writing.conftest import found, passage, told
+from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
 
 def test_the_sentence_with_the_questions_words_comes_first() -> None:
@@ -16,7 +16,7 @@ def test_the_sentence_with_the_questions_words_comes_first() -> None:
         "We met on a Monday in the hall. Entropy measures how much disorder there is. Then "
         "there was coffee for everybody."
     )
-    assert told(passage(text))[0].startswith("Entropy measures how much disorder there is.")
+    assert pick_texts(passage(text))[0].startswith("Entropy measures how much disorder there is.")
 
 
 def test_headings_and_contents_are_no_answers() -> None:
@@ -24,11 +24,11 @@ def test_headings_and_contents_are_no_answers() -> None:
         "2 What does entropy measure\n\nIt is the disorder of a gas, said Boltzmann. Entropy "
         "measures that, and grows. He wrote it down."
     )
-    assert not any("2 What" in quote for quote in told(passage(text)))
+    assert not any("2 What" in quote for quote in pick_texts(passage(text)))
     contents = passage(
         "Entropy, page 3 2.1 What does entropy measure, page 4 2.2 Gases, page 5", number=1
     )
-    assert told(replace(contents, locator=replace(contents.locator, page=1))) == []
+    assert pick_texts(replace(contents, locator=replace(contents.locator, page=1))) == []
 
 
 def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer() -> None:
@@ -36,11 +36,13 @@ def test_what_follows_a_question_that_is_asked_likewise_is_taken_for_its_answer(
         "What does entropy measure in gases? Disorder, and no less. Later somebody tried to "
         "measure the gases of the hall."
     )
-    assert told(said, question="What does entropy measure in gases?")[0].startswith("Disorder")
+    assert pick_texts(said, question="What does entropy measure in gases?")[0].startswith(
+        "Disorder"
+    )
 
 
 def test_an_answer_follows_the_question_that_the_speaker_asks() -> None:
-    assert told(
+    assert pick_texts(
         passage(
             "So what does entropy measure? How much disorder there is in a system. Somebody "
             "opened the window then."
@@ -53,7 +55,7 @@ def test_an_answer_to_the_same_question_in_a_talk_comes_before_what_has_its_word
         "What is Replace By Fee? Yes. It means you send it again and pay the miners more. Opt-in"
         " Replace By Fee is a flag that Replace By Fee needs."
     )
-    (first, *_) = told(said, question="What is Replace By Fee?")
+    (first, *_) = pick_texts(said, question="What is Replace By Fee?")
     assert "It means you send it again" in first.partition("Opt-in")[0]
 
 
@@ -68,11 +70,14 @@ def test_an_answer_to_the_same_question_in_a_talk_comes_before_what_has_its_word
     ],
 )
 def test_a_pointer_and_an_exercise_are_no_answers(pointer: str) -> None:
-    assert told(passage(f"{pointer} Entropy is large there.")) == ["Entropy is large there."]
+    assert pick_texts(passage(f"{pointer} Entropy is large there.")) == ["Entropy is large there."]
 
 
 def test_the_heading_of_a_passage_is_no_answer() -> None:
-    assert told(passage("What entropy does measure", heading="2 What entropy does measure")) == []
+    assert (
+        pick_texts(passage("What entropy does measure", heading="2 What entropy does measure"))
+        == []
+    )
 
 
 TABLE = (
@@ -83,7 +88,7 @@ TABLE = (
 
 def test_a_row_of_a_table_answers_with_the_header_of_the_columns_that_are_asked_for() -> None:
     question = "What is the latency of ResNet-50?"
-    (row, *_) = found(passage(TABLE), question=question).picks
+    (row, *_) = extract_part(passage(TABLE), question=question).picks
     assert row.text == TABLE[slice(*row.span)] == "ResNet-50 | 48 | 98"
     assert row_text(row, question) == "ResNet-50 · Latency (ms): 48"
     assert row_text(row, "ResNet-50") == "ResNet-50 · Latency (ms): 48; Size (MB): 98"
@@ -91,7 +96,7 @@ def test_a_row_of_a_table_answers_with_the_header_of_the_columns_that_are_asked_
 
 def test_a_list_follows_the_sentence_that_announces_it() -> None:
     text = "The steps to calibrate a scale are:\n\n1. Level the scale.\n2. Tare it.\n\nThen rest."
-    (steps, *_) = told(passage(text), question="List the steps to calibrate the scale.")
+    (steps, *_) = pick_texts(passage(text), question="List the steps to calibrate the scale.")
     assert steps.startswith("The steps to calibrate a scale are:")
     assert "2. Tare it." in steps
 
@@ -101,7 +106,7 @@ def test_what_was_said_is_not_said_again() -> None:
         passage("Entropy measures the disorder of systems.", number=number, source=number)
         for number in (1, 2)
     ]
-    assert told(*twice) == ["Entropy measures the disorder of systems."]
+    assert pick_texts(*twice) == ["Entropy measures the disorder of systems."]
 
 
 def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> None:
@@ -129,21 +134,21 @@ def test_what_was_told_before_is_not_told_again_but_speaks_for_an_answer() -> No
     ],
 )
 def test_what_was_told_is_known_by_its_words(heard: str) -> None:
-    (found,) = extract(
+    (result,) = extract(
         [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
         earlier_quotes=[heard],
     )
-    assert (found.picks, found.repeats) == ((), True)
+    assert (result.picks, result.repeats) == ((), True)
 
 
 def test_a_few_words_are_nobodys() -> None:
-    (found,) = extract(
+    (result,) = extract(
         [QuestionPart(text="What does entropy measure?")],
         [passage("Entropy measures the disorder of systems.")],
         earlier_quotes=["Entropy measures the"],
     )
-    assert found.picks
+    assert result.picks
 
 
 def test_each_part_is_answered_from_what_was_found_for_it() -> None:
@@ -162,13 +167,13 @@ def test_each_part_is_answered_from_what_was_found_for_it() -> None:
 
 def test_meaning_decides_where_words_do_not() -> None:
     text = "The first one has nothing to do with it. The second one is what was wanted."
-    (found,) = extract(
+    (result,) = extract(
         [QuestionPart(text="Disorder?")],
         [passage(text)],
         rate=lambda _, sentences: [0.1 if "first" in sentence else 0.9 for sentence in sentences],
     )
-    assert found.picks[0].text == "The second one is what was wanted."
-    assert found.signs.meaning == 0.9
+    assert result.picks[0].text == "The second one is what was wanted."
+    assert result.signs.meaning == 0.9
 
 
 def test_an_answer_that_stands_in_one_place_alone_is_ahead_of_one_that_stands_in_many() -> None:
@@ -210,8 +215,8 @@ def test_names_and_numbers_of_a_question_are_heard_in_its_passages_or_not(
     question: str, share: float
 ) -> None:
     said = passage("Boltzmann said in 1877 that entropy counts the states of gases.")
-    (found,) = extract([QuestionPart(text=question)], [said])
-    assert found.signs.names == share
+    (result,) = extract([QuestionPart(text=question)], [said])
+    assert result.signs.names == share
 
 
 def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None:
@@ -225,9 +230,9 @@ def test_a_rare_word_that_no_passage_has_weighs_more_than_a_common_one() -> None
 
 
 def test_nothing_found_is_nothing_told() -> None:
-    (found,) = extract([QuestionPart(text="What is entropy?")], [])
-    assert found.picks == ()
-    assert found.signs.as_numbers() == {
+    (result,) = extract([QuestionPart(text="What is entropy?")], [])
+    assert result.picks == ()
+    assert result.signs.as_numbers() == {
         "score": 0,
         "margin": 0,
         "heard": 0,
@@ -258,7 +263,7 @@ def test_an_overview_has_more_sentences_than_a_fact() -> None:
     evidence = [
         passage(text, number=number, source=number) for number, text in enumerate(SAID, start=1)
     ]
-    assert len(told(*evidence)) < len(told(*evidence, about="entropy"))
+    assert len(pick_texts(*evidence)) < len(pick_texts(*evidence, about="entropy"))
 
 
 def test_each_passage_has_its_say_before_one_has_it_twice() -> None:
@@ -266,13 +271,13 @@ def test_each_passage_has_its_say_before_one_has_it_twice() -> None:
     short = passage(
         "A library burns, and its entropy is greater than before.", number=2, source=2, score=0.7
     )
-    picks = found(long, short, about="entropy").picks
+    picks = extract_part(long, short, about="entropy").picks
     assert {pick.evidence.number for pick in picks} == {1, 2}
 
 
 def test_it_goes_through_each_source_from_the_front() -> None:
     text = "\n\n".join(SAID)
-    spans = [pick.span for pick in found(passage(text), about="entropy").picks]
+    spans = [pick.span for pick in extract_part(passage(text), about="entropy").picks]
     assert len(spans) > 2
     assert spans == sorted(spans)
 
@@ -287,7 +292,7 @@ def test_of_the_whole_every_source_tells_something() -> None:
         for number in (1, 2, 3)
     ]
     other = passage("Whales are mammals that live in the sea and breathe air.", number=4, source=4)
-    picks = found(*evidence, other, question="What is this about?", about="").picks
+    picks = extract_part(*evidence, other, question="What is this about?", about="").picks
     assert {pick.evidence.source for pick in picks} >= {1, 4}
 
 
@@ -299,7 +304,7 @@ def test_of_one_source_it_tells_what_that_is_about_and_then_its_parts_by_name() 
         passage(said, spans=[span], level=2, heading=f"Part {number}", number=number)
         for number, (said, span) in enumerate(zip(SAID, spans, strict=True), 2)
     ]
-    picks = found(whole, *sections, question="What is this about?", about="").picks
+    picks = extract_part(whole, *sections, question="What is this about?", about="").picks
     assert [pick.evidence.heading for pick in picks] == [
         "Notes",
         *(f"Part {number}" for number in range(3, len(SAID) + 2)),
@@ -314,7 +319,8 @@ def test_titles_and_questions_are_no_overview() -> None:
         " It grows. It never sinks."
     )
     assert not any(
-        "small book" in line or line.endswith("?") for line in told(passage(text), about="entropy")
+        "small book" in line or line.endswith("?")
+        for line in pick_texts(passage(text), about="entropy")
     )
 
 
@@ -329,7 +335,7 @@ def test_a_sentence_that_can_be_understood_by_itself_is_preferred() -> None:
             zip(("apples", "pears", "plums", "figs", "dates"), SAID, strict=True)
         )
     ]
-    chosen = told(*evidence, question="What is it about?", about="")
+    chosen = pick_texts(*evidence, question="What is it about?", about="")
     assert (len(chosen), sum(text.startswith("They") for text in chosen)) == (
         6,
         1,
@@ -343,8 +349,8 @@ def test_sentences_of_a_summary_are_at_their_own_places() -> None:
     )
     spans = [(0, 43), (68, len(source))]
     summary = passage(" ".join(source[start:stop] for start, stop in spans), spans=spans, level=2)
-    (one,) = extract(
+    (result,) = extract(
         [QuestionPart(text="What is measured?", breadth=Breadth.BROAD, about="measures")], [summary]
     )
-    assert {pick.text for pick in one.picks} == {source[start:stop] for start, stop in spans}
-    assert all(source[slice(*pick.span)] == pick.text for pick in one.picks)
+    assert {pick.text for pick in result.picks} == {source[start:stop] for start, stop in spans}
+    assert all(source[slice(*pick.span)] == pick.text for pick in result.picks)

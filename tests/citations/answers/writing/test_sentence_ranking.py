@@ -2,7 +2,7 @@
 
 from citations.answers.writing.excerpts import sentences
 from citations.answers.writing.sentence_ranking import covered, rated, stems
-from tests.citations.answers.writing.conftest import passage, told
+from tests.citations.answers.writing.conftest import passage, pick_texts
 
 
 def test_a_passage_far_behind_the_best_needs_more_words_to_answer() -> None:
@@ -38,7 +38,7 @@ def test_a_section_that_asks_is_not_followed_by_a_definition() -> None:
         "What is a derivative? We offer two interpretations of it, which explain why we care.\n\n"
         "A derivative is the slope of a function at a point."
     )
-    first = told(passage(text), question="What is a derivative?")[0]
+    first = pick_texts(passage(text), question="What is a derivative?")[0]
     assert first == "A derivative is the slope of a function at a point."
 
 
@@ -48,10 +48,12 @@ def test_of_two_sentences_that_speak_of_it_the_one_that_defines_it_comes_first()
         "grows with disorder is called entropy."
     )
     assert (
-        told(passage(text), question="What is entropy?")[0]
+        pick_texts(passage(text), question="What is entropy?")[0]
         == "What grows with disorder is called entropy."
     )
     text = (
         "The steam engine was admired by many.\n\nAn engine that runs on steam was shown in 1712."
     )
-    assert told(passage(text), question="When was the steam engine shown?")[0].endswith("1712.")
+    assert pick_texts(passage(text), question="When was the steam engine shown?")[0].endswith(
+        "1712."
+    )

@@ -147,6 +147,6 @@ def test_a_drawing_full_of_labels_is_read_row_by_row_in_short_time() -> None:
     assert time.process_time() - begun < 10  # every label beside every other takes minutes
     assert len(lines) == 180
     assert [glyphs.codes[index] for index in lines[0].glyphs[:2]] == [ord("n"), ord("0")]
-    assert sum(index >= 0 for one in lines for index in one.glyphs) == sum(
+    assert sum(index >= 0 for line in lines for index in line.glyphs) == sum(
         len(label[0]) for label in labels
     )

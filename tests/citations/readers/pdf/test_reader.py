@@ -299,9 +299,9 @@ def red(path: Path, width: int) -> tuple[Image.Image, tuple[int, int, int, int]]
     reds = Image.composite(
         bounds, Image.new("L", picture.size, 0), strong.point(lambda value: 255 * (value > 180))
     )
-    found = reds.getbbox()
-    assert found
-    return picture, found
+    box = reds.getbbox()
+    assert box
+    return picture, box
 
 
 @pytest.mark.parametrize(
