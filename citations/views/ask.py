@@ -41,8 +41,9 @@ def ask(request: PageRequest) -> HttpResponseBase:
         context = _page(request, None, collection=slug, chosen=chosen, typed=form.typed())
         return render(request, "citations/ask.html", context)
     try:
+        about = slug or _only_collection(request)
         answer = questions.ask_first(
-            request.access, request.user, form.question(), collection=slug, sources=chosen
+            request.access, request.user, form.question(), collection=about, sources=chosen
         )
         return _answer(request, answer)
     except KnowledgeBaseError as error:
@@ -181,6 +182,12 @@ EXPORTS: Final = (
     ("csl", _("Citations as CSL-JSON")),
     ("bib", _("Citations as BibTeX")),
 )
+
+
+def _only_collection(request: PageRequest) -> str:
+    """Return the collection of who reads a single one, with whose readers it can be shared."""
+    readable = library.collections(request.access)
+    return readable[0].slug if len(readable) == 1 else ""
 
 
 def _suggested(request: PageRequest, chosen: list[str], slug: str) -> Sequence[SuggestedQuestion]:

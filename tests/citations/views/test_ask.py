@@ -256,6 +256,22 @@ def test_without_scripts_a_question_is_answered_and_its_conversation_shown(
     assert "Checking every quote" in numbers
 
 
+def test_who_reads_a_single_collection_can_share_what_is_asked_without_choosing_it(
+    page: Client, talk: Source, owner: User
+) -> None:
+    page.post("/ask/", {"q": QUESTION})
+    alone = Conversation.objects.get()
+    assert alone.collection == talk.collection
+    shown = text_of(page.get(path(alone)))
+    assert f"Share with readers of {talk.collection.name}" in shown
+    another = Collection.objects.create(name="Another", slug="another")
+    Membership.objects.create(collection=another, user=owner, role=Role.VIEWER)
+    page.post("/ask/", {"q": QUESTION})
+    broad = Conversation.objects.exclude(pk=alone.pk).get()
+    assert broad.collection is None
+    assert "choose one collection before its first question" in text_of(page.get(path(broad)))
+
+
 def test_sources_can_be_chosen_anew_with_every_question(
     page: Client, talk: Source, conversation: Conversation
 ) -> None:
