@@ -125,7 +125,7 @@ def page_image(request: PageRequest, source_id: UUID, number: int) -> HttpRespon
     document = pages.find_image_document(request.access, source_id, number)
     size = number_of(request.GET.get("width", "")) or page_images.WIDTHS[0]
     offered = (COVER_WIDTH, *page_images.WIDTHS)
-    width = min(offered, key=lambda width_offered: abs(width_offered - size))
+    width = min(offered, key=lambda width: abs(width - size))
     etag = f'"{page_images.name(document, number, width=width)}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:

@@ -290,7 +290,8 @@ def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: S
     plain = visit(java_script_enabled=False).go(own)
     expect(plain.locator(".sheet-word")).to_be_visible()
     plain.get_by_role("link", name="Next page").click()
-    expect(plain.locator(".sheet-quote")).to_be_visible()
+    expect(plain.get_by_role("region", name="Page 2 of 3")).to_be_visible()
+    expect(plain.locator(".sheet-quote")).to_have_count(0)  # left for another word
     plain.get_by_role("link", name="Larger").click()
     expect(plain.locator(".sheet")).to_have_class(re.compile("zoom-150"))
     with plain.expect_download() as saved:
