@@ -48,7 +48,7 @@ def invite_again(request: PageRequest, pk: int, user: int) -> HttpResponse:
     """Show another sign-in link for a member who has never signed in; the earlier one ends."""
     collection = own_collection(request, pk)
     _require_inviter(request)
-    guest = collections.guests(collection, of=request.user).get(user)
+    guest = users.guests(collection, of=request.user).get(user)
     if guest is None:
         raise Conflict(
             "Only members who were invited and have never signed in get another link.",

@@ -1,4 +1,4 @@
-"""New users: whoever signs in by password or link, as a member of one collection."""
+"""Users: new ones, as members of one collection, and those who were invited and have not come."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -29,3 +29,24 @@ def add(user: User, collection: Collection, *, role: Role | str) -> None:
         raise Conflict(
             f"There is already a user “{user.username}”.", hint="`kb user list` lists them."
         ) from None
+
+
+def guests(collection: Collection, *, of: User) -> dict[int, User]:
+    """Return the invited members, by primary key, who have never signed in.
+
+    Left out are those with a password or a token, whose account is their own though they never
+    signed in, staff, and members of what the user ``of`` does not own: a link that signs them in
+    would be a way into it.
+    """
+    users = User.objects.filter(
+        memberships__collection=collection,
+        last_login=None,
+        is_active=True,
+        is_staff=False,
+        api_tokens=None,
+    )
+    if not of.is_superuser:
+        owned = Membership.objects.filter(user=of, role=Role.OWNER).values("collection")
+        elsewhere = Membership.objects.exclude(collection__in=owned).values("user")
+        users = users.filter(is_superuser=False).exclude(pk__in=elsewhere)
+    return {user.pk: user for user in users if not user.has_usable_password()}

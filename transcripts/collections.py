@@ -80,27 +80,6 @@ def members(collection: Collection) -> QuerySet[Membership]:
     return rows.order_by(Case(*ranks, output_field=IntegerField()), "user__username")
 
 
-def guests(collection: Collection, *, of: Any) -> dict[int, Any]:
-    """Return the invited members, by primary key, who have never signed in.
-
-    Left out are those with a password or a token, whose account is their own though they never
-    signed in, staff, and members of what the user ``of`` does not own: a link that signs them in
-    would be a way into it.
-    """
-    users = get_user_model().objects.filter(
-        memberships__collection=collection,
-        last_login=None,
-        is_active=True,
-        is_staff=False,
-        api_tokens=None,
-    )
-    if not of.is_superuser:
-        owned = Membership.objects.filter(user=of, role=Role.OWNER).values("collection")
-        elsewhere = Membership.objects.exclude(collection__in=owned).values("user")
-        users = users.filter(is_superuser=False).exclude(pk__in=elsewhere)
-    return {user.pk: user for user in users if not user.has_usable_password()}
-
-
 def require_owner(collection: Collection, user: Any) -> None:
     """Raise ``Forbidden`` unless the user is an owner."""
     if role_in(collection, user) != Role.OWNER:

@@ -103,15 +103,13 @@ def settings_page(
     status: int = 200,
 ) -> HttpResponse:
     """Render the name and the members: with what could not be added, or who was just invited."""
-    may_invite = request.user.has_perm("auth.add_user")
     context = {
         "collection": collection,
         "memberships": collections.members(collection),
-        "guests": collections.guests(collection, of=request.user) if may_invite else {},
         "roles": Role.choices,
         "form": form,
         "invitation": invitation,
-        "may_invite": may_invite,
+        "may_invite": request.user.has_perm("auth.add_user"),
     }
     template = "transcripts/collection_settings.html"
     return render(request, template, context, status=status)
