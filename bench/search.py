@@ -43,6 +43,7 @@ from citations.models import Chunk, EmbeddingSpace, Source, SourceKind, State
 from citations.providers import registry
 from citations.readers.source_blocks import cue_blocks
 from citations.search import pipeline as search_pipeline
+from citations.text import sentences
 from citations.text.chunking import chunk
 from citations.vectors import hnsw
 from citations.vectors import search as vector_search
@@ -54,6 +55,7 @@ from transcripts.scope import Scope
 FOLDERS = ("tinyrec", "ergo", "tutorialvqa", "ocw6012")
 GOLD = ("ocw6012_titles", "nyudl_headings", "ergo_qa", "tutorialvqa", "tinyrec_topics")
 OF_A_SOURCE = 100  # chunks
+SPEECH = 60  # ms that a character is spoken
 LIMIT, BREADTH = 10, 50
 JITTER = 0.3  # length of the random part of a made-up vector of length 1
 WARM = 5  # queries that are not counted
@@ -86,8 +88,8 @@ def main() -> None:
 
 
 class Library:
-    """Chunks with their vectors: first real ones; then each of half of one and half of another,
-    with a vector between theirs and a random part.
+    """Chunks with their vectors and times of sentences: first real ones; then each of half of
+    one and half of another, with a vector between theirs and a random part.
     """
 
     def __init__(self) -> None:
@@ -124,6 +126,7 @@ class Library:
             collection=self.collection,
             kind=SourceKind.TEXT,
             title=f"From {first}",
+            language="en",
             state=State.READY,
             chunk_count=len(made),
             tags=["bench"],
@@ -137,6 +140,7 @@ class Library:
                 text=text,
                 span_start=n * 1000,
                 span_end=n * 1000 + len(text),
+                sentence_starts=[(at, at * SPEECH) for at, _ in sentences.split(text)],
                 digest=b"",
             )
             for n, (text, _) in enumerate(made)
