@@ -24,7 +24,7 @@ boot(database=False)
 
 from bm25 import write
 from doors import LINK, SERVE, started, wait_for
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from citations.models import Source
 from tests.browser.conftest import CHROMIUM, FLAGS
@@ -34,6 +34,8 @@ from transcripts.models import Collection, Video
 
 ROUNDS: Final = 7
 GOALS: Final = {"weight": 200, "shift": 0.01, "paint": 100}  # kB, score, ms
+NARROW: Final = ViewportSize(width=360, height=740)  # of a phone
+SLOW: Final = 6  # times slower, as a phone is
 HOURS: Final = 10
 CUE: Final = 5_000  # ms
 SAID: Final = (
@@ -124,8 +126,9 @@ def section(browser: Browser, link: str, addresses: dict[str, str]) -> Iterator[
     yield ""
     yield f"`{shlex.join(['python', 'bench/pages.py', *sys.argv[1:]])}`, Chromium"
     yield f"{browser.version}, Python {platform.python_version()}; weight without thumbnails and"
-    yield "images of pages, with an empty cache; a library of 10,000 documents. Load of the machine"
-    yield f"before: {before:.1f}."
+    yield "images of pages, with an empty cache; the larger layout shift of a laptop and of a phone"
+    yield f"({NARROW['width']} pixels wide, {SLOW} times slower); a library of 10,000 documents."
+    yield f"Load of the machine before: {before:.1f}."
     yield ""
     yield "| page | weight, kB | layout shift | blank for, ms | goals |"
     yield "|---|---:|---:|---:|---|"
@@ -168,7 +171,21 @@ def load(browser: Browser, state: Any, address: str) -> tuple[float, float, floa
     shift = float(page.evaluate("window.shift"))
     blank = float(page.evaluate(BLANK))
     context.close()
+    shift = max(shift, narrow_shift(browser, state, address))
     return sum(size for key, size in sizes.items() if key not in images) / 1e3, shift, blank
+
+
+def narrow_shift(browser: Browser, state: Any, address: str) -> float:
+    """Load a page as on a phone, which is narrow and slow; return its layout shift."""
+    context = browser.new_context(storage_state=state, viewport=NARROW)
+    context.add_init_script(WATCH)
+    page = context.new_page()
+    context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW})
+    page.goto(address, wait_until="load")
+    page.wait_for_timeout(1_500)
+    shift = float(page.evaluate("window.shift"))
+    context.close()
+    return shift
 
 
 def interact(

@@ -15,6 +15,14 @@ pytestmark = pytest.mark.browser
 CONSENT = (
     "/oauth/authorize/?response_type=code&client_id=study-helper&redirect_uri=http://127.0.0.1:9/"
 )
+SHIFT = """() => new Promise(resolve => {
+    let sum = 0
+    const add = list => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value
+    }
+    new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
+    setTimeout(() => resolve(sum), 700)
+})"""
 PAGES = {
     "library": "/library/",
     "empty collection": "/library/?collection=empty-shelf",
@@ -162,15 +170,18 @@ def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
 @pytest.mark.parametrize("name", ["library", "video at a moment", "activity", "collection"])
 def test_nothing_moves_while_a_page_loads(visit: Callable[..., Visit], name: str) -> None:
     page = go(visit, name).page
-    shift = page.evaluate("""() => new Promise(resolve => {
-        let sum = 0
-        const add = list => {
-            for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value
-        }
-        new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
-        setTimeout(() => resolve(sum), 700)
-    })""")
-    assert shift < 0.02
+    assert page.evaluate(SHIFT) < 0.02
+
+
+@pytest.mark.parametrize("path", ["/videos/{long}/", "/videos/{long}/?view=paragraphs", "/ask/"])
+def test_nothing_moves_while_a_slow_phone_loads_a_page(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    ada = visit("ada", viewport=PHONE)
+    page = ada.go(path.format(**ada.site.seeded))
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    page.reload()
+    assert page.evaluate(SHIFT) < 0.02
 
 
 def test_the_keyboard_sees_where_it_is(visit: Callable[..., Visit]) -> None:
