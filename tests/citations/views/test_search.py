@@ -332,6 +332,15 @@ def test_why_a_passage_is_a_hit_is_said_in_the_language_of_the_page(
     assert "Darin steht das Wort „error“" in german
 
 
+def test_explanations_are_sent_without_the_white_space_of_their_template(
+    page: Client, source: Source
+) -> None:
+    sent = page.get("/search/?q=error&mode=lexical").content.decode()
+    _, why = sent.split('<div class="why">', 1)
+    explanation, _ = why.split("</table>", 1)
+    assert not re.search(r">\s+<", explanation)
+
+
 def test_the_signs_of_the_judge_are_named_in_the_language_of_the_page() -> None:
     with translation.override("de"):
         assert not [name for name in (*ORDER, *OF_SOURCE) if translated(name) == name]
