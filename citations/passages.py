@@ -154,7 +154,7 @@ class Passage:
     at its start if it has no such words or is no recording.
     """
 
-    chunk: int  # the row's primary key, for marking; it changes when the source is cut anew
+    chunk: int  # the row's primary key, for marking; it changes when the source is cut again
     origin: PassageSource
     locator: Locator
     text: str

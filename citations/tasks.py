@@ -40,7 +40,7 @@ SLICE = timedelta(seconds=30)  # the time that a migration runs before other wor
 GUIDE_PAUSE = 30  # seconds between two attempts at the guide to a source
 ABSTRACTS_PAUSE = 600  # seconds between two requests for the abstracts of a source
 
-# Ingests and migrations take long, so one thread of the worker is left for what is short.
+# Ingests and migrations take long, so one thread of the worker is left for short tasks.
 _long_tasks = threading.BoundedSemaphore(max(1, settings.WORKER_CONCURRENCY - 1))
 _words_checked_at = 0.0
 
@@ -109,7 +109,7 @@ def make_archive(pk: int) -> None:
 
 @shared_task
 def carry_out_deletion(pk: int) -> None:
-    """Delete what nobody wanted back in time."""
+    """Delete what was not restored in time."""
     if deletion := Deletion.objects.filter(pk=pk).first():
         selection.carry_out(deletion)
 

@@ -121,7 +121,7 @@ OAUTH2_PROVIDER: dict[str, Any] = {
     },
 }
 SILENCED_SYSTEM_CHECKS = [
-    "oauth2_provider.E001",  # successors are derived anew, so that hashes suffice for the grace
+    "oauth2_provider.E001",  # successors are derived again, so that hashes suffice for the grace
     "oauth2_provider.W008",  # http is for the user's own machine only
 ]
 

@@ -192,7 +192,7 @@ api.add_router("", citations)
 api.add_router("", webhooks)
 
 
-@csrf_exempt  # nothing is changed here, and a token's caller is told what is wrong
+@csrf_exempt  # nothing is changed here, and a token's caller gets the reason
 def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
     """Answer an unknown address under /api/ with problem details."""
     return errors.protocol_response(404)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 Schema = Mapping[str, Any]
 
-MESSAGES: Final = "webhooks"  # the group that also has what is sent to webhooks
+MESSAGES: Final = "webhooks"  # the group that also has the messages to webhooks
 _GROUPS: Final = {
     "sources": ("sources", "jobs", "feeds", "transcripts", "youtube"),
     "search": ("search", "marks", "verify"),

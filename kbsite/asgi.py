@@ -35,7 +35,7 @@ warnings.filterwarnings(
 # of them keep an answer waiting that costs nothing, such as the refusal of one request too many.
 sys.setswitchinterval(0.0005)
 
-PROBES = ("/healthz", "/readyz", "/metrics")  # asked for while nobody is there
+PROBES = ("/healthz", "/readyz", "/metrics")  # loaded while nobody waits
 
 Handler = Callable[[int, FrameType | None], Any]
 _application = WatchedRequests(Application())

@@ -30,7 +30,7 @@ def set_up(*, plain_log: bool = False) -> None:
 
 
 def boot(*, migrate: bool = True) -> None:
-    """Start or join the database, set Django up and migrate the schema unless told not to.
+    """Start or join the database, set Django up and, by default, migrate the schema.
 
     Raises EmbeddedPostgresError.
     """

@@ -50,7 +50,7 @@ POLICIES: Final = (
 
 
 class CallLimitMiddleware(MiddlewareMixin):
-    """Counts the requests of a caller, and says in each response what is left.
+    """Counts the requests of a caller, and reports the remainder in each response.
 
     Strangers are not counted: they are refused before any work is done.
     """
@@ -74,7 +74,7 @@ class CallLimitMiddleware(MiddlewareMixin):
         return None
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Say what is left."""
+        """Report the remainder."""
         standings: dict[Policy, Standing | None] = getattr(request, "standings", {})
         by_name = {policy.name: (policy.most, now) for policy, now in standings.items() if now}
         for name, value in rate_limits.headers(by_name).items():

@@ -46,7 +46,7 @@ CHALLENGE = 'Bearer realm="cuebase"'
 
 
 class Outdated(Conflict):
-    """What is to be changed is not the version that the caller named any more."""
+    """The resource is not the version that the caller named any more."""
 
     code = "outdated"
     default_hint = "Read it again, and send your change with its new ETag."

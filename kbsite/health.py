@@ -1,4 +1,4 @@
-"""What has to work, checked in the same way for `/readyz` and `kb doctor`.
+"""The requirements of a working system, checked in the same way for `/readyz` and `kb doctor`.
 
 An instance is ready when it can serve pages: its database answers and has the current schema. All
 else may fail while pages are read and searched, so it degrades the instance but leaves it ready.

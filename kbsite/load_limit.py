@@ -11,7 +11,7 @@ from kbsite.errors import API, Overloaded, problem_response
 from kbsite.rate_limits import ASKING
 
 WAIT_SECONDS: Final = 0.7  # that a request waits for its turn
-RETRY_SECONDS: Final = (2, 8)  # that the refused are told to wait, at random: not all come at once
+RETRY_SECONDS: Final = (2, 8)  # that refused callers shall wait, at random: not all come at once
 
 
 class LoadLimit:

@@ -30,14 +30,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is left of a limit, and in how many seconds there is more."""
+    """The remainder of a limit, and the seconds until there is more."""
 
     left: int
     seconds: int
 
 
 def headers(standings: Mapping[str, tuple[int, Standing]]) -> dict[str, str]:
-    """Tell limits a minute, by name, and what is left of them, in the headers of
+    """Tell limits a minute, by name, and their remainders, in the headers of
     draft-ietf-httpapi-ratelimit-headers-10.
     """
     if not standings:

@@ -26,7 +26,7 @@ class ElectedScheduler(Scheduler):
     _is_elected = False
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Send what is due if this process is elected; return the seconds until the next tick."""
+        """Send the due tasks if this process is elected; return the seconds until the next tick."""
         if not self._elect():
             return ELECTION_SECONDS
         pause = min(float(super().tick(*args, **kwargs)), ELECTION_SECONDS)

@@ -24,13 +24,13 @@ def current() -> Actor:
 
 
 def resolve_with(find: Callable[[], Actor]) -> None:
-    """Let a function say who acts, when somebody asks: from now on, in this context."""
+    """Look the actor up with this function, from now on, in this context."""
     _find.set(find)
 
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Let somebody act during the block."""
+    """Act as this actor during the block."""
     token = _find.set(lambda: actor)
     try:
         yield

@@ -37,7 +37,7 @@ def record(
 
 
 def prune(*, days: int) -> None:
-    """Delete what is older; 0 days: nothing."""
+    """Delete older entries; 0 days: nothing."""
     if days:
         AuditEntry.objects.filter(at__lt=timezone.now() - timedelta(days=days)).delete()
 

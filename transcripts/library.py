@@ -274,7 +274,7 @@ def _names(transcripts: Sequence[Transcript]) -> list[str]:
     return sorted(names) + ["unknown"] * (len(labelled) < len(transcripts))
 
 
-# The digest is part of each key, so that a transcript that changed is read anew.
+# The digest is part of each key, so that a transcript that changed is read again.
 
 
 @lru_cache(maxsize=32)

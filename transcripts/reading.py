@@ -57,7 +57,9 @@ class TimeChunk:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read: ``chunk`` in chunk mode, ``hints`` in previews, ``warning`` on large texts."""
+    """A part of a transcript: ``chunk`` in chunk mode, ``hints`` in previews, ``warning`` on large
+    texts.
+    """
 
     mode: ReadingMode
     text: str

@@ -49,7 +49,7 @@ def _chapters(stored: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
 
 
 class FieldProblemOut(Shape):
-    """What is wrong with one field or parameter of a request."""
+    """The fault of a field or parameter of a request."""
 
     field: str = Field(description="Such as newest or segments.0.text; empty: all of it.")
     message: str
@@ -176,7 +176,7 @@ class ChunkOut(Shape):
 
 
 class ReadingOut(Shape):
-    """What was read; times in seconds."""
+    """A part of a transcript; times in seconds."""
 
     mode: ReadingMode
     text: str
@@ -191,7 +191,7 @@ class ReadingOut(Shape):
 
 
 class VideoReadingOut(Shape):
-    """A video, the transcript that was chosen, and what was read of it."""
+    """A video, the transcript that was chosen, and the part that was read."""
 
     video: VideoOut
     transcript: TranscriptOut

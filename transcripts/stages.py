@@ -1,4 +1,4 @@
-"""Finished stages of work, told to whoever watches: metrics and traces of servers and workers.
+"""Finished stages of work, reported to observers: metrics and traces of servers and workers.
 
 Nothing watches in a command, and no library for it is loaded here.
 """

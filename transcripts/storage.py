@@ -50,7 +50,7 @@ class StoredTranscript:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known about a recording. An empty value keeps what is stored."""
+    """The metadata of a recording. An empty value keeps the stored one."""
 
     key: str
     title: str = ""

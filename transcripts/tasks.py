@@ -48,7 +48,7 @@ def sync_due_feeds() -> None:
 
 @shared_task
 def prune() -> None:
-    """Delete what is older than the audit trail is kept."""
+    """Delete the entries that are older than the audit trail is kept."""
     audit.prune(days=conf.audit_days())
 
 

@@ -34,7 +34,7 @@ def translated(text: str) -> str:
 
 
 def _value(value: str) -> str:
-    """Return what is filled in: sentences in the active language, names as they are."""
+    """Return the inserted value: sentences in the active language, names as they are."""
     return translated(value) if value.endswith(".") else value
 
 

@@ -69,7 +69,7 @@ class Evidence:
     part: int = 0  # index of the part that it was found for
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored and shown: the location and the first 300 characters."""
+        """Return the fields to store and show: the location and the first 300 characters."""
         return {
             "number": self.number,
             "source": str(self.origin.id),
@@ -120,7 +120,7 @@ class Claim:
     heading: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored, and what every door returns."""
+        """Return the fields to store, which every door returns, too."""
         return asdict(self) | {"citations": list(self.citations)}
 
 
@@ -133,7 +133,7 @@ class AnswerPart:
 
 
 class Preparation(StrEnum):
-    """What is still done to a source before a search finds all of it."""
+    """The work on a source that is left before a search finds all of it."""
 
     FETCHING = "fetching"
     READING = "reading"
@@ -151,7 +151,7 @@ class UnreadySource:
     source_id: UUID | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored."""
+        """Return the fields to store."""
         return asdict(self) | {"source_id": str(self.source_id) if self.source_id else None}
 
 
@@ -178,7 +178,7 @@ class AnswerTrace:
     signs: tuple[Mapping[str, float], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored and shown."""
+        """Return the fields to store and show."""
         return {
             "parts": [{"text": part.text, "breadth": part.breadth} for part in self.route.parts],
             "by": self.route.by,

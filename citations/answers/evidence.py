@@ -134,7 +134,7 @@ def find(
 
 
 def chunk_evidence(passages: Sequence[Passage]) -> list[ChunkEvidence]:
-    """Return passages as evidence, without those of a source that was chunked anew meanwhile."""
+    """Return passages as evidence, without those of a source that was chunked again meanwhile."""
     rows = Chunk.objects.filter(pk__in=[passage.chunk for passage in passages]).order_by()
     columns = ("pk", "ordinal", "source_id", "source__digest")
     by_id = {pk: row for pk, *row in rows.values_list(*columns)}

@@ -83,8 +83,8 @@ def unready_note(sources: Sequence[Unready]) -> str:
 def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
     """Return the sources that match and that a search does not find, or only by their words.
 
-    What is being fetched counts unless the filter asks for more than collections: what it will
-    match is not known yet.
+    Sources that are being fetched count unless the filter asks for more than collections: what it
+    will match is not known yet.
     """
     rows = matching(scope, filter).filter(state__in=_PREPARATION).order_by("title", "pk")
     columns = rows.values_list("uuid", "title", "state", "collection")[:MOST_UNREADY]
@@ -98,7 +98,7 @@ def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
 
 
 def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
-    """Return what is being fetched from YouTube, or read from files, for the first time."""
+    """Return the sources that are fetched from YouTube, or read from files, for the first time."""
     if replace(filter, collections=(), start=None, end=None, span=None) != Filter():
         return []
     jobs = Job.objects.visible(scope).unfinished().filter(video=None).exclude(kind=Job.Kind.FEED)

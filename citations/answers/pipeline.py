@@ -59,7 +59,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
-    """What was found in the sources, and what was written from it."""
+    """The evidence of a question, and the answer that was written from it."""
 
     route: Route
     evidence: EvidenceSet

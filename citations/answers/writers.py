@@ -31,7 +31,7 @@ ECHOED: Final = 0.5  # share of its words that a "not found" must have from the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingTask:
-    """What is asked, and the passages to answer from. ``earlier_quotes`` are not repeated."""
+    """A question, and the passages to answer it from. ``earlier_quotes`` are not repeated."""
 
     full_question: str
     parts: tuple[QuestionPart, ...]
@@ -44,8 +44,8 @@ class Draft:
     """An answer as it was written.
 
     ``missing`` are the parts without an answer, ``is_cut_off`` tells that the language model broke
-    off, and ``repeats`` that some of the answer was told before. ``signs`` are those of each part.
-    ``remarks`` stand with the answer, ``notes`` in its trace.
+    off, and ``repeats`` that an earlier answer has some of the quotes. ``signs`` are those of each
+    part. ``remarks`` stand with the answer, ``notes`` in its trace.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -151,7 +151,7 @@ def _extractive(
         is_whole = extract.part.is_of_the_whole
         before = len(draft.claims)
         if is_whole or confidence.is_answered(signs):
-            # The signs of what was told before say nothing about what is new.
+            # The signs of sentences quoted before say nothing about the new ones.
             is_rated = not is_whole and not extract.repeats
             if draft.confidence is None and is_rated:
                 draft = replace(draft, confidence=confidence.estimate(signs))

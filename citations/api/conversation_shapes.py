@@ -73,7 +73,7 @@ class ConversationsIn(Schema):
 
 
 class ConversationChangeIn(Schema):
-    """What to change; what is left out, or null, stays."""
+    """What to change; fields that are left out, or null, stay."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -159,7 +159,9 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
 def change_conversation(
     request: Request, conversation_id: shapes.ConversationId, body: shapes.ConversationChangeIn
 ) -> Conversation:
-    """Change what is sent. A shared conversation is read by all who may read its collection."""
+    """Change the fields that are sent. A shared conversation is read by all who may read its
+    collection.
+    """
     request.caller.require_write()
     conversation = _find(request, conversation_id)
     conversations.change(conversation, **body.model_dump())

@@ -22,7 +22,7 @@ class AskedEventOut(Shape):
 
 
 class StageEventOut(Shape):
-    """What is done now."""
+    """The current stage."""
 
     stage: str
 

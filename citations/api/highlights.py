@@ -94,7 +94,7 @@ class ImportOut(Shape):
 
 
 class HighlightNotesIn(Schema):
-    """What is added to a passage."""
+    """The colour, note and tags of a highlight."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -151,7 +151,9 @@ def list_highlights(request: Request, query: Query[HighlightsIn]) -> HighlightsO
     summary="Highlight a passage",
 )
 def add_highlight(request: Request, body: HighlightIn) -> Status[HighlightOut]:
-    """Highlight the words of a source. The same passage again changes what is added to it (200)."""
+    """Highlight the words of a source. The same passage again changes its colour, note and tags
+    (200).
+    """
     request.caller.require_write()
     selected = SelectedText(exact=body.quote, prefix=body.prefix, suffix=body.suffix)
     highlight = highlights.keep(
@@ -200,7 +202,7 @@ def export_highlights(request: Request, query: Query[HighlightExportIn]) -> Http
 def import_highlights(request: Request, body: AnnotationsIn) -> ImportReport:
     """Highlight what the annotations of a page quote, in sources that you may read.
 
-    What finds no place is told, and the rest is kept.
+    Annotations without a place are reported, and the rest is kept.
     """
     request.caller.require_write()
     annotations, ignored = web_annotations.read_json({"items": body.items})

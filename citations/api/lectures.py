@@ -277,6 +277,6 @@ def _submit(windows: Sequence[Window]) -> Status[Any]:
 
 
 def _prefetch(sessions: Sequence[LectureSession]) -> None:
-    """Load what is shown of sessions beside their own fields, without transcripts' texts."""
+    """Load the related rows that are shown with sessions, without transcripts' texts."""
     light = Transcript.objects.light().select_related("video")
     prefetch_related_objects(sessions, "sources", Prefetch("transcript", light))

@@ -46,7 +46,7 @@ def appraise(
     filter: Filter = Filter(),
     progress: Progress = lambda done, total: None,
 ) -> Appraisal:
-    """Answer gold questions and judge what is cited. Raises what ``pipeline.ask`` raises."""
+    """Answer gold questions and judge the citations. Raises what ``pipeline.ask`` raises."""
     judge = RelevanceJudge(scope, filter)
     judged = [question for question in questions if judge.count(question)]
     replies: list[Reply] = []

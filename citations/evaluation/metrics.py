@@ -70,7 +70,7 @@ class ScoreDifference:
 
 @dataclass(frozen=True, slots=True)
 class GoldFile:
-    """The usable lines of a file, and what is wrong with each of the others."""
+    """The usable lines of a file, and the fault of each of the others."""
 
     lines: tuple[Gold, ...]
     rejected: tuple[InvalidGold, ...]

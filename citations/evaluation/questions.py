@@ -25,7 +25,7 @@ class Question:
 
 
 def from_file(data: str | bytes) -> tuple[list[Question], tuple[InvalidGold, ...]]:
-    """Return the questions of gold lines, and what is wrong with lines that cannot be used.
+    """Return the questions of gold lines, and the faults of lines that cannot be used.
 
     Raises ``InvalidGold`` if no line can be used.
     """

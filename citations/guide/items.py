@@ -42,7 +42,7 @@ class GuideItem:
         return place(self.locator)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what is stored."""
+        """Return the fields to store."""
         at = self.locator
         return {
             "label": self.label,

@@ -28,7 +28,7 @@ _EARLIER: Final = r".*\b(?:did|have|were)\s+(?:we|you)\b"  # “What did we lear
 _NOT: Final = rf"(?!{_PERSONS}|{_EARLIER}|{any_of('joints')}(?!\w))"
 _QUESTION: Final = re.compile(rf"{_NOT}{any_of('question_words')}(?!\w)", re.IGNORECASE)
 
-_QUOTES: Final = ' "“”„«»'  # around a question that somebody is said to ask
+_QUOTES: Final = ' "“”„«»'  # around a question that is quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

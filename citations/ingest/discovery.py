@@ -52,7 +52,7 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
             for pk, (row, video) in sorted(updates.items()):
                 pending = {"state": State.PENDING, **RESTARTED} if row.text_changed else {}
                 Source.objects.filter(pk=pk).update(**_columns(row, video), **pending)
-    except IntegrityError:  # a video was deleted meanwhile: the next call finds what is left
+    except IntegrityError:  # a video was deleted meanwhile: the next call finds the rest
         return []
     keys = [row.transcript for row, _ in pairs]
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))

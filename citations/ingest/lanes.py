@@ -1,8 +1,8 @@
 """Decide which source is worked on next: see docs/decisions/0013.
 
 Sources of one collection that one person added are a lane. Lanes take turns, short sources come
-before long ones, and contexts come last. Within a lane, words come before meaning, and what was
-added first comes first.
+before long ones, and contexts come last. Within a lane, words come before meaning, and older
+sources before newer ones.
 """
 
 from typing import Final

@@ -2,7 +2,7 @@
 
 Chunks at sentences come first, so that words are found at once; then chunks where the subject
 changes, vectors, the outline, and contexts by a language model. Every step may be killed: the next
-attempt continues from what is stored.
+attempt continues from the stored rows.
 """
 
 import logging

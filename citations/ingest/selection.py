@@ -1,4 +1,4 @@
-"""What is done with several items of the library at once: tag, move, index, fetch, delete.
+"""Actions on several items of the library at once: tag, move, index, fetch, delete.
 
 Highlights and notes are deleted in the same way: hidden first, so that it can be taken back.
 """
@@ -177,7 +177,7 @@ def take_back(reference: UUID, *, by: Any) -> int:
 
 
 def carry_out(deletion: Deletion) -> None:
-    """Delete what is still there; whoever began it is the actor."""
+    """Delete the items that are still there; whoever began it is the actor."""
     with deletion.hold() as is_held:
         if not is_held or not Deletion.objects.due().filter(pk=deletion.pk).exists():
             return

@@ -49,7 +49,7 @@ def recent_citations(window: Window) -> list[RecentCitation]:
 
 
 def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
-    """Return how near a passage is to what was cited recently: 0 to 1, for the last passage."""
+    """Return how near a passage is to the recent citations: 0 to 1, for the last passage."""
     own = (citation for citation in recent if citation.source == candidate.source)
     weights = (FADING ** (cited.age - 1) * _closeness(candidate, cited) for cited in own)
     return max(weights, default=0.0)

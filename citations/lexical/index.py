@@ -152,8 +152,8 @@ def rebuild(*, all_sources: bool = False) -> int:
     return how many.
 
     Each source has its own transaction, so a rebuild can be resumed. Sources that are being
-    ingested are skipped. A starting process calls it after an upgrade, a starting worker for what
-    was skipped then.
+    ingested are skipped. A starting process calls it after an upgrade, a starting worker for the
+    sources that were skipped then.
     """
     current = LexEntry.objects.filter(tokenizer_version=TOKENIZER_VERSION, source__isnull=False)
     sources = Source.objects.filter(chunk_count__gt=0).order_by("pk")

@@ -148,7 +148,7 @@ class Answer(LeasedWork):
 
 class NoteQuerySet(VisibleQuerySet["Note"]):
     def visible(self, scope: Scope) -> Self:
-        """Keep the notes that the scope may read and that nobody is deleting."""
+        """Keep the notes that the scope may read and that are not being deleted."""
         return super().visible(scope).filter(deletion=None)
 
 

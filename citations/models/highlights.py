@@ -26,7 +26,7 @@ class HighlightQuerySet(models.QuerySet["Highlight"]):
         return readable.filter(Q(author=user) | Q(is_shared=True))
 
     def kept(self) -> "HighlightQuerySet":
-        """Leave out what is about to be deleted."""
+        """Leave out highlights that are about to be deleted."""
         return self.filter(deletion=None)
 
 

@@ -29,7 +29,7 @@ class WindowOutcome(models.TextChoices):
 
 class LectureQuerySet(VisibleQuerySet["LectureSession"]):
     def visible(self, scope: Scope) -> Self:
-        """Keep the lectures that the scope may read and that nobody is deleting."""
+        """Keep the lectures that the scope may read and that are not being deleted."""
         return super().visible(scope).filter(deletion=None)
 
 

@@ -50,8 +50,8 @@ class Chunking(models.TextChoices):
 
 class SourceQuerySet(QueuedWorkQuerySet["Source"]):
     def visible(self, scope: Scope) -> Self:
-        """Keep the rows that the scope may read and that nobody is deleting. A video that moved a
-        moment ago counts, too.
+        """Keep the rows that the scope may read and that are not being deleted. A video that moved
+        a moment ago counts, too.
         """
         own = Q(video=None) | Q(video__collection__in=scope.readable, video__deletion=None)
         return self.filter(own, collection__in=scope.readable, deletion=None)
@@ -184,7 +184,7 @@ class Source(Deletable, QueuedWork):
         self.change(state=State.FAILED, run_after=None, **error_columns(error))
 
     def start_anew(self) -> None:
-        """Ingest it again from its text on; what is indexed is found until it is replaced."""
+        """Ingest it again from its text on; indexed passages are found until they are replaced."""
         self.restart(state=State.PENDING, digest="", step="", done=0, total=0)
 
     def change(self, **values: Any) -> None:

@@ -79,7 +79,7 @@ def _note(placed: PlacedHighlight) -> genanki.Note:
 
 
 def _gap(placed: PlacedHighlight) -> str:
-    """Return the sentence of a passage; of a lost one, what was stored around it."""
+    """Return the sentence of a passage; of a lost one, the stored text around it."""
     row = placed.row
     if placed.locator is None:
         text = row.prefix + row.quote + row.suffix

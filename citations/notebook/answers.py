@@ -28,8 +28,8 @@ class AnswerRecord:
     """A question and its answer, without what the scope may not see.
 
     ``withheld`` counts claims that cite sources outside the scope. ``gone`` holds cited numbers
-    whose sources were deleted. ``nearest`` (after a refusal), ``unready`` and ``trace`` omit what
-    is invisible.
+    whose sources were deleted. ``nearest`` (after a refusal), ``unready`` and ``trace`` omit
+    invisible sources.
     """
 
     id: UUID

@@ -67,7 +67,7 @@ def write(
 
 
 class _Contents:
-    """What is written, and the index of it."""
+    """The files of an archive, and their index."""
 
     def __init__(
         self,

@@ -114,7 +114,7 @@ def change(
     is_pinned: bool | None = None,
     is_shared: bool | None = None,
 ) -> None:
-    """Change what is given. Raises ``InvalidInput`` for an empty title, and for sharing a
+    """Change the given fields. Raises ``InvalidInput`` for an empty title, and for sharing a
     conversation about all collections: there is nobody it could be shared with.
     """
     if title is not None:

@@ -28,7 +28,7 @@ class HighlightFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HighlightFile:
-    """A file of highlights, at its beginning; whoever gets it closes it."""
+    """A file of highlights, at its beginning; the caller closes it."""
 
     file: IO[bytes]
     media_type: str

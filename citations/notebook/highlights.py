@@ -143,7 +143,7 @@ def keep(
 
 
 def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
-    """Replace what was added to a passage. Raises ``InvalidInput`` and ``Forbidden``."""
+    """Replace a highlight's colour, note and tags. Raises ``InvalidInput`` and ``Forbidden``."""
     _write(highlight, _columns(scope, highlight.source, notes))
 
 
@@ -155,7 +155,7 @@ def find(
     scope: Scope, user: User | None, reference: UUID | str, *, write: bool = False
 ) -> PlacedHighlight:
     """Return a visible highlight. Raises ``HighlightNotFound``, and ``Forbidden`` to change it if
-    it is somebody else's.
+    it is another user's.
     """
     visible = Highlight.objects.readable(scope, user).select_related(*DETAILS)
     row = visible.filter(uuid=uuid_of(reference)).first()
@@ -280,7 +280,7 @@ def place(rows: Iterable[Highlight]) -> Iterator[PlacedHighlight]:
 
 
 def tags_of(text: str) -> tuple[str, ...]:
-    """Split what is typed into a field of tags, at commas."""
+    """Split a field of tags at commas."""
     return tuple(filter(None, (tag.strip() for tag in text.split(","))))
 
 

@@ -32,7 +32,7 @@ MAX_ANSWERS: Final = 1_000  # of a conversation
 TURNS: Final = 10  # earlier turns that a question may refer to
 TITLE: Final = 80  # characters of the first question, for conversations without a title
 MAX_RUNNING: Final = 8  # questions of one user at a time
-RETRY_SECONDS: Final = 5  # for whoever has too many
+RETRY_SECONDS: Final = 5  # for a user with too many
 MAX_EARLIER_QUOTES: Final = 200  # quotes of earlier answers that are not repeated
 ANSWERED: Final = (AnswerState.ANSWERED, AnswerState.PARTIAL, AnswerState.REFUSED)
 

@@ -40,7 +40,7 @@ LONGEST_CLIP: Final = 600_000  # ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareTarget:
-    """What is to be shared: a highlight, an answer, a page, a clip of a recording (ms), or the
+    """The target of a link: a highlight, an answer, a page, a clip of a recording (ms), or the
     words of a citation, which the link keeps.
     """
 
@@ -55,7 +55,7 @@ class ShareTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPassage:
-    """A page of a document (``image`` has its size), what is said in a clip, or words of either."""
+    """A page of a document (``image`` has its size), the speech of a clip, or words of either."""
 
     source: Source
     locator: Locator

@@ -108,7 +108,7 @@ def build(
 
     ``stops`` are words without meaning, in the language of the ``function_words``; the ``title``
     helps to find the sentence that says what the source is about. Its first ``formula`` characters
-    are nobody's subject, and what is common in passages of ``others`` names little. The tree
+    are nobody's subject, and words that are common in passages of ``others`` name little. The tree
     depends on the arguments alone, so a rebuilt one is equal.
     """
     if not pieces:

@@ -31,7 +31,7 @@ def centres(vectors: Vectors, *, count: int) -> Vectors:
 
 
 def _cluster(vectors: Vectors, count: int, chance: np.random.Generator) -> Vectors:
-    """Move centres to the means of what is nearest to them, until none moves."""
+    """Move centres to the means of the vectors nearest to them, until none moves."""
     means = _first_centres(vectors, count, chance)
     before = np.full(len(vectors), -1)
     for _ in range(ROUNDS):

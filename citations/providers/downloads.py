@@ -41,7 +41,7 @@ class RemoteFile:
 
 
 def fetch(name: str, report: OnProgress) -> Path:
-    """Download what is missing of a model into the hub's cache, and return its folder.
+    """Download the missing files of a model into the hub's cache, and return its folder.
 
     Resumes an interrupted download. Raises ``ModelRefused`` if the hub does not have or provide the
     model, ``ModelServerError`` if the connection fails, ``ModelError`` for a full disk.

@@ -138,7 +138,7 @@ def warm() -> None:
 
 
 def warm_again() -> None:
-    """Load in the background what has left memory unused; cheap enough for every request."""
+    """Load in the background the models that left memory unused; cheap enough for every request."""
     if openvino_encoder.released.is_set():
         openvino_encoder.released.clear()
         threading.Thread(target=warm, name="warm", daemon=True).start()

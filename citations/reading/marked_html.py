@@ -20,7 +20,7 @@ def mark(
 ) -> str:
     """Wrap the spans of ``text`` in <mark> elements of these classes within well-formed HTML.
 
-    ``labels`` are told to screen readers before the mark that begins at a character.
+    ``labels`` are for screen readers, before the mark that begins at a character.
 
     White space may differ, and the text may have characters that HTML makes of tags, such as the
     numbers of a list.
@@ -61,7 +61,7 @@ def _marked(
     labels: Mapping[int, str],
 ) -> Iterator[str]:
     names = [" ".join(classes.get(position - 1, ())) for position in positions]
-    for index in reversed(range(len(letters))):  # blanks are marked between what is marked
+    for index in reversed(range(len(letters))):  # blanks are marked between marked letters
         if letters[index].isspace() and names[index] not in names[index + 1 : index + 2]:
             names[index] = ""
     runs = groupby(zip(letters, names, positions, strict=True), key=lambda letter: letter[1])

@@ -27,7 +27,7 @@ TURN: Final = (">>", "- ", "– ")  # how captions begin another speaker's words
 
 
 class SpokenSentence(NamedTuple):
-    """A sentence or, in captions without stops, what is said between two pauses."""
+    """A sentence or, in captions without stops, the speech between two pauses."""
 
     first: int
     last: int

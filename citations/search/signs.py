@@ -46,7 +46,7 @@ SIGNS: Final = ORDER + OF_SOURCE + ABSOLUTE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateTable:
-    """What is known of n candidates and t words of a query; row i is candidate i.
+    """Measurements of n candidates and t words of a query; row i is candidate i.
 
     A neighbour that does not exist has a cosine and a BM25 score of NaN. Coverage is shared out
     among words by ``weights`` (idf times repetitions).

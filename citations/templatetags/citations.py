@@ -94,7 +94,7 @@ def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
 
 
 def _labels_of(marks: MarkedText) -> dict[int, str]:
-    """Return what to tell of the highlights, by the characters at which they begin."""
+    """Return the labels of highlights, by the characters at which they begin."""
     spans = marks.highlights
     return {span.first: str(_HIGHLIGHTED[span.color]) for span in spans if span.begins}
 
@@ -156,7 +156,7 @@ def clip_address(located: Located) -> str:
 
 @register.filter
 def preview(citation: Citation, speech: str) -> SafeString:
-    """Show a passage from the sentence on that is nearest to what was said, and mark it."""
+    """Show a passage from the sentence on that is nearest to the speech, and mark it."""
     text = " ".join(citation.quote.split())
     language = citation.source.language
     start, stop = nearest_sentence(text, speech, language, stops=stop_words(language))

@@ -18,7 +18,7 @@ class FunctionWords:
     about: frozenset[str] = frozenset()  # name a subject
     joins: frozenset[str] = frozenset()  # stand within a noun phrase
     light: frozenset[str] = frozenset()  # nouns that name nothing by themselves
-    pointing: frozenset[str] = frozenset()  # point back at what was said
+    pointing: frozenset[str] = frozenset()  # point back at earlier speech
     linking: frozenset[str] = frozenset()  # begin a sentence that continues another one
     leading: frozenset[str] = frozenset()  # may be cut off at the beginning of a sentence
     own: frozenset[str] = frozenset()  # mean the speaker

@@ -28,7 +28,7 @@ TITLE_WORDS: Final = 3
 FIT: Final = 0.3  # fitness that a sentence needs beside others
 ASIDE: Final = 0.4  # fitness of a sentence of words that its source never repeats
 OFTEN: Final = 2  # times that a word is repeated, from which on its source is about it
-# Spoken fillers, and what is left of words with an apostrophe.
+# Spoken fillers, and the remains of words with an apostrophe.
 FILLERS: Final = frozenset(Path(__file__).with_name("fillers.txt").read_text().split())
 
 
@@ -44,7 +44,7 @@ class RawSentence(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
     """A sentence, its start in the source, its content words, their weight vector's length, and how
-    fit it is to tell of the whole (0 to 1).
+    well it stands for the whole (0 to 1).
     """
 
     text: str

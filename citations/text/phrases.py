@@ -25,9 +25,9 @@ MODIFIER: Final = 0.5  # the same of a phrase's first word
 UNSEEN: Final = 0.3  # of such places of a word that has none
 REPEATED: Final = 0.5  # exponent of the number of times that a phrase stands by itself
 LENGTH: Final = 0.3  # exponent of the number of words by which the sum of their worths is divided
-SINGLE: Final = 0.5  # what is left of a single word's worth
+SINGLE: Final = 0.5  # factor on a single word's worth
 ANNOUNCED: Final = 0.5  # bonus for a phrase that the speaker is “about”
-KNOWN: Final = 0.75  # what is left of the worth of a phrase that names an earlier sibling
+KNOWN: Final = 0.75  # factor on the worth of a phrase that names an earlier sibling
 PHRASES: Final = 2  # of a name, at most
 COMMON: Final = 0.5  # exponent of a word's rarity in other sources
 FEW: Final = 30  # passages of other sources, with which rarity is not known
@@ -72,7 +72,7 @@ class Wording:
         function_words: FunctionWords,
         others: Sequence[str] = (),
     ) -> None:
-        """``others`` are passages of other sources; what is frequent there names little here."""
+        """``others`` are passages of other sources; words frequent there name little here."""
         self._texts = texts
         self._grammar = function_words
         self._empty = stops | function_words.general
@@ -130,7 +130,7 @@ class Wording:
         repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
         rated = [
             (self._worth(phrase, weights) * (KNOWN if phrase.words in earlier else 1), phrase)
-            for phrase in repeated or phrases  # what is said once is hardly the subject
+            for phrase in repeated or phrases  # a phrase that is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
         chosen: list[_Phrase] = []

@@ -2,7 +2,7 @@
 
 A logistic regression on patterns of the two words on either side of a gap, with L1 regularisation,
 so that few patterns have a weight. ``bench/train_sentence_ends.py`` trains it on English
-transcripts. Speech in other languages is told by how few of its gaps have a weight.
+transcripts. Speech in another language is recognised: few of its gaps have a weight.
 """
 
 import re

@@ -38,7 +38,7 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
 
     A sentence ends at its full stop, at an empty line, and before a list item or a change of
     speaker (">>"). Sentences longer than ``LONGEST`` characters, such as unpunctuated captions, are
-    cut where words, pauses and commas tell of an end, near the ``USUAL`` length: ``pauses`` holds
+    cut where words, pauses and commas suggest an end, near the ``USUAL`` length: ``pauses`` holds
     the silence (ms) before the character at an offset. Text without blanks is cut by its length,
     but never between a letter and its marks. Each cut depends only on the text around it, so an
     edit moves few of them. Takes linear time.

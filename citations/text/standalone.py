@@ -10,8 +10,8 @@ from citations.text.sentences import Span, asks, ends_with_stop, is_punctuated, 
 
 DEPENDENT: Final = 0.2  # rating of a sentence that cannot be understood alone
 POINTING: Final = 0.15  # what each pronoun costs that points at something said elsewhere
-PERSONAL: Final = 0.6  # what is left of the rating of a sentence in which the speaker says “I”
-SELF: Final = 0.4  # what is left if it begins so
+PERSONAL: Final = 0.6  # factor on the rating of a sentence in which the speaker says “I”
+SELF: Final = 0.4  # factor if it begins so
 HESITATING: Final = 3.0  # how much of the rating each share of fillers and repetitions costs
 LEADING: Final = 3  # words of a sentence's beginning in which a pronoun points back
 SHORTEST: Final = 40  # characters of a sentence that tells something
@@ -20,7 +20,7 @@ SAMPLE: Final = 50  # passages by which a text is judged
 
 SPEAKER: Final = re.compile(
     r"(?:^|(?<=\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,2}:(?=\s)"
-)  # “PhD D:”, before what is said
+)  # “PhD D:”, before the speech
 _BULLETS: Final = " \n\r\t-–—…•>"
 _LATER_SPEAKER: Final = re.compile(rf"(?!^)(?:{SPEAKER.pattern}|>>)")
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")

@@ -1,4 +1,4 @@
-"""What is going on: jobs, sources that are being indexed, the gate to YouTube and the worker."""
+"""Current work: jobs, sources that are being indexed, the gate to YouTube and the worker."""
 
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ def show_now(request: PageRequest) -> HttpResponse:
 
 @require_GET
 def activity_events(request: PageRequest) -> EventStream:
-    """Send the list of what is going on whenever it changes."""
+    """Send the list of current work whenever it changes."""
     token = get_token(request)  # a constant one, so that the list changes only when its rows do
 
     def render(scope: Scope) -> Fragment:

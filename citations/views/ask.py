@@ -134,7 +134,7 @@ def _render_refusal(
     conversation: Conversation | None,
     form: AskForm,
 ) -> HttpResponse:
-    """Show why a question was refused, and keep what was typed."""
+    """Show why a question was refused, and keep the typed question."""
     status = 404 if isinstance(error, NotFound) else 422
     if request.headers.get("Accept") == STREAM:
         return render(request, "citations/_answer_error.html", {"error": error}, status=status)

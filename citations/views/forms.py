@@ -42,7 +42,7 @@ class AskForm(forms.Form):
         return question
 
     def typed(self) -> str:
-        """Return what was typed, truncated."""
+        """Return the typed text, truncated."""
         self.is_valid()
         return clean(self.cleaned_data.get("q") or "", MAX_QUERY_CHARACTERS)
 

@@ -1,4 +1,6 @@
-"""The forms of highlights: a passage to keep, what is added to it, and the filter of the list."""
+"""The forms of highlights: a passage to keep, its colour, note and tags, and the filter of the
+list.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

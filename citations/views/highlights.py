@@ -70,7 +70,7 @@ def add(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
-    """Show a highlight with its place, or change what was added to it."""
+    """Show a highlight with its place, or change its colour, note and tags."""
     placed = _find(request, highlight_id, write=request.method == "POST")
     context: dict[str, Any] = {
         "placed": placed,

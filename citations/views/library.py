@@ -88,7 +88,7 @@ def _renamed(request: PageRequest) -> dict[str, str]:
 
 
 def _choices(request: PageRequest, collection: Collection | None) -> dict[str, Any]:
-    """Return the values to filter by, and what can be done with what is listed."""
+    """Return the values to filter by, and the actions on the listed items."""
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
     waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
     return {
@@ -105,7 +105,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
 
 
 def _notices(request: PageRequest) -> dict[str, Any]:
-    """Return what is to be known about the whole library."""
+    """Return the notices about the whole library."""
     visible = Source.objects.visible(request.access)
     return {
         "counts": sources.count(visible),

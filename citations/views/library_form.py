@@ -1,4 +1,4 @@
-"""The parameters of the library: what is listed, in which order, and how it looks."""
+"""The parameters of the library: the filter, the order and the layout of its list."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -39,8 +39,8 @@ class FilterPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryParameters:
-    """What was asked for. The page of a collection lists that one: it ``is_fixed`` by the address,
-    and is no part of the filter.
+    """The parameters of a request. The page of a collection lists that one: it ``is_fixed`` by the
+    address, and is no part of the filter.
     """
 
     listing: LibraryQuery

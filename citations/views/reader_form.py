@@ -56,7 +56,7 @@ class ReaderParameters:
 
     @property
     def carried_by_all(self) -> str:
-        """What is carried where all speakers are shown."""
+        """The parameters that are carried where all speakers are shown."""
         return replace(self, speaker="").carried
 
     @property

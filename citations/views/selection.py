@@ -1,4 +1,4 @@
-"""What is done with the selected items of the library, and how a deletion is taken back."""
+"""Actions on the selected items of the library, and the undoing of a deletion."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -42,7 +42,7 @@ def change(request: PageRequest) -> HttpResponse:
     try:
         if message := action(request, chosen):
             messages.success(request, message)
-    except InvalidInput as error:  # told on the list, where it can be done otherwise
+    except InvalidInput as error:  # shown on the list, where another action can be chosen
         text = f"{translated(error.message)} {translated(error.hint)}".rstrip()
         messages.error(request, text)
         return back(request, reverse("library"))
@@ -51,7 +51,7 @@ def change(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def rename(request: PageRequest) -> HttpResponse:
-    """Save the titles of several items, or show them again with what is wrong with one."""
+    """Save the titles of several items, or show them again with the fault of one."""
     request.caller.require_write()
     chosen = selection.select(request.access, request.POST.getlist("item"))
     rows = item_details.by_reference(chosen)

@@ -69,7 +69,7 @@ def pasted_text() -> str:
 
 
 def require_address(address: str) -> None:
-    """Raise ``InvalidUrl`` for what is no address of YouTube, ``InvalidInput`` for a lost file."""
+    """Raise ``InvalidUrl`` for an address outside YouTube, ``InvalidInput`` for a lost file."""
     try:
         parse_target(address)
     except InvalidUrl:

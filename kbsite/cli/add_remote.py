@@ -70,7 +70,7 @@ class RemoteReport(Problems):
             self.problems += [] if problems else [FileProblem.of(job.target, error)]
 
     def ids(self) -> list[str]:
-        """Return the ids of what was added, as far as they are known by now."""
+        """Return the ids of the added items, as far as they are known by now."""
         videos = [*(video.id for video in self.videos), *(job.video_id for job in self.jobs)]
         documents = (str(document.source.id) for document in self.documents)
         return list(dict.fromkeys([*filter(None, videos), *documents]))
@@ -127,7 +127,7 @@ def add_targets(
 
 @dataclass(frozen=True, slots=True)
 class _Addition:
-    """What is added now. ``show`` says what is going on."""
+    """An addition under way. ``show`` prints the progress."""
 
     library: RemoteLibrary
     collection: str
@@ -215,7 +215,7 @@ class _Addition:
         report.videos += [self.library.find_video(id) for id in fetched if id not in ids]
 
     def follow_index(self) -> None:
-        """Wait until what was added is embedded; without --wait only count what is not."""
+        """Wait until the added sources are embedded; without --wait only count the others."""
         report = self.report
         ids = report.ids()
         while True:

@@ -12,9 +12,9 @@ from transcripts.schemas import JobOut, JobProblem, Shape, VideoOut
 class AddOut(Shape):
     """What `kb add --json` prints.
 
-    ``added``, ``updated`` and ``unchanged`` count transcripts, and ``media`` names the
-    recordings that got their audio or video file; null: a server does not tell it.
-    ``unfinished`` counts what is not found by words and by meaning yet.
+    ``added``, ``updated`` and ``unchanged`` count transcripts, and ``media`` names the recordings
+    that got their audio or video file; null: a server does not tell it. ``unfinished`` counts the
+    sources that are not found by words and by meaning yet.
     """
 
     added: int | None

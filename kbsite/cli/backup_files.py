@@ -116,7 +116,7 @@ class _EndedDump:
 
 
 class _CheckedContent:
-    """Hashes what is written to it, except for the last line, and keeps the end."""
+    """Hashes the bytes written to it, except for the last line, and keeps the end."""
 
     def __init__(self, copy: BinaryIO | None) -> None:
         self._copy = copy

@@ -45,7 +45,7 @@ def state_of(source: Source) -> str:
 
 
 def _print_sources(page: SourcePage) -> None:
-    """Print a table of sources, then their problems and what is still being indexed."""
+    """Print a table of sources, then their problems and the sources still being indexed."""
     columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
     rows = (
         (

@@ -38,7 +38,7 @@ class Library(ABC):
         tags: Sequence[str] = (),
         wait: bool = True,
     ) -> list[str]:
-        """Add a file, or the address of a video; return the ids of what was added.
+        """Add a file, or the address of a video; return the ids of the added items.
 
         The content of a file decides whether it is a transcript or a document. ``wait`` until it
         is found by words and by meaning; else an address returns no id yet.

@@ -77,7 +77,7 @@ class Connection:
             raise InvalidInput(
                 "This has characters that are no text.", hint="Check its encoding."
             ) from error
-        except (ValueError, RecursionError) as error:  # of what is no JSON, or nested too deeply
+        except (ValueError, RecursionError) as error:  # no JSON, or nested too deeply
             raise self._unknown("does not answer as Cuebase does") from error
 
     def _require_success(self, response: httpx.Response) -> None:
@@ -95,7 +95,7 @@ class Connection:
 
 
 def problem_of(data: Any) -> KnowledgeBaseError:
-    """Return the error that problem details tell of. Raises ``ValueError`` for anything else."""
+    """Return the error that problem details describe. Raises ``ValueError`` for anything else."""
     match data:
         case {"code": str(code), "detail": str(detail), "hint": str(hint)}:
             return error_of(code, detail, hint)

@@ -1,4 +1,4 @@
-"""What a list takes: a page, a search, an order, filters, and what is returned of each row.
+"""What a list takes: a page, a search, an order, filters, and the fields of each row.
 
 A parameter that a resource does not have is an error: a misspelt filter would show more than was
 asked for.
@@ -124,7 +124,7 @@ def refuse_unknown(request: Request, view: Any) -> None:
 
 
 def selection_of(request: Request, view: Any) -> Selection:
-    """Return what is to be returned. Raises ValidationError."""
+    """Return the fields and relations to return. Raises ValidationError."""
     return Selection.read(_joined(request.query_params), view.get_serializer_class())
 
 

@@ -1,4 +1,4 @@
-"""What is returned of a resource: some of its fields, and relations in place of their references.
+"""The returned part of a resource: some of its fields, and relations in place of their references.
 
 ``fields=title,tags`` and ``populate=video.collection``, or with brackets as Strapi has it:
 ``populate[video][fields]=title``.
@@ -104,7 +104,7 @@ class Selection:
 
 
 def is_selection(name: str) -> bool:
-    """Tell whether a parameter chooses what is returned."""
+    """Tell whether a parameter chooses the returned part."""
     return name in (FIELDS, POPULATE) or bool(_NESTED.fullmatch(name))
 
 

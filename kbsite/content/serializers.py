@@ -61,12 +61,12 @@ class Chapters(serializers.Field[Any, Any, Any, Any]):
         return [{"start": seconds(start), "title": title} for start, title in value]
 
 
-# Field -> what is shown in its place if it is populated, and the attribute where that is.
+# Field -> the serializer that stands in its place if it is populated, and the attribute it is of.
 Relations = Mapping[str, tuple[type[serializers.BaseSerializer[Any]], str]]
 
 
 class RelatedCollection(serializers.ModelSerializer[Collection]):
-    """A collection, beside what is in it."""
+    """A collection, beside its contents."""
 
     relations: ClassVar[Relations] = {}
 
@@ -76,7 +76,7 @@ class RelatedCollection(serializers.ModelSerializer[Collection]):
 
 
 class RelatedVideo(serializers.ModelSerializer[Video]):
-    """A video, beside what was made of it."""
+    """A video, beside the rows that were made of it."""
 
     relations: ClassVar[Relations] = {"collection": (RelatedCollection, "collection")}
     id = serializers.CharField(source="key", read_only=True)

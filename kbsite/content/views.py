@@ -193,7 +193,7 @@ class Feeds(Changeable):
         return self._visible(Feed).select_related("collection").order_by("title", "pk")
 
     def perform_update(self, serializer: Any) -> None:
-        """Schedule the next sync anew."""
+        """Schedule the next sync again."""
         serializer.save().plan()
 
     def perform_destroy(self, instance: Feed) -> None:

@@ -21,7 +21,7 @@ _NO_HITS = (
 def render_transcript(
     result: library.VideoReading, arguments: GetTranscript, *, contents: str = "", more: str = MORE
 ) -> str:
-    """Return a page of what was read, with ``contents`` after the head.
+    """Return a page of a transcript, with ``contents`` after the head.
 
     Raises ``InvalidCursor`` if the transcript has changed since the page before.
     """

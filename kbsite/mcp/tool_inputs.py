@@ -105,7 +105,7 @@ class PagedInput(Arguments):
 
     @property
     def position(self) -> tuple[int, str]:
-        """The page's offset, and the version of what was read. Raises ``InvalidCursor``."""
+        """The page's offset, and the version of the text read. Raises ``InvalidCursor``."""
         return read_cursor(self.cursor, self.digest()) if self.cursor else (0, "")
 
     def cursor_at(self, offset: int | None, *, of: str = "") -> str | None:
@@ -304,7 +304,9 @@ class GetJob(PagedInput):
 
 
 def write_cursor(question: str, *, offset: int, of: str = "") -> str:
-    """Return the cursor for ``question`` at ``offset``; ``of`` is the version of what is read."""
+    """Return the cursor for ``question`` at ``offset``; ``of`` is the version of the text that is
+    read.
+    """
     return signing.dumps([question, offset, of], salt=_SALT)
 
 

@@ -22,7 +22,7 @@ MAX_BYTES: Final = 50_000_000  # of one user's answers
 
 class KeyedRequestQuerySet(LeasedWorkQuerySet["KeyedRequest"]):
     def expired(self) -> Self:
-        """Keep what is older than a day."""
+        """Keep the answers that are older than a day."""
         return self.filter(created_at__lt=Now() - KEPT_FOR)
 
     def surplus(self) -> "models.QuerySet[KeyedRequest]":
@@ -38,7 +38,7 @@ class KeyedRequestQuerySet(LeasedWorkQuerySet["KeyedRequest"]):
 class KeyedRequest(LeasedWork):
     """A request of a user, by one session or token, that its sender may repeat.
 
-    Whoever works on it holds a lease: if that process dies, a repetition does the work.
+    The process that works on it holds a lease: if that process dies, a repetition does the work.
     """
 
     LEASE: ClassVar[timedelta] = timedelta(seconds=30)

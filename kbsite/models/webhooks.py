@@ -32,7 +32,7 @@ class WebhookKind(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """An address that is told what happens in the collections that its owner may read.
+    """An address that is notified of events in the collections that its owner may read.
 
     One that a token made reaches as far as the token, and ends with it.
     """
@@ -113,7 +113,7 @@ class WebhookEvent(models.Model):
 
 class DeliveryQuerySet(QueuedWorkQuerySet["WebhookDelivery"]):
     def waiting(self) -> Self:
-        """Keep what is still to be sent."""
+        """Keep the deliveries that are still to be sent."""
         return self.filter(state=WebhookDelivery.State.QUEUED)
 
     def first_of_each(self) -> Self:

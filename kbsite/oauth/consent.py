@@ -37,7 +37,7 @@ class ConsentForm(AllowForm):
         self.fields["collections"].queryset = visible
 
     def clean(self) -> dict[str, Any]:
-        """Grant what was chosen, at most what was asked for."""
+        """Grant the chosen scopes, at most those that were requested."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         writes = values.get("access") == WRITE and WRITE in values.get("scope", "").split()
         return {**values, "scope": f"{READ} {WRITE}" if writes else READ}

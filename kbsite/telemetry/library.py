@@ -1,4 +1,4 @@
-"""All metrics, among them those read when somebody asks: what waits, is held, and is full."""
+"""All metrics, among them those read on request: what waits, is held, and is full."""
 
 import shutil
 from collections.abc import Iterable, Iterator

@@ -26,7 +26,7 @@ _is_id = re.compile(rb"[A-Za-z0-9._-]{1,64}").fullmatch
 class WatchedRequests:
     """An ASGI application that watches the requests to another.
 
-    A request is told by its route, never by its address, which may contain secrets and questions.
+    A request is named by its route, never by its address, which may contain secrets and questions.
     """
 
     def __init__(self, application: Any) -> None:

@@ -1,1 +1,1 @@
-"""Webhooks: programs elsewhere are told what happens here, as Standard Webhooks describes it."""
+"""Webhooks: programs elsewhere are notified of events here, as Standard Webhooks describes it."""

@@ -31,7 +31,7 @@ class WebhookIn(Schema):
 
 
 class WebhookChangeIn(Schema):
-    """What changes; what is not given stays."""
+    """What changes; fields that are not given stay."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +49,7 @@ class PageIn(Schema):
 
 
 class WebhookOut(Shape):
-    """A webhook, and whether its receiver takes what is sent."""
+    """A webhook, and whether its receiver accepts deliveries."""
 
     id: UUID = Field(validation_alias="uuid")
     url: str
@@ -191,7 +191,7 @@ def test_webhook(request: Request, webhook_id: WebhookId) -> Status[WebhookDeliv
 def list_deliveries(
     request: Request, webhook_id: WebhookId, query: Query[PageIn]
 ) -> dict[str, Any]:
-    """List what was sent or waits, newest first. What ended is kept for a week."""
+    """List deliveries, sent and waiting, newest first. What ended is kept for a week."""
     webhook = registry.find(request.caller, webhook_id)
     return _page("deliveries", webhook.deliveries.select_related("webhook"), query)
 

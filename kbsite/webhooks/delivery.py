@@ -18,7 +18,7 @@ GONE: Final = 410
 
 
 def next_ones() -> DeliveryQuerySet:
-    """Return what is to be sent next: the oldest due delivery of each webhook."""
+    """Return the deliveries to send next: the oldest due delivery of each webhook."""
     return WebhookDelivery.objects.first_of_each()
 
 
@@ -28,7 +28,7 @@ def perform(pk: int) -> None:
     if delivery is None:
         return
     with delivery.hold() as is_held:
-        # Whoever held it before may have sent it.
+        # Its last holder may have sent it.
         rows = WebhookDelivery.objects.waiting().select_related("webhook__user")
         current = rows.filter(pk=pk).first() if is_held else None
         if current is not None:

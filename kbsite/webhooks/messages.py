@@ -1,4 +1,4 @@
-"""What webhooks are told: who may hear of an event, and what a message says."""
+"""The messages to webhooks: who may hear of an event, and what they say."""
 
 from datetime import UTC
 from typing import Any, Final
@@ -16,7 +16,7 @@ from transcripts.schemas import JobOut, Shape
 from transcripts.scope import NOTHING, Scope
 
 AT_ONCE: Final = 500  # events
-MOST_WAITING: Final = 10_000  # deliveries of one webhook; what comes then is not told
+MOST_WAITING: Final = 10_000  # deliveries of one webhook; later ones are not sent
 
 
 def scope_of_webhook(webhook: Webhook) -> Scope:

@@ -30,7 +30,7 @@ class WebhookForm(forms.Form):
     )
 
     def values(self) -> dict[str, Any]:
-        """Return what was sent. Raises ``InvalidInput``."""
+        """Return the submitted values. Raises ``InvalidInput``."""
         if self.is_valid():
             return dict(self.cleaned_data)
         name, complaints = next(iter(self.errors.items()))

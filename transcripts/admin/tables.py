@@ -105,7 +105,7 @@ class Table(AuditedAdmin):
     }
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Head a list with the name of what is in it."""
+        """Head a list with the name of its rows."""
         context = {"title": capfirst(self.opts.verbose_name_plural), **(extra_context or {})}
         return super().changelist_view(request, context)
 

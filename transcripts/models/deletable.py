@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Deletable(models.Model):
-    """A row that somebody may be deleting: ``visible`` leaves it out then."""
+    """A row that may be about to be deleted: ``visible`` leaves it out then."""
 
     deletion = models.UUIDField(
         null=True, blank=True, editable=False, help_text="Of the deletion that hides it for now."

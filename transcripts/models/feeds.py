@@ -1,4 +1,4 @@
-"""Playlists and channels, from which videos come, and what is in them."""
+"""Playlists and channels, from which videos come, and their entries."""
 
 from datetime import timedelta
 

@@ -20,7 +20,7 @@ KEY_LENGTH = 200
 
 class VideoQuerySet(VisibleQuerySet["Video"]):
     def visible(self, scope: Scope) -> Self:
-        """Keep the videos that the scope may read and that nobody is deleting."""
+        """Keep the videos that the scope may read and that are not being deleted."""
         return super().visible(scope).filter(deletion=None)
 
     def matching(self, words: str) -> "VideoQuerySet":

@@ -119,7 +119,7 @@ class YouTubeGate(models.Model):
 
     @classmethod
     def reopen(cls) -> None:
-        """Forget the refusals, because somebody changed the proxy or wants to try now."""
+        """Forget the refusals, because the proxy was changed, or to try now."""
         anew = {
             "next_at": clock.now(),
             "closed_until": None,

@@ -26,7 +26,7 @@ from transcripts.scope import Scope
 
 IDLE_SECONDS: Final = 300.0  # between two renderings without news: times are relative
 BUSY_SECONDS: Final = 15.0  # and while work is under way
-RETRY_SECONDS: Final = 15  # for whoever has too many streams
+RETRY_SECONDS: Final = 15  # for a user with too many streams
 POLL_SECONDS: Final = 2.0  # and while no news can be heard
 SHARE: Final = 0.2  # of the time of a thread, in which all streams of a process render
 HEARTBEAT: Final = ": still here\n\n"

@@ -1,4 +1,4 @@
-"""What is done with a video: download it, fetch it again; its thumbnail."""
+"""Actions on a video: download it, fetch it again; its thumbnail."""
 
 import hashlib
 from typing import Any

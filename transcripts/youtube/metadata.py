@@ -16,7 +16,7 @@ _MOST_CHAPTERS = 1000
 
 
 def info_from_json(raw: object) -> VideoInfo:
-    """Read yt-dlp's description of a video; leave out what is missing or malformed.
+    """Read yt-dlp's description of a video; leave out missing or malformed fields.
 
     Raises ``ValueError`` if it is not an object.
     """

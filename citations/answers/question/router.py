@@ -77,7 +77,7 @@ _THOUGHT: Final = re.compile(
 )
 _MAX_REPLY: Final = 10_000  # characters of a language model's reply that are read
 _SHARED: Final = 0.5  # of a part's words must be the question's, and the other way round
-_SCANNED: Final = 1_000  # characters of a question that its breadth is told from
+_SCANNED: Final = 1_000  # characters of a question that decide its breadth
 _NEIGHBOURS: Final = 3
 _MARGIN: Final = 0.13  # cosine that overviews must be nearer by: most questions want a fact
 _MOST_WORDS: Final = 5  # content words; a question with more is about something particular

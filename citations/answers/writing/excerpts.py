@@ -117,7 +117,7 @@ def extended(
 
 
 def is_repeated(sentence: str, earlier_quotes: Iterable[str]) -> bool:
-    """Tell whether a sentence is part of what was told, or has it as a part.
+    """Tell whether a sentence is part of an earlier quote, or has one as a part.
 
     White space does not matter, and matches of a few words do not count.
     """

@@ -26,13 +26,13 @@ from citations.text.sentences import asks, ends_with_stop, is_punctuated
 MOST: Final = 5  # excerpts that answer a question; all but the first are folded
 MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
 WORTH: Final = 0.4  # of the best sentence's score, that another one needs
-FURTHER: Final = 0.5  # of the best sentence's score, that more on what was told needs
+FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quoted before needs
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 OVERVIEW: Final = 7  # sentences of an overview
 EVENLY: Final = 2.0  # times the share of the source that a sentence is off its stretch's middle
 WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of an overview needs
-DEPENDENT: Final = 0.8  # what is left of the score of a sentence that needs the one before it
+DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
 NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
 SHORT: Final = 40  # characters; a shorter sentence says little
@@ -42,8 +42,8 @@ SHORT: Final = 40  # characters; a shorter sentence says little
 class Extract:
     """The excerpts that answer a part of a question, and the signs of an answer.
 
-    Excerpts are best first or, in an overview, in their order. ``repeats`` tells that some of the
-    sentences behind the signs were told before; these are not among the excerpts.
+    Excerpts are best first or, in an overview, in their order. ``repeats`` tells that an earlier
+    answer has some of the sentences behind the signs; these are not among the excerpts.
     """
 
     part: QuestionPart
@@ -72,7 +72,7 @@ def extract(
     read: Read | None = None,
     earlier_quotes: Sequence[str] = (),
 ) -> list[Extract]:
-    """Pick the excerpts that answer each part: none twice, and none that was ``told``.
+    """Pick the excerpts that answer each part: none twice, and none of ``earlier_quotes``.
 
     ``rate`` is called once for each part. ``read`` is called for each pick, so that an excerpt may
     extend beyond its passage.
@@ -104,7 +104,9 @@ def extract(
 
 
 def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pick]:
-    """Leave out what was told; and then also what scores far below the best: it is off topic."""
+    """Leave out sentences that were quoted before; and then also what scores far below the best: it
+    is off topic.
+    """
     new = [pick for pick in picks if not is_repeated(pick.text, earlier_quotes)]
     if len(new) == len(picks):
         return new

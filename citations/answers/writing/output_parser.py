@@ -203,7 +203,7 @@ class _ClaimParser:
             self._text.append(line)
 
     def end(self) -> Iterator[Draft]:
-        """Yield the claim read so far, if any, and begin anew."""
+        """Yield the claim read so far, if any, and begin again."""
         lines, cited, self._text, self._cited, self._is_paused = (
             self._text,
             self._cited,

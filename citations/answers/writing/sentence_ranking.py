@@ -32,7 +32,7 @@ FITTING: Final = 0.3  # bonus for having what an answer to such a question has
 REPLYING: Final = 0.3  # bonus for following the question's words in a question
 RESTATED: Final = 0.9  # of the question's words, with which a speaker asks the same
 CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brackets has
-ASKING: Final = 0.5  # what is left of a sentence that asks
+ASKING: Final = 0.5  # factor on the score of a sentence that asks
 ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as a topic lasts
 
 _CONTEXT: Final = re.compile(r"\s\([^()]*\)$")
