@@ -48,6 +48,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("videos/<int:pk>/clip/", recordings.show_clip, name="video-clip"),
     path("search/", search.show_search, name="search"),
     path("search/mark/", search.mark, name="search-mark"),
+    path("search/hit/", search.open_step, name="hit-step"),
     path("ask/", view_ask.ask, name="ask"),
     path("ask/sources/", view_ask.show_sources, name="ask-sources"),
     path("ask/conversations/", conversations.show_conversations, name="conversations"),

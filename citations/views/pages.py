@@ -24,6 +24,7 @@ from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
+from citations.views.hit_place import hit_place
 from citations.views.reading_progress import resume_document
 from citations.views.search_form import PageForm, PageParameters
 from transcripts.views.requests import PageRequest, fragment, number_of
@@ -67,6 +68,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "search": pages.find_pages(request.access, source_id, words) if words else None,
         "is_lost": bool(parameters.citation) and quote is None,
         "parameters": parameters,
+        "hit_place": hit_place(request.GET),
         "is_modal": bool(request.htmx),
     }
     if request.htmx:

@@ -22,6 +22,7 @@ from citations.reading.speakers import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
+from citations.views.hit_place import hit_place
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from citations.views.reading_progress import resume_recording
 from transcripts import collections, conf, library
@@ -58,6 +59,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "video": video,
         "parameters": parameters,
+        "hit_place": hit_place(request.GET),
         "views": VIEWS,
         "may_write": video.collection_id in request.access.writable,
         "transcripts": video.transcripts.light(),

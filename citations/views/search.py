@@ -1,7 +1,7 @@
 """The Search page, its filter as removable chips, and selects to extend it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -24,6 +24,7 @@ from citations.reading.landing import Landing
 from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
+from citations.views.hit_place import HitPlace, hit_place
 from citations.views.search_form import (
     LISTS,
     MOST,
@@ -36,7 +37,7 @@ from citations.views.search_form import (
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
-from transcripts.views.requests import PageRequest, back, fragment
+from transcripts.views.requests import PageRequest, back, fragment, number_of
 
 LABELS = {
     "collection": _("Collection"),
@@ -136,6 +137,12 @@ OF_SOURCE: Final = 3  # passages of a source that are shown at first
 class RankedPassage:
     rank: int
     passage: Passage
+    place: HitPlace | None = None
+
+    @property
+    def carried(self) -> str:
+        """The parameters that carry its place, at the end of an address."""
+        return f"&{self.place.address}" if self.place else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +156,14 @@ class SourceHits:
     collection: str
     hits: tuple[RankedPassage, ...]
     more: tuple[RankedPassage, ...] = ()
+
+    def placed(self, places: Mapping[int, HitPlace]) -> "SourceHits":
+        """Tell each hit, by its rank, its place in the list."""
+        hits, more = (
+            tuple(replace(hit, place=places[hit.rank]) for hit in hits)
+            for hits in (self.hits, self.more)
+        )
+        return replace(self, hits=hits, more=more)
 
 
 @require_safe
@@ -187,13 +202,28 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
     if landed is None:
         return redirect("source", source_id=source_id)
     first, last = landed.sentence.span
-    parts = {"from": first, "to": last, "q": query}
+    place = hit_place(request.GET)
+    parts = {"from": first, "to": last, "q": query, **(place.parts if place else {})}
     if source.video_id:
         second = f"{(landed.sentence.start or 0) // 1000}s"
         parts = {"t": second, **parts, "lang": source.language}
         return redirect(f"{reverse('video', args=(source.video_id,))}?{urlencode(parts)}")
     page = reverse("source-page", args=(source_id, landed.sentence.page or 1))
     return redirect(f"{page}?{urlencode(parts)}")
+
+
+@require_safe
+def open_step(request: PageRequest) -> HttpResponse:
+    """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
+    criteria = SearchForm(request.GET).parameters()
+    results, _ = _search(request, criteria, is_first=False)
+    for hit in _in_order(_listed(results, criteria, names={})[0]):
+        if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
+            first, last = hit.passage.locator.span
+            parts = {"from": first, "to": last, "q": criteria.query, **hit.place.parts}
+            address = reverse("hit", args=(hit.passage.origin.id,))
+            return redirect(f"{address}?{urlencode(parts)}")
+    return redirect(f"{reverse('search')}?{criteria.address}")
 
 
 @require_safe
@@ -256,20 +286,14 @@ def _search_context(
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, problem = _search(request, criteria, is_first=is_first)
-    hits = enumerate(results.passages, start=1)
-    ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    likely, unlikely = (
-        _likely(ranked, results, is_likely=is_likely) for is_likely in (True, False)
-    )
-    # Who asks for more passages reads on in all of them.
-    most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
+    groups, unlikely = _listed(results, criteria, names=names)
     return {
         "results": results,
         "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
-        "shown": len(likely),
-        "groups": _grouped(likely, names, most=most),
-        "unlikely": _grouped(unlikely, names, most=most),
-        "unlikely_count": len(unlikely),
+        "shown": len(_in_order(groups)),
+        "groups": groups,
+        "unlikely": unlikely,
+        "unlikely_count": len(_in_order(unlikely)),
         "problem": problem,
         "is_partial": criteria.mode != SearchMode.LEXICAL
         and all(stage.name != candidates.VECTOR for stage in results.stages),
@@ -302,6 +326,31 @@ def _search(
         if criteria.mode == SearchMode.LEXICAL:
             raise
         return search(mode=SearchMode.LEXICAL, rerank=False), error
+
+
+def _listed(
+    results: Results, criteria: SubmittedSearch, *, names: dict[str, str]
+) -> tuple[list[SourceHits], list[SourceHits]]:
+    """Return the likely hits and the others as they are listed; likely ones know their places."""
+    hits = enumerate(results.passages, start=1)
+    ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
+    # Who asks for more passages reads on in all of them.
+    most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
+    likely, unlikely = (
+        _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
+        for is_likely in (True, False)
+    )
+    order = _in_order(likely)
+    places = {
+        hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
+        for number, hit in enumerate(order, start=1)
+    }
+    return [group.placed(places) for group in likely], unlikely
+
+
+def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
+    """Return the hits in the order in which they are listed."""
+    return [hit for group in groups for hit in (*group.hits, *group.more)]
 
 
 def _likely(

@@ -169,6 +169,7 @@ PAGES = [
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/guide/"),
     Door("POST", "sources/<uuid:source_id>/progress/", "note", {"position": "1000"}),
+    Door("GET", "search/hit/", "list"),
     Door("GET", "sources/<uuid:source_id>/hit/"),
     Door("GET", "sources/<uuid:source_id>/hit/play/"),
     Door("GET", "sources/<uuid:source_id>/passages/"),

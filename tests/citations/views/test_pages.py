@@ -234,7 +234,7 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     way = f'href="{address_of(paper)}?from=0&amp;to=17"'
     html = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
     listed = text_of(page.get(f"/sources/{paper.uuid}/passages/"))
-    hit = f'href="/sources/{paper.uuid}/hit/?from=0&amp;to=17&amp;q=guard"'
+    hit = f'href="/sources/{paper.uuid}/hit/?from=0&amp;to=17&amp;q=guard&amp;hit=1&amp;of=1'
     for shown, link in ((html, hit), (listed, way)):
         assert re.search(re.escape(link) + r"[^>]* data-page-link", shown)
         assert 'id="page-dialog"' in shown

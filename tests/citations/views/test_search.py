@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from typing import Any
 from uuid import UUID
 
@@ -105,6 +106,40 @@ def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, sour
     assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(response)
     for first in (0, 42):
         assert f"/sources/{source.uuid}/hit/?from={first}&amp;" in text_of(response)
+
+
+def test_the_next_and_the_previous_hit_open_from_a_hit(
+    page: Client, source: Source, collection: Collection
+) -> None:
+    text = "Another network has an error that is old."
+    other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text=text)])
+    make_source(other, texts=[text])
+    search = "/search/?q=network+error&mode=lexical"
+    opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', text_of(page.get(search)))
+    assert len(opened) == 2
+    first = text_of(page.get(unescape(opened[0]), follow=True))
+    assert "Hit 1 of 2" in first
+    assert 'aria-label="Previous hit"' not in first
+    assert f'href="{escape(search)}"' in first
+    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next hit"', first)
+    second = page.get(unescape(following), follow=True)
+    assert "Hit 2 of 2" in text_of(second)
+    assert 'aria-label="Next hit"' not in text_of(second)
+    (before,) = re.findall(r'href="([^"]*)"\s+aria-label="Previous hit"', text_of(second))
+    assert "Hit 1 of 2" in text_of(page.get(unescape(before), follow=True))
+
+
+def test_a_hit_that_is_gone_leads_back_to_its_search(page: Client, source: Source) -> None:
+    for number in ("99", "x", ""):
+        gone = page.get(f"/search/hit/?q=network&mode=lexical&hit={number}")
+        assert gone["Location"] == "/search/?q=network&mode=lexical"
+
+
+@pytest.mark.parametrize("place", ["hit=3&of=2&search=q%3Dx", "hit=1&of=2", "hit=x&of=y&search=z"])
+def test_an_address_that_names_no_place_shows_no_steps(
+    page: Client, source: Source, place: str
+) -> None:
+    assert "hit-steps" not in text_of(page.get(f"/videos/{source.video_id}/?{place}"))
 
 
 def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
