@@ -117,6 +117,7 @@ def test_a_film_that_is_dropped_with_its_captions_plays_beside_them(
     player = page.locator("video#player")
     visited.until(lambda: player.evaluate("player => player.readyState") >= 1)
     assert player.evaluate("player => Math.round(player.duration)") == 60
+    page.wait_for_load_state()  # before its scripts run, a time is a link
     page.locator(".cue").nth(9).locator(".time").click()
     visited.until(lambda: player.evaluate(STATE)[1] > 45)
     assert not player.evaluate(STATE)[0]
