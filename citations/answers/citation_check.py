@@ -55,7 +55,7 @@ class Proof:
         self.milliseconds = 0.0
         self._evidence = {passage.number: passage for passage in evidence}
         self._scope, self._filter = scope, filter
-        self._sources: dict[int, _SourceText | None] = {}
+        self._sources: dict[int, _CitedSource | None] = {}
         self._numbers: dict[tuple[int, Span], int] = {}
         self._searches_left = MAX_SEARCHES
 
@@ -168,12 +168,12 @@ class Proof:
         around = f"{match.text} {match.heading} {source.row.title}"
         return QuoteMatch(source.row, match.locator.span, around)
 
-    def _current(self, passage: Evidence) -> "_SourceText | None":
+    def _current(self, passage: Evidence) -> "_CitedSource | None":
         """Return a passage's source if its text has not changed since."""
         source = self._source(passage.source)
         return source if source and source.reading.digest == passage.digest else None
 
-    def _source(self, key: int) -> "_SourceText | None":
+    def _source(self, key: int) -> "_CitedSource | None":
         """Return a source with its current text, read once for an answer; None if it is gone."""
         if key not in self._sources:
             keys = {key, *(passage.source for passage in self._evidence.values())}
@@ -181,12 +181,12 @@ class Proof:
             visible = Source.objects.visible(self._scope)
             related = visible.select_related("collection", "video__media", "transcript")
             rows = related.in_bulk(missing)
-            self._sources |= {pk: _SourceText(rows[pk]) if pk in rows else None for pk in missing}
+            self._sources |= {pk: _CitedSource(rows[pk]) if pk in rows else None for pk in missing}
         return self._sources[key]
 
 
 @dataclass(frozen=True)
-class _SourceText:
+class _CitedSource:
     """A source and its text, which is read when it is first needed."""
 
     row: Source
@@ -204,7 +204,7 @@ def _citable(passage: Evidence) -> str:
     return f"{passage.text} {passage.heading} {passage.origin.title}"
 
 
-def _quote(source: _SourceText, span: Span, *, number: int) -> Quote:
+def _quote(source: _CitedSource, span: Span, *, number: int) -> Quote:
     reading = source.reading
     locator = reading.locate(span)
     prefix, suffix = reading.around(span)

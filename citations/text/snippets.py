@@ -35,9 +35,9 @@ def snippet(text: str, words: str = "", language: str = "") -> str:
 
     def worth(option: tuple[int, bool]) -> tuple[int, bool, int]:
         start, is_sentence = option
-        length = sum(start <= first and last <= start + MOST for first, last in spans)
+        matches = sum(start <= first and last <= start + MOST for first, last in spans)
         lead = next((first - start for first, _ in spans if first >= start), start)
-        return length, is_sentence, -lead
+        return matches, is_sentence, -lead
 
     start = max(_starts(line, spans, ends), key=worth)[0]
     return line[start : _end(line, start, ends)].strip()

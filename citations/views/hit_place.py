@@ -45,10 +45,10 @@ class HitPlace:
         return f"{reverse('hit-step')}?{self.search}&{urlencode({'hit': self.number})}"
 
 
-def hit_place(sent: Mapping[str, str]) -> HitPlace | None:
+def hit_place(parameters: Mapping[str, str]) -> HitPlace | None:
     """Return the place that an address carries; None if it carries none."""
-    number, count = (number_of(sent.get(name, "")) for name in ("hit", "of"))
-    search = clean(sent.get("search", ""), LONGEST)
+    number, count = (number_of(parameters.get(name, "")) for name in ("hit", "of"))
+    search = clean(parameters.get("search", ""), LONGEST)
     if not (search and number and count and number <= count):
         return None
     return HitPlace(search=search, number=number, count=count)

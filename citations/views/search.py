@@ -140,7 +140,7 @@ class RankedPassage:
     place: HitPlace | None = None
 
     @property
-    def carried(self) -> str:
+    def place_query(self) -> str:
         """The parameters that carry its place, at the end of an address."""
         return f"&{self.place.address}" if self.place else ""
 
@@ -157,8 +157,8 @@ class SourceHits:
     hits: tuple[RankedPassage, ...]
     more: tuple[RankedPassage, ...] = ()
 
-    def placed(self, places: Mapping[int, HitPlace]) -> "SourceHits":
-        """Tell each hit, by its rank, its place in the list."""
+    def with_places(self, places: Mapping[int, HitPlace]) -> "SourceHits":
+        """Return the hits with their places in the list, by their ranks."""
         hits, more = (
             tuple(replace(hit, place=places[hit.rank]) for hit in hits)
             for hits in (self.hits, self.more)
@@ -345,7 +345,7 @@ def _listed(
         hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
         for number, hit in enumerate(order, start=1)
     }
-    return [group.placed(places) for group in likely], unlikely
+    return [group.with_places(places) for group in likely], unlikely
 
 
 def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:

@@ -136,15 +136,15 @@ function extend(key) {
 /** @param {Record<string, string>} values */
 async function keep(values) {
   if (!passage || !bar) return;
-  const source = passage;
+  const target = passage;
   const form = /** @type {HTMLFormElement} */ (need("form", bar));
   const body = new FormData(form); // with the token against forged requests
-  for (const [name, value] of Object.entries({ ...source.place, ...values })) body.set(name, value);
+  for (const [name, value] of Object.entries({ ...target.place, ...values })) body.set(name, value);
   const response = await send(form.action, body);
   if (!response) return;
   close();
   showList(parsed(response));
-  paint(source, values.color ?? "yellow");
+  paint(target, values.color ?? "yellow");
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
   announce(values.card ? gettext("A card was made") : HIGHLIGHTED[values.color ?? "yellow"]);
