@@ -32,11 +32,12 @@ class Locator:
 
 
 class ColoredSpan(NamedTuple):
-    """Characters [first, last) in a colour; ``begins`` unless its start is cut off."""
+    """Characters [first, last) of a highlight; ``begins`` unless its start is cut off."""
 
     first: int
     last: int
     color: str
+    highlight: UUID
     begins: bool = True
 
 
@@ -47,6 +48,7 @@ def colored_within(spans: Iterable[ColoredSpan], first: int, last: int) -> tuple
             first=max(span.first, first) - first,
             last=min(span.last, last) - first,
             color=span.color,
+            highlight=span.highlight,
             begins=span.begins and span.first >= first,
         )
         for span in spans

@@ -236,7 +236,9 @@ class ErrorMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         """Refuse a NUL character in an address: PostgreSQL can neither store nor compare it."""
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            error = InvalidInput("The address has a NUL character in it.", hint="Leave %00 out.")
+            error = InvalidInput(
+                "The address has a NUL character in it.", hint="Leave the NUL character out."
+            )
             return self.process_exception(request, error)
         return None
 

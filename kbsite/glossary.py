@@ -30,7 +30,10 @@ TERMS: Final = (
     ),
     GlossaryTerm(
         word=_("chunk"),
-        meaning=_("A piece of a source as it is indexed; readers see passages."),
+        meaning=_(
+            "A piece of a source as it is indexed; readers see passages. A time chunk is another"
+            " thing: a stretch of a transcript that is read at once. Parameters call it chunk."
+        ),
         avoided=("snippet", "snippets", "fragment of text"),
     ),
     GlossaryTerm(

@@ -143,7 +143,7 @@ class TranscriptNotFound(NotFound):
 
 
 class ChunkNotFound(NotFound):
-    """The chunk index lies outside the transcript."""
+    """The index of a time chunk lies outside the transcript."""
 
     code = "chunk_not_found"
 

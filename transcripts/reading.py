@@ -17,7 +17,7 @@ from transcripts.timecodes import clock
 MIN_CHUNK_SECONDS, MAX_CHUNK_SECONDS = 10, 86_400
 HINTS = (
     "Search within the transcript to find the relevant parts.",
-    "Read it chunk by chunk: give a chunk index, starting at 0.",
+    "Read it by time chunks: give the index of one, starting at 0.",
     "Read a part: give a start and an end time.",
 )
 
@@ -165,8 +165,8 @@ def _chunk(cues: Sequence[Cue], index: int, *, size: int) -> Reading:
     if not 0 <= index < len(groups):
         valid = f"valid are 0 to {len(groups) - 1}" if groups else "the transcript is empty"
         raise ChunkNotFound(
-            f"There is no chunk {index}: {valid}.",
-            hint=f"Chunks have {size} seconds; count from 0.",
+            f"There is no time chunk {index}: {valid}.",
+            hint=f"Time chunks have {size} seconds; count from 0.",
         )
     chunk = _as_chunk(cues, groups[index], index, len(groups))
     return _reading(cues, ReadingMode.CHUNK, chunk.cues, text=chunk.text, size=size, chunk=chunk)

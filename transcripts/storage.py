@@ -25,7 +25,9 @@ from transcripts.models import (
     TranscriptIndex,
     Video,
 )
+from transcripts.names import readable
 from transcripts.sanitize import clean
+from transcripts.timecodes import is_video_id
 from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
 
 Row = TypeVar("Row", bound=Model)
@@ -248,7 +250,9 @@ def _store_video(collection: Collection, metadata: Metadata, *, duration: int) -
     values = _video_values(metadata)
     values["duration"] = max(duration, values.get("duration", 0))
     # The lock keeps concurrent changes from being overwritten.
-    about_new = {"title": metadata.key, "added_by": metadata.by, **values}
+    # A file may be called by the id of its video, whose hyphens are part of it.
+    title = metadata.key if is_video_id(metadata.key) else readable(metadata.key)
+    about_new = {"title": title, "added_by": metadata.by, **values}
     video, created = Video.objects.select_for_update().get_or_create(
         collection=collection, key=metadata.key, defaults=about_new
     )

@@ -63,5 +63,5 @@ def _pattern(english: str) -> re.Pattern[str]:
             pattern += f"(?P=value{part})"
         else:
             parts_seen.add(part)
-            pattern += f"(?P<value{part}>.+?)"
+            pattern += f"(?P<value{part}>.*?)"
     return re.compile(pattern, re.DOTALL)

@@ -11,6 +11,7 @@ from citations.answers.question.wording import (
     has_reference,
     noun,
     separated,
+    with_mark,
     without_connective,
 )
 
@@ -51,7 +52,7 @@ def heading(question: str) -> str:
     does it do? (backpropagation)”. With a word of its own, the question says enough.
     """
     own, context = separated(question)
-    own = without_connective(own)
+    own = with_mark(without_connective(own))
     about = noun(context) if has_reference(own) and not content_words(own) else ""
     whole = f"{own} ({about})" if 0 < len(about) <= MAX_ABOUT else own
     return whole[:1].upper() + whole[1:]

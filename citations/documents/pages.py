@@ -16,7 +16,7 @@ from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
 from citations.passages import ColoredSpan, colored_within
-from citations.providers.languages import stop_words
+from citations.providers.languages import empty_words
 from citations.quotes import verification
 from citations.readers.formats import PDF
 from citations.readers.page import Box
@@ -47,7 +47,7 @@ class PageView:
     quote_boxes: tuple[Box, ...] = ()
     match_boxes: tuple[Box, ...] = ()
     highlights: tuple[ColoredSpan, ...] = ()
-    highlight_boxes: tuple[tuple[str, Box], ...] = ()  # each with its colour
+    highlight_boxes: tuple[tuple[ColoredSpan, Box], ...] = ()
     lines: tuple[SelectableLine, ...] = ()
 
     @property
@@ -138,16 +138,11 @@ def show_page(
 
 def _colored_boxes(
     document: Document, page: Page, highlights: Sequence[ColoredSpan]
-) -> tuple[tuple[str, Box], ...]:
-    colors = dict.fromkeys(span.color for span in highlights)
-    spans = {
-        color: [(span.first, span.last) for span in highlights if span.color == color]
-        for color in colors
-    }
+) -> tuple[tuple[ColoredSpan, Box], ...]:
     return tuple(
-        (color, box)
-        for color in colors
-        for box in page_images.boxes(document, page, spans[color], ())[0]
+        (span, box)
+        for span in highlights
+        for box in page_images.boxes(document, page, [(span.first, span.last)], ())[0]
     )
 
 
@@ -235,11 +230,11 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
 
 
 def _terms(words: str, language: str) -> list[str]:
-    """Split a search into words and quoted phrases, without stop words where there are others."""
+    """Split a search into words and quoted phrases, without empty words where there are others."""
     parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
     terms = (" ".join((quoted or word.strip("?!.,;:")).split()) for quoted, word in parts)
     distinct = list(dict.fromkeys(filter(None, terms)))
-    stops = stop_words(language)
+    stops = empty_words(language)
     return ([term for term in distinct if term.casefold() not in stops] or distinct)[:MAX_TERMS]
 
 

@@ -24,6 +24,7 @@ from transcripts.audit import Action
 from transcripts.errors import InvalidInput
 from transcripts.locks import Lock
 from transcripts.models import Collection
+from transcripts.names import readable
 from transcripts.sanitize import clean
 from transcripts.storage import clean_tags
 
@@ -123,7 +124,7 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _title_of(name: str) -> str:
-    return PurePath(name).stem.replace("_", " ").strip() or name
+    return readable(PurePath(name).stem)
 
 
 def path_of(document: Document) -> Path:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from citations.answers import pipeline as answer_pipeline
@@ -217,23 +217,34 @@ class _Builder:
                 yield GuideItem(locator=self._known.locate(place), label=term.text)
 
     def _questions(self, of_terms: Sequence[_AnsweredQuestion]) -> Iterator[GuideItem]:
-        """Yield questions that this source answers where they come from, of each kind in turn."""
+        """Yield questions that this source answers where they come from: of each kind in turn, and
+        where these are too few, what is said about its terms.
+        """
         own = self._sentences
         known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
         spoken = questions.of_text(own.statements, own.counts, self._grammar)
-        tries, chosen = 0, set[str]()
-        for candidate in questions.in_turns(headings, spoken, [*known]):
-            if len(chosen) == QUESTIONS or tries == QUESTIONS_ASKED:
+        about = questions.of_terms(
+            (term.text for term in self._terms()),
+            own.text,
+            language=self._code,
+            function_words=self._grammar,
+        )
+        tries, subjects = 0, list[str]()
+        for candidate in chain(questions.in_turns(headings, spoken, [*known]), about):
+            subject = candidate.about or candidate.text
+            if len(subjects) == QUESTIONS or tries == QUESTIONS_ASKED:
                 break
-            if candidate.text.casefold() in chosen:  # a speaker asks the same again
+            if subject.casefold() in subjects:  # a speaker asks the same again
+                continue
+            if candidate.about and any(terms.are_alike(subject, other) for other in subjects):
                 continue
             item = known.get(candidate)
             if item is None:
                 tries += 1
                 item = self._answered(candidate)
             if item is not None:
-                chosen.add(candidate.text.casefold())
+                subjects.append(subject.casefold())
                 yield item
 
     def _answered(self, candidate: QuestionCandidate) -> GuideItem | None:

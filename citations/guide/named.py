@@ -88,7 +88,9 @@ def _best(where: Sequence[Statement]) -> Statement:
 def _counts_something(statement: Statement, stops: frozenset[str]) -> bool:
     for match in _NUMBER.finditer(statement.flat):
         noun = match["noun"] or ""
-        is_counted = noun.islower() and noun not in stops
+        before = statement.flat[: match.start()].split()[-1:]
+        is_label = any(word[0].isupper() and word.casefold() not in stops for word in before)
+        is_counted = noun.islower() and noun not in stops and not is_label  # “Figure 12 shows”
         if match["unit"] or (is_counted and float(match["number"].replace(",", "")) >= LEAST):
             return True
     return False

@@ -1,4 +1,4 @@
-"""Questions that a source may answer: those of its headings and its own. Pure.
+"""Questions that a source may answer: of its headings, its own, and about its terms. Pure.
 
 Whether they are answered, answering decides: see ``citations.guide.builder``.
 """
@@ -28,16 +28,27 @@ _EARLIER: Final = r".*\b(?:did|have|were)\s+(?:we|you)\b"  # “What did we lear
 _NOT: Final = rf"(?!{_PERSONS}|{_EARLIER}|{any_of('joints')}(?!\w))"
 _QUESTION: Final = re.compile(rf"{_NOT}{any_of('question_words')}(?!\w)", re.IGNORECASE)
 
+# In quotation marks a term needs no article, and stays as its source writes it.
+_ABOUT: Final = {
+    "en": "What is said about “{}”?",
+    "de": "Was wird über „{}“ gesagt?",
+    "fr": "Que dit-on de « {} » ?",
+    "es": "¿Qué se dice de «{}»?",
+}
 _QUOTES: Final = ' "“”„«»'  # around a question that is quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionCandidate:
-    """A question, the characters among which its answer must begin, and its own, if it has any."""
+    """A question, the characters among which its answer must begin, and its own, if it has any.
+
+    ``about`` is a term that the answer must contain.
+    """
 
     text: str
     within: Span
     own: Span | None = None
+    about: str = ""
 
 
 def of_headings(sections: Iterable[tuple[str, Span]]) -> Iterator[QuestionCandidate]:
@@ -77,10 +88,27 @@ def of_text(
     ]
 
 
+def of_terms(
+    terms: Iterable[str], text: str, *, language: str, function_words: FunctionWords
+) -> Iterator[QuestionCandidate]:
+    """Ask what is said about each term of several words that is a noun: a word such as an article
+    stands before it somewhere, or it has a capital within.
+    """
+    nominal = "|".join(map(re.escape, function_words.nominal))
+    for term in terms:
+        noun = re.compile(rf"(?<!\w)(?:{nominal})\s+{re.escape(term)}(?!\w)", re.IGNORECASE)
+        is_name = any(letter.isupper() for letter in term[1:])
+        if " " in term and language in _ABOUT and (is_name or noun.search(text)):
+            question = _ABOUT[language].format(term)
+            yield QuestionCandidate(text=question, within=(0, len(text)), about=term)
+
+
 def is_answered(candidate: QuestionCandidate, quote: Span, text: str) -> bool:
     """Tell whether a quote lies where the question came from, and says something after it."""
     first, last = quote
     if first >= candidate.within[1] or last <= candidate.within[0]:
+        return False
+    if candidate.about.casefold() not in " ".join(text[first:last].split()).casefold():
         return False
     begin = max(first, candidate.own[1]) if candidate.own else first
     answer = text[begin:last]

@@ -19,8 +19,11 @@ SHORTEST: Final = 10
 LETTERS: Final = 0.8  # of a sentence's characters; formulas, code and tables have fewer
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 
-# Formulas, code, addresses, tokenized text (“don 't ,”) and text over several paragraphs.
-_MARKUP: Final = re.compile(r"[$\\|{}<>=_*#`@~^•→⟨∑∫√]|https?:|www\.|\w\(\w|\s[,.]|\n\s*\n")
+# Formulas, code, addresses, tokenized text (“don 't ,”), text over several paragraphs, and numbered
+# items, which in a textbook are tasks.
+_MARKUP: Final = re.compile(
+    r"[$\\|{}<>=_*#`@~^•→⟨∑∫√]|https?:|www\.|\w\(\w|\s[,.]|\n\s*\n|^\d+(?:[.)]\s|\s+[A-Z])"
+)
 # What captions write of sounds and speakers: “(upbeat music) - [Instructor] In this video, …”.
 _SOUND: Final = re.compile(r"\s*(?:[(\[][^()\[\]]{2,40}[)\]]\s*[-–]?\s*)+")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")

@@ -39,6 +39,9 @@ _SAYS: Final = re.compile(
     (?!\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# “Integration by parts is …” says what another thing is than integration.
+_ATTRIBUTE: Final = re.compile(r"(?:e?s)?\s+\S+\s+\S+\s")
+_TITLE: Final = re.compile(r"\s+\w+\s+[A-Z]")  # “called Integration by Parts”
 _IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
 _CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
 _NEXT: Final = re.compile(r"(?:\s+|(?=-))([\w-]+)")
@@ -150,8 +153,11 @@ def _defines(sentence: str, match: re.Match[str], *, is_word: bool, stops: froze
     if _CALLED.match(match[0]):
         following = _NEXT.match(after)  # “called token type IDs” says nothing of tokens
         is_whole = following is None or following[1].casefold() in stops
+        is_whole = is_whole and not (is_word and _TITLE.match(after))
         return is_whole and len(before.split()) > 2 and not _NOT_SAID.search(before)
     if is_word and _DEFINITE.match(match[0]):  # “the output is a list” says what this one is
+        return False
+    if is_word and _ATTRIBUTE.match(match[0], match.end("term") - match.start()):
         return False
     is_subject = not before or before[-1] in ",:" or match[0][0] in ",:"
     says = _SAYS.match(after) if _IS.search(match[0]) else after

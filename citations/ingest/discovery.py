@@ -69,7 +69,7 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
         "collection_id": row.collection,
         "size": row.size,
         "added_by_id": row.added_by,
-        "title": video.title or video.key[:300],
+        "title": str(video)[:300],
         "author": video.channel,
         "url": video.url,
         "tags": video.tags,

@@ -19,7 +19,7 @@ from citations.models.deletions import TAKEN_BACK_WITHIN
 from transcripts import acquisition, actors, audit, clock, collections
 from transcripts.actors import Actor
 from transcripts.audit import Action
-from transcripts.errors import Conflict, InvalidInput, NotFound
+from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import Collection, Deletable, Job, Video
 from transcripts.scope import Scope
 from transcripts.storage import clean_tags
@@ -86,48 +86,70 @@ def _keys(references: Iterable[str]) -> dict[str, list[int]]:
 
 
 def tag(selection: ChosenItems, *, add: Sequence[str] = (), remove: Sequence[str] = ()) -> int:
-    """Add and remove tags; lectures have none. Return how many items there were."""
+    """Add and remove tags; lectures have none. Return how many items there were.
+
+    Raises ``InvalidInput`` if no tag is named, or if there are only lectures.
+    """
     added, removed = clean_tags(add), set(clean_tags(remove))
     if not added and not removed:
         raise InvalidInput("No tag is named.", hint="Write one, or several with commas.")
+    rows = _recordings_and_documents(selection)
+    if not rows:
+        raise InvalidInput("Lectures have no tags.", hint="Choose recordings or documents.")
     with transaction.atomic():
-        for row in _recordings_and_documents(selection):
+        for row in rows:
             tags = [tag for tag in row.tags if tag not in removed]
             row.tags = clean_tags([*tags, *added])
             row.edited = sorted({*row.edited, "tags"})
             row.save(update_fields=["tags", "edited", "updated_at"])
             record(row, "tags")
-    return len(selection.videos) + len(selection.documents)
+    return len(rows)
 
 
-def move(scope: Scope, selection: ChosenItems, collection: Collection) -> int:
+def move(
+    scope: Scope, selection: ChosenItems, collection: Collection
+) -> tuple[int, list[Video | Source]]:
     """Move recordings and documents to a collection; lectures stay with what they cite.
 
-    Raises ``Forbidden``, and ``Conflict`` if the collection has one of them already.
+    Return how many moved, and what stayed because the collection has a copy of it. Raises
+    ``Forbidden``, and ``InvalidInput`` if there are only lectures.
     """
     scope.require_write(collection.pk)
-    moved: list[Any] = [
-        row for row in _recordings_and_documents(selection) if row.collection_id != collection.pk
-    ]
-    digests = [row.document.digest for row in moved if hasattr(row, "document")]
-    twins = Source.objects.filter(collection=collection, document__digest__in=digests)
-    if twin := twins.first():
-        raise _is_there(collection, twin)
+    rows = _recordings_and_documents(selection)
+    if not rows:
+        raise InvalidInput(
+            "Lectures stay with what they cite.", hint="Choose recordings or documents."
+        )
+    elsewhere = [row for row in rows if row.collection_id != collection.pk]
     with transaction.atomic():
-        for row in moved:
-            row.collection = collection
-            try:
-                with transaction.atomic():
-                    row.save(update_fields=["collection", "updated_at"])
-            except IntegrityError:
-                raise _is_there(collection, row) from None
-            record(row, "collection")
-    return len(moved)
+        stayed = [row for row in elsewhere if not _is_moved(row, collection)]
+    return len(elsewhere) - len(stayed), stayed
+
+
+def _is_moved(row: Video | Source, collection: Collection) -> bool:
+    """Move it, unless the collection has a copy of it."""
+    if isinstance(row, Source):
+        file = Source.objects.filter(pk=row.pk).values("document__digest")
+        if Source.objects.filter(collection=collection, document__digest__in=file).exists():
+            return False
+    row.collection = collection
+    try:
+        with transaction.atomic():
+            row.save(update_fields=["collection", "updated_at"])
+    except IntegrityError:  # a recording is once in a collection
+        return False
+    record(row, "collection")
+    return True
 
 
 def index_again(selection: ChosenItems) -> list[Source]:
-    """Index items from their texts on; return the sources to send to the workers."""
+    """Index items from their texts on; return the sources to send to the workers.
+
+    Raises ``InvalidInput`` if there is none.
+    """
     sources = selection.sources
+    if not sources:
+        raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
     for source in sources:
         source.start_anew()
     return sources
@@ -160,8 +182,8 @@ def discard(
     return _begin(rows, total=len(rows), by=by)
 
 
-def take_back(reference: UUID, *, by: Any) -> int:
-    """Forget a deletion of this user; return how many items stay. Raises ``NotFound``."""
+def take_back(reference: UUID, *, by: Any) -> list[str]:
+    """Forget a deletion of this user; return what the items are called. Raises ``NotFound``."""
     with transaction.atomic():
         waiting = Deletion.objects.select_for_update().filter(run_after__gt=clock.now())
         deletion = waiting.filter(uuid=reference, created_by=by).first()
@@ -170,10 +192,21 @@ def take_back(reference: UUID, *, by: Any) -> int:
                 "There is nothing to take back: deleted items are kept for ten seconds.",
                 hint="Add them again; a backup has their notes and answers.",
             )
+        titles: list[str] = []
         for table in HIDDEN:
-            table._default_manager.filter(deletion=deletion.uuid).update(deletion=None)
+            rows = table._default_manager.filter(deletion=deletion.uuid)
+            titles += [str(row) for row in rows if not _goes_with_a_recording(row)]
+            rows.update(deletion=None)
         deletion.delete()
-        return deletion.total
+        return titles
+
+
+def title_of(deletion: Deletion) -> str:
+    """Return the title of the only item that is deleted, or "" if there are several."""
+    if deletion.total != 1:
+        return ""
+    rows = (table._default_manager.filter(deletion=deletion.uuid).first() for table in HIDDEN)
+    return next((str(row) for row in rows if row), "")
 
 
 def carry_out(deletion: Deletion) -> None:
@@ -220,10 +253,8 @@ def _recordings_and_documents(selection: ChosenItems) -> "list[Any]":
     return [*selection.videos, *selection.documents]
 
 
-def _is_there(collection: Collection, row: object) -> Conflict:
-    return Conflict(
-        f"“{collection}” has “{row}” already.", hint="Delete one of the two, or leave it out."
-    )
+def _goes_with_a_recording(row: Deletable) -> bool:
+    return isinstance(row, Source) and row.video_id is not None
 
 
 def record(row: Any, *fields: str) -> None:

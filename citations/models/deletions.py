@@ -7,6 +7,7 @@ from typing import Final
 from django.conf import settings
 from django.db import models
 
+from transcripts import clock
 from transcripts.locks import Lock
 from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
 
@@ -40,3 +41,9 @@ class Deletion(QueuedWork):
 
     def __str__(self) -> str:
         return f"{self.total} items"
+
+    @property
+    def seconds_left(self) -> int:
+        """How long it may still be taken back."""
+        left = self.run_after - clock.now() if self.run_after else timedelta()
+        return max(0, round(left.total_seconds()))

@@ -1,7 +1,7 @@
 """Import annotations as highlights, in sources that the caller may read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,9 +45,13 @@ def import_annotations(
     """Highlight what annotations quote, privately; a passage that is one already is changed."""
     counts = {True: 0, False: 0}
     refused: list[NotPlaced] = []
+    sources: dict[tuple[str, ...], list[Source]] = {}  # most annotations are of few
     for annotation in annotations:
+        names = annotation.sources
         try:
-            counts[_keep(scope, user, annotation)] += 1
+            if names not in sources:
+                sources[names] = [*_sources(scope, names)]
+            counts[_keep(scope, user, annotation, sources[names])] += 1
         except KnowledgeBaseError as error:
             quote = annotation.selected.exact[:200]
             refused.append(NotPlaced(number=annotation.number, quote=quote, reason=error.message))
@@ -56,10 +60,12 @@ def import_annotations(
     )
 
 
-def _keep(scope: Scope, user: User | None, annotation: Annotation) -> bool:
+def _keep(
+    scope: Scope, user: User | None, annotation: Annotation, sources: Iterable[Source]
+) -> bool:
     """Keep a passage in the first of its sources that has it; return whether it is new."""
     problem = PassageNotFound(NO_SOURCE)
-    for source in _sources(scope, annotation):
+    for source in sources:
         try:
             return highlights.keep(
                 scope,
@@ -75,11 +81,11 @@ def _keep(scope: Scope, user: User | None, annotation: Annotation) -> bool:
     raise problem
 
 
-def _sources(scope: Scope, annotation: Annotation) -> Iterator[Source]:
+def _sources(scope: Scope, names: Iterable[str]) -> Iterator[Source]:
     """Yield the sources that an annotation may mean: by id, by address, by that of YouTube."""
     details = ("collection", "video", "transcript")
     visible = Source.objects.visible(scope).select_related(*details)
-    for name in annotation.sources:
+    for name in names:
         if match := _ID.search(name):
             yield from visible.filter(uuid=match[0])
         yield from visible.filter(url=name).order_by("pk")[:MOST_ALIKE]

@@ -1,7 +1,7 @@
 """Highlights: passages of sources that a reader keeps, private or shared with its collection."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -14,7 +14,8 @@ from citations.errors import HighlightNotFound, InvalidFilter, PassageNotFound
 from citations.library.filters import find_source
 from citations.models import Highlight, HighlightColor, HighlightQuerySet, Source
 from citations.passages import ColoredSpan, Locator
-from citations.quotes import selection, source_texts, verification
+from citations.quotes import source_texts, verification
+from citations.quotes.matching import prepare
 from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
 from transcripts import library
@@ -61,11 +62,13 @@ class PlacedHighlight:
 
     @property
     def link(self) -> str:
-        """The path that opens its passage; of a lost one, its source."""
+        """The path that opens its passage; of a lost one, its source, when it was said."""
+        source = self.row.source
         if self.locator is not None:
-            return self.row.source.path_to(self.locator)
-        video = self.row.source.video_id
-        return f"/videos/{video}/" if video else f"/sources/{self.row.source.uuid}/"
+            return source.path_to(self.locator)
+        if source.video_id:
+            return source.path_to(replace(self.row.locator, end=None))
+        return f"/sources/{source.uuid}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +123,12 @@ def keep(
     *,
     start: int | None = None,
     page: int | None = None,
+    only: Collection[str] | None = None,
 ) -> KeptHighlight:
     """Highlight the words of a source that were selected near ``start`` (ms) or on ``page``.
 
-    The same passage of the same reader is changed. Raises ``SourceNotFound``, ``PassageNotFound``
+    The same passage of the same reader is changed: of its notes, what ``only`` names (None: all).
+    Raises ``SourceNotFound``, ``PassageNotFound``
     where the words are not there, ``InvalidInput``, and ``Forbidden`` for a shared highlight in a
     collection that is read only.
     """
@@ -132,14 +137,29 @@ def keep(
     anchor = _anchor(row, selected, start=start, page=page)
     span = (anchor["span_start"], anchor["span_end"])
     same = Q(span_start=span[0], span_end=span[1]) | ~Q(digest=anchor["digest"])
-    for other in _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE]):
-        if other.locator is not None and other.locator.span == span:
-            _write(other.row, {**anchor, **columns})
-            return KeptHighlight(placed=_place(other.row), is_new=False)
+    others = _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE])
+    if other := _same(others, span, anchor["quote"]):
+        named = columns if only is None else {name: columns[name] for name in only}
+        _write(other.row, {**anchor, **named})
+        return KeptHighlight(placed=_place(other.row), is_new=False)
     highlight = Highlight.objects.create(source=row, author=user, **anchor, **columns)
     return KeptHighlight(
         placed=PlacedHighlight(row=highlight, locator=highlight.locator), is_new=True
     )
+
+
+def _same(others: Iterable[PlacedHighlight], span: Span, quote: str) -> PlacedHighlight | None:
+    """Return the highlight of a passage: the one there, else a lost one of the same words, which
+    so gets its place back.
+    """
+    lost = None
+    for other in others:
+        if other.locator is None:
+            is_alike = prepare(other.row.quote).words() == prepare(quote).words()
+            lost = lost or (other if is_alike else None)
+        elif other.locator.span == span:
+            return other
+    return lost
 
 
 def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
@@ -256,7 +276,7 @@ def _is_within(placed: PlacedHighlight, span: Span | None) -> bool:
 def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
     """Return where a text is marked, and in which colour."""
     return tuple(
-        ColoredSpan(*highlight.locator.span, highlight.row.color)
+        ColoredSpan(*highlight.locator.span, highlight.row.color, highlight.row.uuid)
         for highlight in placed
         if highlight.locator
     )
@@ -315,12 +335,7 @@ def _anchor(
     if not selected.exact.strip():
         raise InvalidInput("No words are selected.", hint="Select some, or type them.")
     reading = source_texts.of(source)
-    span = selection.find(
-        selected,
-        reading.text,
-        near=reading.position_at(start=start, page=page),
-        prepared=lambda: source_texts.prepared(source),
-    )
+    span = source_texts.find(source, selected, start=start, page=page)
     if span is None:
         raise PassageNotFound(
             f"These words are not in “{source.title}”, or in several places.",

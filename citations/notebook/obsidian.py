@@ -15,6 +15,9 @@ from transcripts.conf import absolute
 
 LONGEST: Final = 100  # characters of a file's name
 _FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')  # by systems, and by Obsidian
+MOST_BYTES: Final = 200  # of a file's name: systems take 255, with number and ending
+# Names that Windows gives to devices, whatever follows a point.
+_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _NO_TAG: Final = re.compile(r"[^\w/-]+")
 
 
@@ -69,10 +72,10 @@ def _lines(placed: PlacedHighlight) -> Iterator[str]:
         where = place(placed.locator) or "Passage"
         yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
     yield "\n".join(f"> {escape_markdown(line)}" for line in row.quote.splitlines())
+    yield f"^{row.uuid}"  # refers to the block above it: the quote
     if row.note:
         yield row.note
-    tags = " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in (*row.tags, row.color))
-    yield f"{tags} ^{row.uuid}"
+    yield " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in (*row.tags, row.color))
 
 
 class FileNames:
@@ -83,7 +86,10 @@ class FileNames:
 
     def of(self, title: str) -> str:
         """Return a name that every system takes, without an ending."""
-        stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:LONGEST] or "Untitled"
+        stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:LONGEST]
+        stem = stem.encode()[:MOST_BYTES].decode(errors="ignore").strip(". ") or "Untitled"
+        if _DEVICE.match(stem):
+            stem = f"_{stem}"
         name, count = stem, 1
         while name.casefold() in self._taken:
             count += 1

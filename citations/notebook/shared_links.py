@@ -24,7 +24,7 @@ from citations.notebook import answers, highlights
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
-from citations.quotes import selection, source_texts, verification
+from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import WRITING_ROLES, Collection, Video
@@ -133,8 +133,19 @@ def share(
     source = find_source(scope, str(target.source))
     _require_links(scope, source)
     place: dict[str, Any] = {"page": target.page, "start": target.start, "end": target.end}
-    _passage(scope, SharedLink(source=source, **place))
-    return make(source=source, **place)
+    passage = _passage(scope, SharedLink(source=source, **place))
+    words = {} if target.page is not None else _words_of_clip(passage)
+    return make(source=source, **place, **words)
+
+
+def moment_of(source: Source, shown: int | None) -> int | None:
+    """Return when the line begins that a transcript shows under a whole second (ms): there, times
+    are cut to seconds. Other times stay as they are.
+    """
+    if shown is None or shown % 1000 or source.transcript is None:
+        return shown
+    starts = (first for first, _, _ in source.transcript.cues)
+    return next((first for first in starts if shown <= first < shown + 1000), shown)
 
 
 def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
@@ -180,6 +191,11 @@ def follow(reference: UUID | str) -> SharedItem:
         raise _nowhere()
     try:
         item = _item(_shareable(link.author), link)
+    except PassageNotFound:
+        raise SharedLinkNotFound(
+            "What this link showed is not in its source any more: it was changed since.",
+            hint="Ask whoever gave it to you for a new one.",
+        ) from None
     except (NotFound, InvalidInput):
         raise _nowhere() from None
     return replace(item, recordings=_recordings(item)) if link.plays_file else item
@@ -242,6 +258,17 @@ def _words(citation: Citation) -> dict[str, Any]:
     return {**words, "start": at.start, "end": max(at.end or 0, at.start + 1)}
 
 
+def _words_of_clip(passage: SharedPassage) -> dict[str, Any]:
+    """Return what a link keeps of a clip: by its words, it is found where the times have moved."""
+    source, reading = passage.source, source_texts.of(passage.source)
+    selected = SelectedText(exact=passage.text)
+    span = source_texts.find(source, selected, start=passage.locator.start)
+    if span is None:
+        return {}
+    prefix, suffix = reading.around(span)
+    return {"quote": reading.text[slice(*span)], "prefix": prefix, "suffix": suffix}
+
+
 def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
     """Return the page, the clip or the words of a link. Raises ``SourceNotFound``,
     ``PageNotFound``, ``PassageNotFound``, and ``InvalidInput`` for a place that the source does not
@@ -249,7 +276,7 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
     """
     assert link.source is not None
     source = find_source(scope, str(link.source.uuid))
-    if link.quote:
+    if link.quote and not _has_clip(link, source):
         return _quoted(link, source)
     if source.video_id is None:
         if link.page is None or link.start is not None or link.end is not None:
@@ -265,23 +292,30 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
             "Of a recording, a clip is shared: from a time until a later one.",
             hint=f"It lasts at most {LONGEST_CLIP // 60_000} minutes.",
         )
-    cues = source.transcript.cues if source.transcript else ()
-    texts = [text for first, last, text in cues if first < end and last > start]
-    if not texts:
+    text = _said(source, start, end)
+    if not text:
         raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
     locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
-    return SharedPassage(source=source, locator=locator, text=" ".join(texts))
+    return SharedPassage(source=source, locator=locator, text=text)
+
+
+def _said(source: Source, start: int, end: int) -> str:
+    cues = source.transcript.cues if source.transcript else ()
+    return " ".join(text for first, last, text in cues if first < end and last > start)
+
+
+def _has_clip(link: SharedLink, source: Source) -> bool:
+    """Tell whether the words of a link, and no others, are said at its times."""
+    if link.start is None or link.end is None:
+        return False
+    return _said(source, link.start, link.end).split() == link.quote.split()
 
 
 def _quoted(link: SharedLink, source: Source) -> SharedPassage:
     """Return the words of a link as they stand in their source now."""
     reading = source_texts.of(source)
-    span = selection.find(
-        SelectedText(exact=link.quote, prefix=link.prefix, suffix=link.suffix),
-        reading.text,
-        near=reading.position_at(start=link.start, page=link.page),
-        prepared=lambda: source_texts.prepared(source),
-    )
+    selected = SelectedText(exact=link.quote, prefix=link.prefix, suffix=link.suffix)
+    span = source_texts.find(source, selected, start=link.start, page=link.page)
     if span is None:
         raise _gone(source)
     text = reading.text[slice(*span)]

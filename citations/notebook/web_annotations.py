@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import IO, Any, Final
 
 from citations.models import HighlightColor
@@ -48,7 +49,8 @@ class Annotation:
 
 def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
     """Write a page of annotations, one after another."""
-    head = json.dumps({"@context": CONTEXT, "type": "AnnotationPage"})
+    page = {"@context": CONTEXT, "id": absolute("/highlights/"), "type": "AnnotationPage"}
+    head = json.dumps(page)
     file.write(f'{head[:-1]}, "items": ['.encode())
     for number, placed in enumerate(highlights):
         text = json.dumps(annotation(placed), ensure_ascii=False)
@@ -67,8 +69,8 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
         "id": f"urn:uuid:{row.uuid}",
         "type": "Annotation",
         "motivation": "highlighting",
-        "created": row.created_at.isoformat(),
-        "modified": row.updated_at.isoformat(),
+        "created": _time(row.created_at),
+        "modified": _time(row.updated_at),
         "body": bodies,
         "target": {
             "type": "SpecificResource",
@@ -82,6 +84,11 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
             "selector": [*_selectors(placed)],
         },
     }
+
+
+def _time(moment: datetime) -> str:
+    """Write a time as the model has it: in UTC, with a Z."""
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _selectors(placed: PlacedHighlight) -> Iterator[dict[str, Any]]:

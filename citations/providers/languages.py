@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from django.conf.locale import LANG_INFO
 
+from citations.text.function_words import function_words
 from transcripts.stemming import ALGORITHMS, primary_language
 from transcripts.tokenizer import query_counts, tokenize
 
@@ -60,9 +61,18 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(words).union(*map(tokenize, words))
 
 
+@lru_cache(maxsize=64)
+def empty_words(language: str) -> frozenset[str]:
+    """Return the words that tell nothing of where a query is answered: stop words and the forms of
+    auxiliary verbs that lists of them lack, such as “does”.
+    """
+    auxiliaries = function_words(primary_language(language) or "en").verbal
+    return stop_words(language) | auxiliaries
+
+
 def telling_words(query: str, language: str) -> str:
-    """Return the words of a query without stop words of a language, unless it has no others."""
-    stops = stop_words(language)
+    """Return the words of a query without the empty ones of a language, unless it has no others."""
+    stops = empty_words(language)
     words = query_counts(query)
     return " ".join([word for word in words if word not in stops] or words)
 

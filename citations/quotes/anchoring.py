@@ -15,6 +15,8 @@ AROUND: Final = 100  # characters of prefix and suffix
 ALIKE: Final = 0.6  # share of the surrounding words that must have stayed
 UNLIKE: Final = 0.3  # the most that any other equal place may share
 LONG: Final = 8  # words of a quote that hardly occurs twice: both sides may have changed
+SHORT: Final = 3  # the fewest words of a quote that may stand for itself, if one of them is rare
+RARE: Final = 5  # times that a rare word occurs in the whole text
 TELLING: Final = 5  # words of a side that can identify a place by itself
 
 _MOST_EQUAL = 1_000  # equal places that are examined
@@ -49,9 +51,12 @@ def find(
     if intact:
         return intact[0] if len(intact) == 1 else None
     # Matching by words includes the original place where only its punctuation has changed.
-    spoken = list(islice(places(quote, prepared() if prepared else prepare(text)), _MOST_EQUAL))
-    matches = spoken or matches
-    return _alike(text, matches, prefix, suffix) if len(matches) <= _MOST_CHANGED else None
+    whole = prepared() if prepared else prepare(text)
+    matches = list(islice(places(quote, whole), _MOST_EQUAL)) or matches
+    if len(matches) > _MOST_CHANGED:
+        return None
+    is_rare = len(matches) == 1 and _is_rare(quote, whole)
+    return _alike(text, matches, prefix, suffix, is_rare=is_rare)
 
 
 def _equal_places(quote: str, text: str) -> Iterator[Span]:
@@ -66,7 +71,15 @@ def _is_intact(text: str, place: Span, prefix: str, suffix: str) -> bool:
     return bool(prefix or suffix) and is_after_prefix and text.startswith(suffix, place[1])
 
 
-def _alike(text: str, matches: list[Span], prefix: str, suffix: str) -> Span | None:
+def _is_rare(quote: str, whole: PreparedText) -> bool:
+    """Tell whether a quote has words enough, one of them rare, to be known with few neighbours."""
+    words = prepare(quote).words()
+    return len(words) >= SHORT and any(whole.count(word) <= RARE for word in words)
+
+
+def _alike(
+    text: str, matches: list[Span], prefix: str, suffix: str, *, is_rare: bool
+) -> Span | None:
     """Return the one place whose surroundings stayed best, if that tells it from all others."""
     if not prefix.strip() and not suffix.strip():
         return matches[0] if len(matches) == 1 else None
@@ -76,7 +89,7 @@ def _alike(text: str, matches: list[Span], prefix: str, suffix: str) -> Span | N
         return None
     share, is_same, place = ranked[0]
     is_sure = is_same or len(text[slice(*place)].split()) >= LONG
-    return place if is_sure and share >= ALIKE else None
+    return place if (is_sure or is_rare) and share >= ALIKE else None
 
 
 def _kept(then: Sides, text: str, place: Span) -> tuple[float, bool]:

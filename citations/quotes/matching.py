@@ -79,6 +79,10 @@ class PreparedText:
         start = self.places[first] + 1 if first < len(self.places) else stop
         return self.key[start:stop].split(_MARK) if start < stop else []
 
+    def count(self, word: str) -> int:
+        """Return how often a token occurs; twice in a row counts once."""
+        return self.key.count(f"{_MARK}{word}{_MARK}")
+
     def written(self, first: int, last: int) -> str:
         """Return the tokens [first, last) as they are written."""
         return self.text[self.starts[first] : self.ends[last - 1]] if first < last else ""

@@ -10,8 +10,10 @@ from typing import Final
 from citations.caches import Cache
 from citations.models import Document, Source
 from citations.passages import Locator
+from citations.quotes import selection
 from citations.quotes.anchoring import AROUND
 from citations.quotes.matching import PreparedText, prepare
+from citations.quotes.selection import SelectedText
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text import sentences
@@ -143,6 +145,21 @@ def prepared(source: Source) -> PreparedText:
         text = prepare(of(source).text)
         _CACHE.keep(key, text, text.nbytes)
     return text
+
+
+def find(
+    source: Source, selected: SelectedText, *, start: int | None = None, page: int | None = None
+) -> Span | None:
+    """Return where words are that were selected near ``start`` (ms) or on ``page``; None where they
+    are not, or in several places and nothing tells.
+    """
+    reading = of(source)
+    return selection.find(
+        selected,
+        reading.text,
+        near=reading.position_at(start=start, page=page),
+        prepared=lambda: prepared(source),
+    )
 
 
 def border(text: str, position: int) -> int:

@@ -1,7 +1,7 @@
 """Divides documents without pages of their own into pages of about 3,000 characters. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from itertools import chain
@@ -57,12 +57,18 @@ def paginate(
     layout.end_page()
     facts = Facts(
         page_count=len(layout.pages),
-        title=title or next((entry.title for entry in layout.outline if entry.level == 1), ""),
+        title=title or _only_top_heading(layout.outline),
         author=author,
         language=language,
         outline=tuple(layout.outline),
     )
     return OpenDocument(facts=facts, pages=layout.pages[first - 1 :])
+
+
+def _only_top_heading(outline: Sequence[OutlineEntry]) -> str:
+    """Return the heading of level 1; "" if there are several, which are a book's chapters."""
+    titles = [entry.title for entry in outline if entry.level == 1]
+    return titles[0] if len(titles) == 1 else ""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ def mark(
 ) -> str:
     """Wrap the spans of ``text`` in <mark> elements of these classes within well-formed HTML.
 
-    ``labels`` are for screen readers, before the mark that begins at a character.
+    ``labels`` are the buttons of marks, by the characters at which these begin.
 
     White space may differ, and the text may have characters that HTML makes of tags, such as the
     numbers of a list.
@@ -76,5 +76,5 @@ def _marked(
 
 
 def label(text: str) -> str:
-    """Return what a mark is called, for screen readers alone."""
-    return f'<span class="visually-hidden">{html.escape(text)}: </span>'
+    """Return the button of a mark, for the keyboard and for screen readers alone."""
+    return f'<button type="button" class="visually-hidden">{html.escape(text)}: </button>'

@@ -9,6 +9,7 @@ from citations.reading.transcript import TranscriptText
 
 Span = tuple[int, int]  # characters [first, last)
 
+CLIP: Final = 20_000  # ms that a clip lasts, or a little more, where nothing is marked
 NEAR: Final = 15 * 60_000  # ms between a sentence and the moment of its link, at most
 
 
@@ -76,6 +77,22 @@ def find_position(
     marked = text.span_between(begin, end) if end else None
     latest = begin + (999 if float(moment or 0).is_integer() else 0)
     return _at(text, matches, begin, marked, latest=latest, until=end)
+
+
+def clip_at(text: TranscriptText, position: Position) -> Span | None:
+    """Return from when until when (ms) a clip of a position is: what is marked, else the sentences
+    of the next ``CLIP``. None where nothing is said.
+    """
+    if not text.sentences:
+        return None
+    if position.until is not None:
+        return position.from_ms, position.until
+    if position.marked:
+        marked = [text.sentence_at(place) for place in (position.marked[0], position.marked[1] - 1)]
+        return text.sentences[marked[0]].start, text.sentences[marked[1]].end
+    start = text.sentences[text.sentence_at_time(position.latest)].start
+    later = (sentence.start for sentence in text.sentences if sentence.start >= start + CLIP)
+    return start, next(later, max(text.duration, start + 1))
 
 
 def _first_after(text: TranscriptText, matches: SentenceMatches, near: int) -> int:

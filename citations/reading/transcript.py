@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from citations.providers.languages import stop_words, telling_words
+from citations.providers.languages import empty_words, telling_words
 from citations.readers.source_blocks import cue_blocks
 from citations.reading.sentence_index import SentenceIndex, SentenceMatches
 from citations.reading.speakers import SpeakerTurn, turns
@@ -53,7 +53,7 @@ class TranscriptText(SpokenText):
         if index >= len(self.chunks):
             last = len(self.chunks) - 1
             valid = f"valid are 0 to {last}" if self.chunks else "the transcript is empty"
-            raise ChunkNotFound(f"There is no chunk {index}: {valid}.", hint="Count from 0.")
+            raise ChunkNotFound(f"There is no time chunk {index}: {valid}.", hint="Count from 0.")
         return self.chunks[index]
 
     def chunk_at(self, ms: int) -> int:
@@ -61,11 +61,11 @@ class TranscriptText(SpokenText):
         return max(0, bisect_right(self.chunks, ms, key=lambda chunk: chunk.start) - 1)
 
     def find(self, query: str) -> SentenceMatches:
-        """Find the sentences that have the most words of a query; stop words aside."""
-        return self.index.find(query, stops=stop_words(self.language))
+        """Find the sentences that have the most words of a query; empty words aside."""
+        return self.index.find(query, stops=empty_words(self.language))
 
     def telling_words(self, query: str) -> str:
-        """Return the words of a query without stop words, unless it has no others."""
+        """Return the words of a query without empty ones, unless it has no others."""
         return telling_words(query, self.language)
 
     def _chunk(self, group: CueGroup) -> TranscriptChunk:

@@ -1,6 +1,6 @@
 """The sentence of a passage that has the words of a query: there a hit begins, on every door."""
 
-from citations.providers.languages import stop_words
+from citations.providers.languages import empty_words
 from citations.text.snippets import nearest_sentence
 from transcripts.tokenizer import matched_spans
 
@@ -9,4 +9,4 @@ def with_words(text: str, query: str, language: str) -> tuple[int, int] | None:
     """Return the characters of the sentence with most of a query's words; None if it has none."""
     if not matched_spans(text, query, language):
         return None
-    return nearest_sentence(text, query, language, stops=stop_words(language))
+    return nearest_sentence(text, query, language, stops=empty_words(language))

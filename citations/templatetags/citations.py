@@ -10,30 +10,34 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from citations.answers import sections
 from citations.answers.answer import Quote
 from citations.lectures.cards import confidence, heading_path
-from citations.models import Citation, Page, SourceKind
+from citations.models import Citation, Page, Source, SourceKind
 from citations.notebook.shared_links import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, interval
-from citations.providers.languages import stop_words
+from citations.providers.languages import empty_words
 from citations.readers.markup import notes
-from citations.readers.markup.sanitizer import sanitize
+from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.standalone import SPEAKER
+from transcripts.conf import absolute
 from transcripts.reading import cut_at_word
 from transcripts.timecodes import watch_url
 
 register = template.Library()
+register.filter(absolute)
 register.filter(confidence)
 register.filter(heading_path)
 
 PREVIEW = 150  # characters of a passage on a card
+PREVIEW_TITLE = 90  # characters of a title in a link preview
 
 
 class MarkedText(Protocol):
@@ -82,14 +86,16 @@ def lit(text: str, marks: MarkedText) -> SafeString:
 def rendered(page: Page, marks: MarkedText) -> SafeString:
     """Sanitise the HTML of a page, and mark the spans of its text."""
     spans, labels = _spans_of(marks), _labels_of(marks)
-    return mark_safe(mark(sanitize(page.html), page.text, spans, labels))  # sanitised before
+    markup = below_title(sanitize(page.html))
+    return mark_safe(mark(markup, page.text, spans, labels))  # sanitised before
 
 
 def _spans_of(marks: MarkedText) -> dict[str, list[tuple[int, int]]]:
     """Return the spans by the classes of their marks."""
     spans = {"quoted": [*marks.quote], "looked-for": [*marks.matches]}
-    for first, last, color, _begins in marks.highlights:
-        spans.setdefault(f"highlight highlight-{color}", []).append((first, last))
+    for span in marks.highlights:
+        classes = f"highlight highlight-{span.color} highlight-{span.highlight}"
+        spans.setdefault(classes, []).append((span.first, span.last))
     return spans
 
 
@@ -116,6 +122,13 @@ def place(located: Located) -> str:
     if located.last_page in (None, located.page):
         return _("page %(number)s") % {"number": located.page}
     return _("pages %(first)s–%(last)s") % {"first": located.page, "last": located.last_page}
+
+
+@register.simple_tag
+def preview_title(source: Source, locator: Locator | None) -> str:
+    """Return the title of a link preview: that of the source, with the place."""
+    title = Truncator(source.title).chars(PREVIEW_TITLE)
+    return ", ".join(filter(None, (title, place(locator) if locator else "")))
 
 
 @register.filter
@@ -159,7 +172,7 @@ def preview(citation: Citation, speech: str) -> SafeString:
     """Show a passage from the sentence on that is nearest to the speech, and mark it."""
     text = " ".join(citation.quote.split())
     language = citation.source.language
-    start, stop = nearest_sentence(text, speech, language, stops=stop_words(language))
+    start, stop = nearest_sentence(text, speech, language, stops=empty_words(language))
     cut = cut_at_word(text[start:], PREVIEW)
     length = min(stop - start, len(cut))
     lead, rest = "… " if start else "", cut[length:]

@@ -2,7 +2,8 @@
 
 import re
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&!^=+-])")
+# Elsewhere than at a beginning, “-”, “+” and “>” mean nothing, and words with “\\-” are not found.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<#|~$^=]|&(?=#?\w+;)|^[+>-])")
 _LIST_NUMBER = re.compile(r"^(\d+)([.)])")
 # What readers of Markdown link by themselves: addresses with a scheme or a path, and of mail.
 _ADDRESS = re.compile(

@@ -19,7 +19,7 @@ from transcripts.views.events import EventStream, Fragment
 from transcripts.views.requests import PageRequest, fragment, number_of
 
 PAUSE: Final = 2.0  # seconds; each open page counts the jobs: 50 ms for a hundred thousand
-INDEXED: Final = 10  # sources whose progress is shown
+INDEXED: Final = 10  # sources whose progress or failure is shown
 DRAWN: Final = 8  # jobs in the drawer
 
 
@@ -63,15 +63,19 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     visible = Source.objects.visible(scope)
     unfinished = visible.filter(state__in=(State.PENDING, State.WORDS))
     indexed = unfinished.select_related("collection").order_by("-total", "pk")
+    failed = visible.filter(state=State.FAILED).select_related("collection")
+    now, counts = activity.summary(scope), sources.count(visible)
     return {
-        "now": activity.summary(scope),
+        "now": now,
+        "busy": now.unfinished + counts.unfinished,
         "page": activity.list_jobs(scope, state=state, offset=offset, **limit),
         "state": state,
         "states": Job.State.choices,
         "offset": offset,
         "may_write": bool(scope.writable),
         "is_drawer": is_drawer,
-        "counts": sources.count(visible),
+        "counts": counts,
         "indexed": indexed[:INDEXED],
+        "failed": failed.order_by("-updated_at", "-pk")[:INDEXED],
         "writable": scope.writable,
     }

@@ -78,6 +78,13 @@ class NotesForm(forms.Form):
             is_card=values["card"],
         )
 
+    @property
+    def filled_fields(self) -> list[str]:
+        """What was written or chosen, as ``HighlightNotes`` has it: the rest may stay as it is."""
+        fields = {"color": "color", "note": "note", "tags": "tags"}
+        fields |= {"shared": "is_shared", "card": "is_card"}
+        return [name for field, name in fields.items() if self.data.get(field)]
+
 
 class PassageForm(NotesForm):
     """A passage: its words, what stands around them, and the second or the page."""

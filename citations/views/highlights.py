@@ -52,7 +52,13 @@ def add(request: PageRequest) -> HttpResponse:
         selected = form.selected()
         source = str(form.cleaned_data["source"])
         highlight = highlights.keep(
-            request.access, request.user, source, selected, form.notes(), **form.place()
+            request.access,
+            request.user,
+            source,
+            selected,
+            form.notes(),
+            **form.place(),
+            only=form.filled_fields,
         )
     except (Forbidden, NotFound):
         raise
@@ -70,14 +76,20 @@ def add(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
-    """Show a highlight with its place, or change its colour, note and tags."""
+    """Show a highlight with its place, or change its colour, note and tags.
+
+    Scripts get what its toolbar shows in the text.
+    """
     placed = _find(request, highlight_id, write=request.method == "POST")
     context: dict[str, Any] = {
         "placed": placed,
+        "next": request.POST.get("next", request.GET.get("next", "")),
         "colors": HighlightColor.choices,
         "is_own": placed.row.author_id == request.user.pk,
         "may_share": placed.row.source.collection_id in request.access.writable,
     }
+    if request.htmx and request.method != "POST":
+        return fragment(request, "citations/_highlight_details.html", {"each": placed})
     if request.method != "POST":
         return render(request, "citations/highlight.html", context)
     try:

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from citations.ingest import selection
 from citations.library import items, sources
 from citations.library.filters import facets
 from citations.library.item import KINDS
@@ -93,7 +94,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
     waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
     return {
         "targets": Collection.objects.filter(pk__in=request.access.writable),
-        "deletions": waiting,
+        "deletions": [(deletion, selection.title_of(deletion)) for deletion in waiting],
         "renamed": _renamed(request),
         "known": facets(listed),
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),

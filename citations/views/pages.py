@@ -20,6 +20,8 @@ from citations.library.filters import find_source
 from citations.library.item import COVER_WIDTH
 from citations.models import Document, Source
 from citations.notebook import highlights, notes
+from citations.quotes import source_texts
+from citations.quotes.selection import SelectedText
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
 from citations.tasks import send_for_abstracts
@@ -47,11 +49,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     if source.video_id:
         return redirect("source", source_id=source_id)
     parameters = PageForm(request.GET).parameters()
-    quote = (
-        pages.find_quote_span(request.access, source_id, parameters.citation)
-        if parameters.citation
-        else parameters.quote
-    )
+    quote = _quote(request, source, number, parameters)
     words = parameters.words
     within = pages.span_of_page(source, number)
     placed = highlights.in_source(request.access, request.user, source, within=within)
@@ -66,7 +64,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     context: dict[str, Any] = {
         "view": view,
         "search": pages.find_pages(request.access, source_id, words) if words else None,
-        "is_lost": bool(parameters.citation) and quote is None,
+        "is_lost": bool(parameters.citation or parameters.passage) and quote is None,
         "parameters": parameters,
         "hit_place": hit_place(request.GET),
         "is_modal": bool(request.htmx),
@@ -93,6 +91,17 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     return render(request, "citations/page.html", context)
 
 
+def _quote(
+    request: PageRequest, source: Source, number: int, parameters: PageParameters
+) -> tuple[int, int] | None:
+    """Return the characters of a citation, or of the words of a copied link."""
+    if parameters.citation:
+        return pages.find_quote_span(request.access, source.uuid, parameters.citation)
+    if parameters.passage:
+        return source_texts.find(source, SelectedText(exact=parameters.passage), page=number)
+    return parameters.quote
+
+
 def _progress(
     request: PageRequest, source: Source, number: int, parameters: PageParameters, *, count: int
 ) -> dict[str, Any]:
@@ -102,7 +111,9 @@ def _progress(
     opens the document without naming a page.
     """
     progress = reading_progress.find(request.user, source)
-    is_peek = bool(parameters.quote or parameters.citation or parameters.words)
+    is_peek = bool(
+        parameters.quote or parameters.citation or parameters.passage or parameters.words
+    )
     is_opened = request.resolver_match is not None and request.resolver_match.url_name == "source"
     has_place = progress is not None and progress.position > 0
     at = None if is_peek or (is_opened and has_place) else number

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from citations.notebook.highlights import MAX_QUOTE
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_clock
@@ -35,6 +36,7 @@ class ReaderParameters:
     number: int | None = None  # of a match, from 1
     near: int | None = None  # ms; the next match is shown
     span: tuple[int, int] | None = None
+    passage: str = ""  # words to mark, which a copied link carries
     moment: float | None = None
     until: float | None = None
     chunk: int | None = None
@@ -95,6 +97,7 @@ class ReaderForm(forms.Form):
             number=values.get("n"),
             near=values.get("near"),
             span=(first, last) if first is not None and last and first < last else None,
+            passage=clean(data.get("passage", ""), MAX_QUOTE),
             moment=_moment(data.get("t", "")),
             until=_moment(data.get("until", "")),
             chunk=_index(data["chunk"]) if "chunk" in data else None,
@@ -111,6 +114,6 @@ def _moment(text: str) -> float | None:
 def _index(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise InvalidInput(
-            "The chunk in the address is not a number.", hint="Chunks are counted from 0."
+            "The time chunk in the address is not a number.", hint="Time chunks are counted from 0."
         )
     return int(text)

@@ -14,10 +14,12 @@ from citations.models import Source
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import ColoredSpan
+from citations.quotes import source_texts
+from citations.quotes.selection import SelectedText
 from citations.reading import chapters as reading_chapters
 from citations.reading import transcript as reading_transcript
 from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_of, part_of
-from citations.reading.position import Position, find_position
+from citations.reading.position import Position, clip_at, find_position
 from citations.reading.speakers import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
@@ -140,17 +142,17 @@ def _reading(
     request: PageRequest, video: Video, transcript: Transcript, parameters: ReaderParameters
 ) -> dict[str, Any]:
     text = reading_transcript.read(transcript)
+    source = Source.objects.filter(transcript=transcript).first()
     position = find_position(
         text,
         query=parameters.query,
         number=parameters.number,
-        span=parameters.span,
+        span=_passage(source, parameters) or parameters.span,
         moment=parameters.moment,
         until=parameters.until,
         near=parameters.near,
     )
     duration = max(video.duration or 0, text.duration, 1)
-    source = Source.objects.filter(transcript=transcript).first()
     index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
     placed = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
     part = _part(
@@ -166,6 +168,7 @@ def _reading(
         "highlight_count": _highlight_count(request, source),
         "passage": passage_form(source, text.text, position.marked, start=position.from_ms),
         "position": position,
+        "clip": clip_at(text, position),
         "part": part,
         "at": _line_at(part.paragraphs if is_paragraphs else part.captions, position),
         "listed": listed,
@@ -184,6 +187,14 @@ def _reading(
     return context
 
 
+def _passage(source: Source | None, parameters: ReaderParameters) -> tuple[int, int] | None:
+    """Return where the words of a copied link are now."""
+    if source is None or not parameters.passage:
+        return None
+    selected = SelectedText(exact=parameters.passage)
+    return source_texts.find(source, selected, start=milliseconds(parameters.moment))
+
+
 def _progress(
     request: PageRequest, video: Video, parameters: ReaderParameters, context: dict[str, Any]
 ) -> dict[str, Any]:
@@ -193,7 +204,7 @@ def _progress(
     """
     progress = reading_progress.find(request.user, video)
     position, duration = context["position"], context["duration"]
-    is_peek = bool(parameters.query or parameters.span or parameters.until)
+    is_peek = bool(parameters.query or parameters.span or parameters.passage or parameters.until)
     at = None
     if parameters.moment is not None and not is_peek:
         at = position.from_ms

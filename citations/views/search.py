@@ -217,7 +217,8 @@ def open_step(request: PageRequest) -> HttpResponse:
     """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
     criteria = SearchForm(request.GET).parameters()
     results, _ = _search(request, criteria, is_first=False)
-    for hit in _in_order(_listed(results, criteria, names={})[0]):
+    likely, unlikely = _listed(results, criteria, names={})
+    for hit in _in_order([*likely, *unlikely]):
         if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
             first, last = hit.passage.locator.span
             parts = {"from": first, "to": last, "q": criteria.query, **hit.place.parts}
@@ -331,7 +332,7 @@ def _search(
 def _listed(
     results: Results, criteria: SubmittedSearch, *, names: dict[str, str]
 ) -> tuple[list[SourceHits], list[SourceHits]]:
-    """Return the likely hits and the others as they are listed; likely ones know their places."""
+    """Return the likely hits and the others as they are listed; each knows its place among all."""
     hits = enumerate(results.passages, start=1)
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
     # Who asks for more passages reads on in all of them.
@@ -340,12 +341,15 @@ def _listed(
         _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
         for is_likely in (True, False)
     )
-    order = _in_order(likely)
+    order = _in_order([*likely, *unlikely])
     places = {
         hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
         for number, hit in enumerate(order, start=1)
     }
-    return [group.with_places(places) for group in likely], unlikely
+    return (
+        [group.with_places(places) for group in likely],
+        [group.with_places(places) for group in unlikely],
+    )
 
 
 def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from citations.errors import InvalidFilter
 from citations.library.filters import MAX_VALUES, Filter
+from citations.notebook.highlights import MAX_QUOTE
 from citations.passages import SearchMode
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.sanitize import clean
@@ -38,6 +39,7 @@ class PageParameters:
 
     quote: tuple[int, int] | None = None
     citation: UUID | None = None
+    passage: str = ""  # words to mark, which a copied link carries
     words: str = ""
     zoom: int = ZOOMS[0]
 
@@ -55,7 +57,7 @@ class PageParameters:
     @property
     def unquoted(self) -> str:
         """The query string of a page with the words: who looks for them leaves the quote."""
-        return replace(self, quote=None, citation=None).address
+        return replace(self, quote=None, citation=None, passage="").address
 
     @property
     def permanent(self) -> str:
@@ -80,7 +82,7 @@ class PageParameters:
     @property
     def _marked(self) -> dict[str, object]:
         first, last = self.quote or ("", "")
-        return {"citation": self.citation or "", "from": first, "to": last}
+        return {"citation": self.citation or "", "from": first, "to": last, "passage": self.passage}
 
     def _sized(self, zooms: Iterable[int]) -> str | None:
         zoom = next(iter(zooms), None)
@@ -243,6 +245,7 @@ class PageForm(forms.Form):
         return PageParameters(
             quote=quote,
             citation=values.get("citation"),
+            passage=clean(self.data.get("passage", ""), MAX_QUOTE),
             words=words,
             zoom=values.get("zoom") or ZOOMS[0],
         )

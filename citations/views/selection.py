@@ -1,7 +1,7 @@
 """Actions on the selected items of the library, and the undoing of a deletion."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
 from uuid import UUID
 
 from django.contrib import messages
@@ -10,11 +10,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.formats import number_format
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
+from citations.models import Source
 from citations.models.deletions import TAKEN_BACK_WITHIN
 from citations.notebook import archives
 from citations.tasks import send as send_source
@@ -25,6 +28,11 @@ from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, back
+
+MAX_TITLE: Final = 80  # characters of a title in a message
+MOST_TITLES: Final = 5  # titles in a message
+Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
+Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the message
 
 
 @require_POST
@@ -40,12 +48,13 @@ def change(request: PageRequest) -> HttpResponse:
         raise InvalidInput("What is to be done is not known.", hint="Reload the library.")
     chosen = selection.select(request.access, request.POST.getlist("item"))
     try:
-        if message := action(request, chosen):
-            messages.success(request, message)
+        outcome = action(request, chosen)
     except InvalidInput as error:  # shown on the list, where another action can be chosen
         text = f"{translated(error.message)} {translated(error.hint)}".rstrip()
         messages.error(request, text)
         return back(request, reverse("library"))
+    if outcome[1]:
+        (messages.success if outcome[0] else messages.warning)(request, outcome[1])
     return redirect("archive") if name == "export" else back(request, reverse("library"))
 
 
@@ -86,30 +95,42 @@ def _titles(
 
 @require_POST
 def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
-    count = selection.take_back(deletion_id, by=request.user)
-    text = ngettext(
-        "%(count)s item stays in the library.", "%(count)s items stay in the library.", count
-    )
-    messages.success(request, _counted(text, count))
+    titles = selection.take_back(deletion_id, by=request.user)
+    text = ngettext("%(count)s item is back.", "%(count)s items are back.", len(titles))
+    if len(titles) == 1:
+        text = _("“%(title)s” is back.")
+    title = Truncator("".join(titles[:1])).chars(MAX_TITLE)
+    messages.success(request, _counted(text, len(titles), title=title))
     return back(request, reverse("library"))
 
 
-def _tag(request: PageRequest, chosen: ChosenItems) -> str:
+def _tag(request: PageRequest, chosen: ChosenItems) -> Outcome:
     count = selection.tag(chosen, add=_tags(request))
-    return _counted(ngettext("%(count)s item tagged.", "%(count)s items tagged.", count), count)
+    tagged = ngettext("%(count)s item tagged.", "%(count)s items tagged.", count)
+    return count, _joined((count, tagged), _without_tags(chosen))
 
 
-def _untag(request: PageRequest, chosen: ChosenItems) -> str:
+def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
     count = selection.tag(chosen, remove=_tags(request))
-    text = ngettext(
+    changed = ngettext(
         "The tags of %(count)s item were changed.",
         "The tags of %(count)s items were changed.",
         count,
     )
-    return _counted(text, count)
+    return count, _joined((count, changed), _without_tags(chosen))
 
 
-def _move(request: PageRequest, chosen: ChosenItems) -> str:
+def _without_tags(chosen: ChosenItems) -> Sentence:
+    count = len(chosen.lectures)
+    text = ngettext(
+        "%(count)s lecture was left out: lectures have no tags.",
+        "%(count)s lectures were left out: lectures have no tags.",
+        count,
+    )
+    return count, text
+
+
+def _move(request: PageRequest, chosen: ChosenItems) -> Outcome:
     access = request.access
     with transaction.atomic():
         if name := request.POST.get("new", "").strip():
@@ -118,59 +139,112 @@ def _move(request: PageRequest, chosen: ChosenItems) -> str:
             access = Scope(readable=access.readable | own, writable=access.writable | own)
         else:
             target = library.find_collection(access, request.POST.get("collection", ""))
-        count = selection.move(access, chosen, target)
+        count, stayed = selection.move(access, chosen, target)
+    sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
+    titles = ", ".join(f"“{row}”" for row in stayed[:MOST_TITLES])
+    titles += " …" if stayed[MOST_TITLES:] else ""
+    return count, _joined(*sentences, name=target, titles=titles)
+
+
+def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator[Sentence]:
+    """Yield what became of the items: each moved, stayed, was there already, or is a lecture."""
+    lectures = len(chosen.lectures)
+    there = chosen.count - moved - stayed - lectures
     text = ngettext(
-        "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", count
+        "%(count)s item moved to “%(name)s”.", "%(count)s items moved to “%(name)s”.", moved
     )
-    return _counted(text, count, name=target)
+    yield moved, text
+    text = ngettext(
+        "%(count)s item stayed, as “%(name)s” has it already: %(titles)s.",
+        "%(count)s items stayed, as “%(name)s” has them already: %(titles)s.",
+        stayed,
+    )
+    yield stayed, text
+    text = ngettext(
+        "%(count)s item is in “%(name)s” already.",
+        "%(count)s items are in “%(name)s” already.",
+        there,
+    )
+    yield there, text
+    text = ngettext(
+        "%(count)s lecture stayed with what it cites.",
+        "%(count)s lectures stayed with what they cite.",
+        lectures,
+    )
+    yield lectures, text
 
 
-def _index(request: PageRequest, chosen: ChosenItems) -> str:
+def _index(request: PageRequest, chosen: ChosenItems) -> Outcome:
     sources = selection.index_again(chosen)
     for source in sources:
         send_source(source)
+    count = _having_text(sources)
     text = ngettext(
-        "%(count)s item will be indexed again.",
-        "%(count)s items will be indexed again.",
-        chosen.count,
+        "%(count)s item will be indexed again.", "%(count)s items will be indexed again.", count
     )
-    return _counted(text, chosen.count)
+    return count, _joined((count, text), _without_text(chosen.count - count))
 
 
-def _fetch(request: PageRequest, chosen: ChosenItems) -> str:
+def _fetch(request: PageRequest, chosen: ChosenItems) -> Outcome:
     jobs = selection.fetch_again(chosen, by=request.user)
     for job in jobs:
         send_job(job)
+    count, others = len(jobs), chosen.count - len(jobs)
     text = ngettext(
-        "%(count)s item will be fetched again.", "%(count)s items will be fetched again.", len(jobs)
+        "%(count)s item will be fetched again.", "%(count)s items will be fetched again.", count
     )
-    return _counted(text, len(jobs))
+    left_out = ngettext(
+        "%(count)s item was left out: it did not come from YouTube.",
+        "%(count)s items were left out: they did not come from YouTube.",
+        others,
+    )
+    return count, _joined((count, text), (others, left_out))
 
 
-def _export(request: PageRequest, chosen: ChosenItems) -> str:
+def _export(request: PageRequest, chosen: ChosenItems) -> Outcome:
     sources = chosen.sources
     if not sources:
         raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
     archive = archives.request(request.access, request.user, sources=sources)
     if archive.sent_at is None:
         send_archive(archive)
-    return ""  # the page of the archive says how far it is
+    # The page of the archive says how far it is.
+    return 0, _joined(_without_text(chosen.count - _having_text(sources)))
 
 
-def _delete(request: PageRequest, chosen: ChosenItems) -> str:
+def _having_text(sources: Iterable[Source]) -> int:
+    """Count the items that these sources belong to."""
+    return len({("video", source.video_id) if source.video_id else source.pk for source in sources})
+
+
+def _without_text(count: int) -> Sentence:
+    text = ngettext(
+        "%(count)s item was left out: it is a lecture, or has no text yet.",
+        "%(count)s items were left out: they are lectures, or have no text yet.",
+        count,
+    )
+    return count, text
+
+
+def _delete(request: PageRequest, chosen: ChosenItems) -> Outcome:
     selection.delete(chosen, by=request.user)
-    return ""  # the library says so, beside the way back
+    return chosen.count, ""  # the library says so, beside the way back
 
 
 def _tags(request: PageRequest) -> list[str]:
     return request.POST.get("tags", "")[:500].split(",")
 
 
+def _joined(*sentences: Sentence, **values: object) -> str:
+    """Join the sentences that have something to count."""
+    return " ".join(_counted(text, count, **values) for count, text in sentences if count)
+
+
 def _counted(text: str, count: int, **values: object) -> str:
     return text % {"count": number_format(count, force_grouping=True), **values}
 
 
-ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], str]]] = {
+ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {
     "tag": _tag,
     "untag": _untag,
     "move": _move,

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from citations.library.filters import find_source
 from citations.notebook import answers, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
@@ -65,13 +66,12 @@ def share_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
 @require_POST
 def share_passage(request: PageRequest, source_id: UUID) -> HttpResponse:
     """Share a page, or a clip from a time until another."""
+    source = find_source(request.access, str(source_id))
     first, last = (request.POST.get(name, "")[:40].strip() for name in ("from", "until"))
-    target = ShareTarget(
-        source=source_id,
-        page=number_of(request.POST.get("page", "")),
-        start=milliseconds(parse_clock(first) if first else None),
-        end=milliseconds(parse_clock(last) if last else None),
-    )
+    times = (milliseconds(parse_clock(written) if written else None) for written in (first, last))
+    start, end = (shared_links.moment_of(source, time) for time in times)
+    page = number_of(request.POST.get("page", ""))
+    target = ShareTarget(source=source_id, page=page, start=start, end=end)
     return _shared(request, target, reverse("source", args=[source_id]))
 
 

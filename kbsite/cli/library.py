@@ -92,7 +92,7 @@ def show(
     ] = "",
     end: Annotated[str, option(metavar="TIME", help="Up to this time.")] = "",
     chunk_size: Annotated[
-        int | None, option(help="Seconds of a chunk; unset: CHUNK_SIZE_SECONDS.")
+        int | None, option(help="Seconds of a time chunk; unset: CHUNK_SIZE_SECONDS.")
     ] = None,
     lang: Track = "",
     collection: InCollection = "",
@@ -125,7 +125,7 @@ def print_reading(result: library.VideoReading) -> None:
     language = transcript.language or "unknown language"
     heading = f"{result.video.title} · {language} · {clock(transcript.duration)}"
     if part.chunk:
-        heading += f" · chunk {part.chunk.index} of 0–{part.chunk.count - 1}"
+        heading += f" · time chunk {part.chunk.index} of 0–{part.chunk.count - 1}"
     note(heading, "bold")
     for cue in part.cues:
         line = Text(f"{clock(cue.start):>8}  ", style="cyan") + Text(printable(cue.text), style="")

@@ -40,7 +40,7 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
         TranscriptNotFound,
         "fetch_transcript with the language wanted, or get_transcript without language.",
     ),
-    (ChunkNotFound, "get_transcript with one of the valid chunk indexes."),
+    (ChunkNotFound, "get_transcript with the index of a time chunk that there is."),
     (CollectionNotFound, "list_transcripts without collection."),
     (
         SourceNotFound,

@@ -1,6 +1,9 @@
 """The pages can be read in each language of kbsite/locale, whole."""
 
+import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -53,6 +56,14 @@ def test_the_compiled_catalogue_is_the_written_one(path: Path) -> None:
     for entry in written:
         expected = texts[entry.msgctxt, entry.msgid]
         assert (expected.msgstr, expected.msgstr_plural) == (entry.msgstr, entry.msgstr_plural)
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+@pytest.mark.skipif(not shutil.which("msgfmt"), reason="GNU gettext is not installed")
+def test_gettext_accepts_the_formats_of_a_catalogue(path: Path) -> None:
+    command = ["msgfmt", "--check-format", "--check-domain", "-o", os.devnull, str(path)]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
 
 
 def test_what_the_admin_calls_things_is_in_the_catalogues() -> None:

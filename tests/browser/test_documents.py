@@ -26,5 +26,5 @@ def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Callable[..., V
     expect(added.get_by_role("alert")).to_contain_text("ZIP archive")
     expect(added.locator(".state-done")).to_be_visible(timeout=60_000)
     added.get_by_role("link", name="Walruses").click()
-    expect(page.locator(".prose h1")).to_have_text("Walruses")
+    expect(page.locator(".prose h2")).to_have_text("Walruses")
     expect(page.locator(".prose p")).to_have_text("They rest on the ice.")

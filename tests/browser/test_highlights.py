@@ -1,5 +1,6 @@
 """Words are selected and highlighted, by mouse, by keyboard and without scripts."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +12,22 @@ from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
 
+TABLE = """
+from io import BytesIO
+from citations.documents import storage as documents
+from citations.models import Source
+from transcripts.models import Collection
+text = b"# Ports\\n\\n1. Malo\\n   - deep\\n2. Brest\\n\\n## Depths\\n\\n"
+text += b"| Port | Range |\\n|---|---|\\n| Malo | 12 m |\\n| Brest | 7 m |\\n\\nBoth are Breton.\\n"
+source = documents.add(Collection.objects.default(), BytesIO(text), name="ports.md").source
+documents.extract(source)
+print(json.dumps(str(source.uuid)))
+"""
+REMOVE = """
+from citations.ingest import pipeline
+from citations.models import Source
+pipeline.remove(Source.objects.get(uuid="{}"))
+"""
 FORGET = "from citations.models import Highlight; Highlight.objects.all().delete()"
 
 
@@ -33,6 +50,20 @@ def select_by_mouse(page: Page, selector: str) -> None:
     page.mouse.up()
 
 
+def middle(page: Page, selector: str) -> tuple[float, float]:
+    """Bring an element into view; return the middle of its first line."""
+    element = page.locator(selector).first
+    element.evaluate("each => each.scrollIntoView({block: 'center', behavior: 'instant'})")
+    page.wait_for_timeout(100)  # what has scrolled closes the toolbar
+    line = element.evaluate("each => each.getClientRects()[0].toJSON()")
+    return line["x"] + line["width"] / 2, line["y"] + line["height"] / 2
+
+
+def press(page: Page, selector: str) -> None:
+    """Click on an element's first line."""
+    page.mouse.click(*middle(page, selector))
+
+
 def open_side(page: Page) -> None:
     """Unfold the list of highlights beside a text."""
     page.locator("#beside-highlights > summary").click()
@@ -47,6 +78,10 @@ def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visi
     mark = page.locator("#t40000 mark.highlight-green")
     expect(mark).to_contain_text("Backpropagation carries the error")
     expect(tools).to_have_count(0)
+    select_by_mouse(page, "#t40000 > span")
+    tools.get_by_role("button", name="Card").click()
+    expect(page.locator("#t40000 mark.highlight-yellow")).to_have_count(0)  # it stays green
+    expect(page.locator("#highlights-beside")).to_contain_text("card")
     open_side(page)
     expect(page.locator("#highlights-beside")).to_contain_text("0:40")
     page.reload()
@@ -115,11 +150,138 @@ def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Callable[..., Vi
     tools.get_by_role("button", name="Copy").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("> Backpropagation carries the error")
-    assert copied.endswith(f"/videos/{visited.site.seeded['long']}/?lang=en&t=40s)")
+    address = copied.split("](")[1].removesuffix(")")
+    assert f"/videos/{visited.site.seeded['long']}/?lang=en&t=40s&passage=" in address
     tools.get_by_role("link", name="Ask").click()
     expect(page.locator("[data-question]")).to_have_value(
         "What is meant by “Backpropagation carries the error from the end to the start. Point 8.”?"
     )
+
+
+def test_words_are_selected_by_finger_and_the_note_fits_the_window(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 640})
+    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    line = page.locator("#t40000 > span")
+    line.tap()
+    # A long press and the handles end without an event of a pointer.
+    line.evaluate("""line => {
+        line.scrollIntoView({block: "end", behavior: "instant"});
+        getSelection().selectAllChildren(line);
+    }""")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Note").tap()
+    save = tools.get_by_role("button", name="Save")
+    expect(save).to_be_in_viewport(ratio=1)
+    tools.get_by_label("Note", exact=True).fill("By finger.")
+    save.tap()
+    expect(page.locator("#highlights-beside")).to_contain_text("By finger.")
+    assert not visited.console
+
+
+@pytest.mark.parametrize("view", ["captions", "paragraphs"])
+def test_a_highlight_in_a_transcript_opens_its_toolbar(
+    visit: Callable[..., Visit], view: str
+) -> None:
+    visited = visit()
+    page = visited.go("/videos/{long}/?t=40s&view={view}".format(view=view, **visited.site.seeded))
+    page.keyboard.press("h")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Note").click()
+    tools.get_by_label("Note", exact=True).fill("Ask **Grace** why.")
+    tools.get_by_role("button", name="Save").click()
+    mark = page.locator("mark.highlight").first
+    press(page, "mark.highlight")  # as it was just made
+    opened = page.get_by_role("toolbar", name="Highlight")
+    expect(opened).to_contain_text("Ask Grace why.")
+    opened.get_by_role("button", name="Highlight in green").click()
+    expect(page.locator("mark.highlight-green")).to_be_visible()
+    expect(page.locator("mark mark")).to_have_count(0)
+    page.reload()
+    page.get_by_role("button", name="Highlighted in green").press("Enter")
+    expect(opened.get_by_role("button", name="Highlight in yellow")).to_be_focused()
+    expect(opened.get_by_role("button", name="in green")).to_have_attribute("aria-pressed", "true")
+    check_toolbar(page)
+    check_accessibility(page)
+    page.keyboard.press("Escape")
+    expect(opened).to_have_count(0)
+    expect(page.get_by_role("button", name="Highlighted in green")).to_be_focused()
+    press(page, "mark.highlight")
+    opened.get_by_role("link", name="Change").click()
+    expect(page.get_by_label("Note")).to_have_value("Ask **Grace** why.")
+    page.get_by_role("button", name="Save").click()
+    press(page, "mark.highlight")
+    opened.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator(".cue").first).to_be_visible()
+    expect(mark).to_have_count(0)
+    assert not visited.console
+
+
+def test_a_highlight_on_the_image_of_a_page_opens_its_toolbar_by_finger(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 640})
+    page = visited.go("/sources/{book}/pages/2/".format(**visited.site.seeded))
+    page.locator(".sheet-lines text").first.evaluate(
+        "line => getSelection().selectAllChildren(line)"
+    )
+    page.keyboard.press("h")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Highlight in blue").click()
+    box = page.locator(".sheet-highlight.sheet-blue").first
+    expect(box).to_be_attached()
+    page.touchscreen.tap(*middle(page, ".sheet-highlight"))
+    opened = page.get_by_role("toolbar", name="Highlight")
+    check_toolbar(page)
+    opened.get_by_role("button", name="Highlight in pink").tap()
+    expect(page.locator(".sheet-highlight.sheet-pink").first).to_be_attached()
+    expect(page.locator(".sheet-highlight.sheet-blue")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert not visited.console
+
+
+def test_the_cells_of_a_table_and_its_last_paragraph_are_highlighted(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    source = visited.site.json(TABLE)
+    page = visited.go(f"/sources/{source}/")
+    page.locator("tr").last.evaluate("row => getSelection().selectAllChildren(row)")
+    page.keyboard.press("h")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Highlight in pink").click()
+    expect(page.locator("td mark.highlight-pink")).to_have_text([re.compile("Brest$"), "7 m"])
+    # Three presses on the last paragraph select until the next thing after the text.
+    page.locator(".prose p").last.click(click_count=3)
+    tools.get_by_role("button", name="Highlight in blue").click()
+    expect(page.locator(".prose p mark.highlight-blue")).to_contain_text("Both are Breton.")
+    open_side(page)
+    beside = page.locator("#highlights-beside")
+    expect(beside).to_contain_text("Brest | 7 m")
+    expect(beside).to_contain_text("Both are Breton.")
+    check_accessibility(page)
+    expect(page.locator("h1")).to_have_count(1)
+    assert not visited.console
+    visited.site.python(REMOVE.format(source))
+
+
+def test_a_german_reader_asks_in_german_and_has_each_tab_in_one_line(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit(locale="de-DE", viewport={"width": 360, "height": 740})
+    page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))
+    select_by_mouse(page, "#t40000 > span")
+    ask = page.locator('.selection-tools [data-act="ask"]')
+    expect(ask).to_have_attribute("href", re.compile("q=Was\\+ist\\+mit"))
+    page = visited.go("/highlights/")
+    lines = page.locator(".notebook-tabs .view").evaluate_all(
+        "tabs => tabs.map((tab) => tab.getClientRects().length + tab.offsetHeight)"
+    )
+    assert len(set(lines)) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert not visited.console
 
 
 def test_a_highlight_is_made_changed_and_deleted_without_scripts(

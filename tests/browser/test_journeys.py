@@ -235,6 +235,19 @@ def test_the_library_goes_on_while_scrolling(
     expect(page.locator("[data-item]").nth(80)).to_be_attached()
 
 
+def test_a_list_of_several_pages_is_selected_as_a_whole(
+    visit: Callable[..., Visit], long_library: None
+) -> None:
+    page = visit().go("/library/")
+    total = page.locator("#results .count").get_attribute("data-total")
+    page.keyboard.press("Control+a")
+    bar = page.locator("#selection")
+    expect(bar).to_contain_text("48 items selected")
+    bar.get_by_role("button", name=f"Select all {total}").click()
+    expect(bar).to_contain_text(f"{total} items selected")
+    expect(bar.locator("[data-select-all]")).to_be_hidden()
+
+
 def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/?view=cards")
     page.get_by_text("Table", exact=True).click()
@@ -270,6 +283,22 @@ def test_items_are_deleted_together_and_come_back(
     expect(page.locator(".count")).to_contain_text("27 items")
     expect(page.locator("main .notice")).to_contain_text("3 items are deleted in a few seconds.")
     page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".count")).to_contain_text("30 items")
+
+
+def test_a_deletion_that_cannot_be_taken_back_any_more_is_not_offered(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    page.clock.install()
+    page.locator("[data-choice]").first.check()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    page.clock.fast_forward(11_000)
+    expect(undo).to_be_hidden()
+    page.reload()  # for the server, a moment has passed
+    undo.click()
     expect(page.locator(".count")).to_contain_text("30 items")
 
 
@@ -323,6 +352,22 @@ def test_find_marks_the_next_match_wherever_it_is(visit: Callable[..., Visit], p
     expect(page.locator(".strip-matches")).to_have_attribute(
         "d", re.compile("M3 0v20 M5 0v20 M7 0v20")
     )
+
+
+def test_enter_in_the_box_of_the_words_goes_from_match_to_match(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit().go(path)
+    box = page.get_by_label("Find in this transcript")
+    box.fill("gradient error")
+    count = page.locator("#found .count")
+    expect(count).to_contain_text("1 of 300")
+    for key, number in (("Enter", 2), ("Enter", 3), ("Shift+Enter", 2)):
+        page.keyboard.press(key)
+        expect(count).to_contain_text(f"{number} of 300")
+    expect(box).to_be_focused()
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    expect(page).to_have_url(re.compile(r"n=2$"))
 
 
 def test_a_link_to_a_moment_opens_there_and_can_be_copied(

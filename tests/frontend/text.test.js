@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  below, beside, clock, codeParts, fileNames, filterWords, hasWords, isOtherLength, newCitations,
-  ofKinds, quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy, wholeWords,
+  below, beside, clipAt, clock, codeParts, fileNames, filterWords, hasWords, isOtherLength,
+  leadingWords, newCitations, ofKinds, quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy,
+  wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
 
@@ -15,6 +16,20 @@ test("a file that ends early or far too late is not that of the transcript", () 
   assert.equal(isOtherLength(3 * hour, hour), true);
   assert.equal(isOtherLength(Infinity, hour), false);
   assert.equal(isOtherLength(5_000, 10_000), false); // seconds of a short clip
+});
+
+test("a long text is cut after a whole word", () => {
+  assert.equal(leadingWords("two words", 9), "two words");
+  assert.equal(leadingWords("two words", 8), "two");
+  assert.equal(leadingWords("wordswords", 5), "words");
+});
+
+test("a clip begins with the sentence that is said and ends with one, twenty seconds on", () => {
+  const starts = [1_000, 4_500, 12_000, 26_000, 31_000];
+  assert.deepEqual(clipAt(starts, 5_000, 40_000), [4_500, 26_000]);
+  assert.deepEqual(clipAt(starts, 4_000, 40_000), [4_500, 26_000]); // 0:04, as it is shown
+  assert.deepEqual(clipAt(starts, 13_500, 40_000), [12_000, 40_000]);
+  assert.deepEqual(clipAt([], 3_000, 0), [3_000, 4_000]);
 });
 
 test("a time has hours only where it needs them", () => {

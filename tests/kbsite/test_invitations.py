@@ -138,6 +138,18 @@ def test_nobody_gets_a_link_into_an_account_that_is_in_use_or_reaches_further(
     assert "Invite again" not in text_of(admin.get(settings))  # it would be refused
 
 
+def test_a_guest_who_is_the_only_owner_is_invited_again_but_not_changed_or_removed(
+    admin: Client, collection: Collection
+) -> None:
+    invite(admin, collection, "anna", "owner")
+    Membership.objects.exclude(user__username="anna").delete()
+    anna = User.objects.get(username="anna")
+    settings = text_of(admin.get(f"/collections/{collection.pk}/settings/"))
+    assert "Make another member an owner first." in settings
+    assert f"/members/{anna.pk}/invite/" in settings
+    assert f"/members/{anna.pk}/remove/" not in settings
+
+
 def test_an_owner_who_may_not_add_users_invites_nobody_again(
     page: Client, admin: Client, collection: Collection
 ) -> None:

@@ -98,6 +98,8 @@ def test_an_error_of_the_core_is_said_in_german_with_what_was_filled_in(page: Cl
         assert translated("“a “b” c” has no page 3.") == "„a “b” c“ hat keine Seite 3."
         assert translated("A sentence that nobody wrote.") == "A sentence that nobody wrote."
         assert translated("") == ""
+        damaged = translated("The PDF cannot be read: it is damaged, or no PDF.")  # on no page
+        assert damaged == "Das PDF kann nicht gelesen werden: Es ist beschädigt oder kein PDF."
     with translation.override("en"):
         assert translated("There is no format “odt”.") == "There is no format “odt”."
 

@@ -1,6 +1,9 @@
 """The page of a shared link, for people without an account."""
 
+import re
+from html import unescape
 from io import BytesIO
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,6 +17,7 @@ from citations.notebook.shared_links import ShareTarget
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_pdf, make_source, make_video, make_wav
 from transcripts import media
+from transcripts.cues import Cue
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -45,6 +49,30 @@ def test_a_stranger_reads_the_words_and_nothing_around_them(link: SharedLink) ->
     assert response["Referrer-Policy"] == "no-referrer"
     assert "no-store" in response["Cache-Control"]
     assert not response.cookies
+
+
+def preview_of(html: str) -> dict[str, str]:
+    """Return what a link preview reads."""
+    tags = re.findall(
+        r'<meta (?:property|name)="((?:og|twitter):[^"]*)"\s+content="([^"]*)">', html
+    )
+    return {name: unescape(content) for name, content in tags}
+
+
+def test_a_link_preview_has_title_place_address_and_the_words_that_are_shown(
+    link: SharedLink, settings: Any
+) -> None:
+    settings.PUBLIC_URL = "https://kb.example.org"
+    preview = preview_of(text_of(Client().get(f"/shared/{link.uuid}/")))
+    assert preview["og:title"] == "Paper, page 1"
+    assert preview["og:description"] == f"“{SAID}”"
+    assert preview["og:url"] == f"https://kb.example.org/shared/{link.uuid}/"
+    assert preview["og:image"].startswith("https://kb.example.org/static/cuebase/icon")
+    assert preview["twitter:card"] == "summary"
+    assert preview_of(text_of(Client().get(f"/shared/{uuid4()}/"))).keys() == {
+        "og:site_name",
+        "og:type",
+    }
 
 
 def test_a_link_that_ended_says_so_as_one_that_never_was(link: SharedLink, scope: Scope) -> None:
@@ -89,12 +117,31 @@ def test_a_shared_page_shows_its_picture_and_text_and_no_other_page(
     assert f'src="/shared/{link.uuid}/page/"' in html
     picture = Client().get(f"/shared/{link.uuid}/page/")
     assert picture["Content-Type"].startswith("image/")
+    preview = preview_of(html)
+    assert preview["og:image"].endswith(f"/shared/{link.uuid}/page/")
+    assert preview["og:image:type"] == picture["Content-Type"]
+    assert preview["twitter:card"] == "summary_large_image"
     shared_links.revoke(scope, owner, str(link.uuid))
     assert Client().get(f"/shared/{link.uuid}/page/").status_code == 404
 
 
 def test_a_link_to_words_has_no_picture(link: SharedLink) -> None:
     assert Client().get(f"/shared/{link.uuid}/page/").status_code == 404
+
+
+def test_a_clip_begins_and_ends_with_the_lines_that_the_transcript_shows_there(
+    page: Client, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    starts = (0, 2_750, 5_900, 8_100)
+    cues = [Cue(start=ms, end=ms + 3_100, text=f"Line at {ms}.") for ms in starts]
+    talk = make_source(make_video(collection, key="odd", cues=cues))
+    page.post(f"/sources/{talk.uuid}/share/", {"from": "0:02", "until": "0:08"})
+    link = SharedLink.objects.latest("pk")
+    assert (link.start, link.end) == (2_750, 8_100)
+    page.post(f"/sources/{talk.uuid}/share/", {"from": "0:02.5", "until": "0:04"})
+    typed = SharedLink.objects.latest("pk")
+    assert (typed.start, typed.end) == (2_500, 4_000)
 
 
 def make_talk(collection: Collection, key: str) -> Source:

@@ -103,6 +103,21 @@ def test_search_without_words_or_transcript_raises(collection: Collection) -> No
     assert library.search(video, "zebra").hits == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("my_first-talk.en.vtt", "my first-talk"),
+        ("algebra-lesson-2.vtt", "algebra lesson 2"),
+        ("A-b_c-D_e-1.vtt", "A-b_c-D_e-1"),  # an id of YouTube
+    ],
+)
+def test_a_caption_file_without_a_title_is_called_by_its_name(
+    collection: Collection, name: str, title: str
+) -> None:
+    captions = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n"
+    assert storage.add_captions(collection, captions, name=name).video.title == title
+
+
 def test_a_changed_transcript_is_read_anew(collection: Collection) -> None:
     video = make_video(collection)
     assert not library.search(video, "zebra").hits

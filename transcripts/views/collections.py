@@ -103,9 +103,12 @@ def settings_page(
     status: int = 200,
 ) -> HttpResponse:
     """Render the name and the members: with what could not be added, or who was just invited."""
+    memberships = collections.members(collection)
+    owners = [member.user_id for member in memberships if member.role == Role.OWNER]
     context = {
         "collection": collection,
-        "memberships": collections.members(collection),
+        "memberships": memberships,
+        "only_owner": owners[0] if len(owners) == 1 else None,
         "roles": Role.choices,
         "form": form,
         "invitation": invitation,

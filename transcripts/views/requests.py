@@ -49,8 +49,11 @@ def confirm(
 ) -> HttpResponse:
     """Redirect to a page with a message, so that a reload does not repeat the action.
 
-    ``undo`` is a deletion that ``base.html`` offers to take back beside the message.
+    ``undo`` is a deletion that ``base.html`` offers to take back beside the message. The drawer of
+    what is going on stays where it is, and shows what comes of it.
     """
+    if request.htmx and request.htmx.target == "drawer-body":
+        return HttpResponse(status=204)
     messages.success(request, message, extra_tags=str(undo or ""))
     page = redirect(to, **arguments)
     return HttpResponse(status=204, headers={"HX-Redirect": page.url}) if request.htmx else page

@@ -179,6 +179,11 @@ def without_connective(question: str) -> str:
     return rest if is_question(rest) else question
 
 
+def with_mark(question: str) -> str:
+    """End a question with the mark that “, and why …” takes the place of."""
+    return f"{question}?" if _ASKING.match(question) and question[-1].isalnum() else question
+
+
 def subject(question: str) -> str:
     """Return what a question asks about: of “What is the capital?” it is “the capital”."""
     text = " ".join(question.split()).rstrip(f"{QUESTION_MARKS}.!¿¡ ").lstrip("¿¡ ")

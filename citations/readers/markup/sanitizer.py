@@ -3,6 +3,7 @@
 Links are shown as their text: a document that somebody else wrote must not lead readers away.
 """
 
+import re
 from typing import Final
 
 import nh3
@@ -15,8 +16,16 @@ _TAGS: Final = frozenset(_NAMES.split())
 _ATTRIBUTES: Final = {"ol": {"start"}, "td": {"colspan"}, "th": {"colspan"}}
 
 
+_HEADING: Final = re.compile(r"(?:(?<=<h)|(?<=</h))[1-5](?=>)")
+
+
 def sanitize(html: str) -> str:
     """Return well-formed HTML without scripts, styles, pictures, links, classes or ids."""
     return nh3.clean(
         html, tags=set(_TAGS), attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()}
     )
+
+
+def below_title(html: str) -> str:
+    """Lower the headings of sanitised HTML by a level, below the title of the page around it."""
+    return _HEADING.sub(lambda level: str(int(level[0]) + 1), html)

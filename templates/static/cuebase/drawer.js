@@ -15,7 +15,16 @@ if (drawer) {
     htmx.swap(need("#drawer-body"), "", { swapStyle: "innerHTML" }); // ends its stream
     htmx.trigger(document.body, "activity-changed");
   });
+
+  // The body is replaced as a whole, which would be read out as a whole; this line changes seldom.
+  onHtmx("afterSettle", () => {
+    const text = find("[data-progress]", drawer)?.textContent?.trim() ?? "";
+    const line = need("#drawer-progress");
+    if (line.textContent !== text) line.textContent = text;
+  });
 }
 onHtmx("afterRequest", ({ detail }) => {
   if (detail.elt?.id === "add") htmx.trigger(document.body, "activity-changed");
+  // What is tried again from the drawer; its stream may have ended.
+  if (detail.elt?.matches("#drawer form")) htmx.trigger(need("#drawer-body"), "drawer-opened");
 });

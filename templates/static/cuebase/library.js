@@ -6,6 +6,8 @@ import {
 import { hasSingleKeys } from "./keys.js";
 import { ngettext } from "./texts.js";
 
+const MOST = 1_000; // items at once, as the server allows
+
 /** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
 let last = null;
 
@@ -19,6 +21,25 @@ function show() {
   if (!bar) return;
   bar.classList.toggle("selection-on", chosen().length > 0);
   need("[data-selected]", bar).textContent = selectedText();
+  const total = Number(find("#results .count")?.dataset.total ?? 0);
+  const button = need("[data-select-all]", bar);
+  const isPart = Boolean(nextPage()) && chosen().length === choices().length;
+  button.hidden = !isPart || total > MOST;
+  button.textContent = ngettext("Select all {count}", "Select all {count}", total);
+}
+
+/** The link to what follows the listed items. */
+const nextPage = () => find("#results .more a");
+
+async function chooseWholeList() {
+  for (let page = nextPage(); page; page = nextPage()) {
+    const settled = new Promise((resolve) => {
+      document.addEventListener("htmx:afterSettle", resolve, { once: true });
+    });
+    page.click();
+    await settled;
+  }
+  chooseAll(true);
 }
 
 function chosenNow() {
@@ -53,6 +74,7 @@ document.addEventListener("click", (event) => {
     chosenNow();
   }
   if (around(event, "[data-select-none]")) chooseAll(false);
+  if (around(event, "[data-select-all]")) void chooseWholeList();
 });
 
 // The list may have been filtered, sorted or shown as a table since the page was loaded.
@@ -90,8 +112,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 onHtmx("afterSettle", ({ detail }) => {
-  if (detail.target?.id !== "results") return;
   show();
+  if (detail.target?.id !== "results") return;
   const isChoice = detail.requestConfig?.triggeringEvent?.target?.matches?.("select, [type=radio]");
   const count = find("#results .count")?.textContent;
   if (isChoice && count) announce(count);

@@ -1,14 +1,15 @@
 // The words that are selected in a source, where they stand, and the mark over them.
 
-import { find } from "./dom.js";
-import { clock, wholeWords } from "./text.js";
+import { all, find } from "./dom.js";
+import { clock, leadingWords, wholeWords } from "./text.js";
 
 const AROUND = 100; // characters before and after that tell equal words apart
+const LINKED = 200; // characters of a quote that its link carries, to mark them
 const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, button";
 
 /**
  * @typedef {object} Passage
- * @property {Range} range
+ * @property {Range | Element} range an element: one of the marks of a highlight
  * @property {HTMLElement} box
  * @property {string} quote
  * @property {Record<string, string>} place what the server finds it by
@@ -17,13 +18,20 @@ const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager,
  * @property {string} address
  */
 
+const TEXTS = ".prose, .page-text, .sheet-lines"; // of a page, beside its title and its tools
+const BLOCKS = "p, li, tr, pre, blockquote, h1, h2, h3, h4, h5, h6, text";
+const CELLS = ":is(td, th):not(:last-child)";
+
 /**
- * Return the text of a source in a range, without times and headings between.
+ * Return the text of a source in a range, without times and headings between; blocks and cells are
+ * parted as the server's text has them.
  * @param {Range} range
  */
 function textOf(range) {
   const copied = range.cloneContents();
   for (const element of copied.querySelectorAll(NOT_TEXT)) element.remove();
+  for (const element of copied.querySelectorAll(CELLS)) element.append(" | ");
+  for (const element of copied.querySelectorAll(BLOCKS)) element.append("\n");
   return (copied.textContent ?? "").replaceAll(/\s+/g, " ").trim();
 }
 
@@ -42,6 +50,21 @@ function snapToWords(range) {
   );
   range.setStart(first, start);
   range.setEnd(last, end);
+}
+
+/**
+ * Move the ends of a range that lie outside the text of a box to the ends of that text: who presses
+ * three times on its last paragraph, or drags a little too far, means words of it.
+ * @param {Range} range
+ * @param {HTMLElement} box
+ * @returns {boolean} whether the range has any of it
+ */
+function keepWithin(range, box) {
+  const text = all(TEXTS, box).find((part) => range.intersectsNode(part)) ?? box;
+  if (!range.intersectsNode(text)) return false;
+  if (!text.contains(range.startContainer)) range.setStart(text, 0);
+  if (!text.contains(range.endContainer)) range.setEnd(text, text.childNodes.length);
+  return true;
 }
 
 /**
@@ -70,9 +93,10 @@ export function selectedPassage() {
   const selection = getSelection();
   if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
   const range = selection.getRangeAt(0).cloneRange();
-  const box = /** @type {HTMLElement | null} */ (
-    elementOf(range.startContainer)?.closest("[data-passage]"));
-  if (!box?.contains(range.endContainer)) return null;
+  const inner = [range.startContainer, range.endContainer].map(elementOf);
+  const box = /** @type {HTMLElement | null | undefined} */ (
+    inner.map((element) => element?.closest("[data-passage]")).find(Boolean));
+  if (!box || !keepWithin(range, box)) return null;
   snapToWords(range);
   const quote = textOf(range);
   return quote ? passageIn(box, range, quote) : null;
@@ -91,6 +115,10 @@ function passageIn(box, range, quote) {
   const start = line?.dataset.ms ?? box.dataset.start ?? "";
   const isRecording = link.endsWith("t=");
   const path = isRecording ? `${link}${Math.floor(Number(start) / 1000)}s` : link;
+  const address = new URL(path, location.href);
+  if (!path.includes("citation")) {
+    address.searchParams.set("passage", leadingWords(quote, LINKED));
+  }
   return {
     range,
     box,
@@ -101,34 +129,15 @@ function passageIn(box, range, quote) {
     },
     title,
     said: isRecording ? clock(Number(start)) : box.dataset.place ?? "",
-    address: new URL(path, location.href).href,
+    address: address.href,
   };
-}
-
-/**
- * Mark a passage that was stored.
- * @param {Passage} kept
- * @param {string} color
- */
-export function paint({ range, box }, color) {
-  if (find(".sheet-lines", box)) {
-    const frame = { target: "#page-frame", select: "#page-frame", swap: "outerHTML" };
-    htmx.ajax("GET", box.dataset.link ?? "", frame); // an image, marked by the server
-    return;
-  }
-  for (const node of textNodes(range)) {
-    const mark = document.createElement("mark");
-    mark.className = `highlight highlight-${color}`;
-    node.replaceWith(mark);
-    mark.append(node);
-  }
 }
 
 /**
  * Return the text nodes of a range, cut at its ends.
  * @param {Range} range
  */
-function textNodes(range) {
+export function textNodes(range) {
   const walker = document.createTreeWalker(
     range.commonAncestorContainer.parentElement ?? range.commonAncestorContainer,
     NodeFilter.SHOW_TEXT,

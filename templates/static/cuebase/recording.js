@@ -5,8 +5,8 @@ import { controlPlayer, showSpeed } from "./player.js";
 import { keepPlace, keepScrolledPlace } from "./reading-place.js";
 import { clock, isOtherLength } from "./text.js";
 import {
-  bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, sentenceStart, showOnStrip,
-  timeOnStrip,
+  bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, selectedTimes, sentenceStart,
+  showClip, showOnStrip, timeOnStrip,
 } from "./transcript-view.js";
 import { gettext } from "./texts.js";
 
@@ -44,6 +44,7 @@ function setPosition(ms) {
   position = ms;
   if (near) near.value = String(Math.round(ms));
   showOnStrip(ms);
+  showClip(ms);
   for (const label of all("[data-now]")) label.textContent = clock(ms);
   const text = find("[data-play-label]")?.firstChild;
   if (text && !player?.isClip()) text.textContent = ms
@@ -111,9 +112,25 @@ onHtmx("afterSettle", ({ detail }) => {
   if (!step) return;
   player?.show(ms);
   const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;
-  (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
+  if (document.activeElement !== find("#q")) {
+    (find(again) ?? find("[data-find]"))?.focus({ preventScroll: true });
+  }
   const count = find("#found .count")?.textContent?.trim() ?? "";
   announce(gettext("{count}, at {time}", { count, time: clock(ms) }));
+});
+
+// Enter goes on from match to match, and Shift+Enter back, once the matches are those of the words.
+
+find("#q")?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing) return;
+  const steps = /** @type {HTMLAnchorElement[]} */ (all("#found [data-find]"));
+  const words = field("#q").value.trim();
+  if (steps.every((link) => new URL(link.href).searchParams.get("q") !== words)) return;
+  event.preventDefault();
+  const link = steps.find(({ dataset }) => dataset.find === (event.shiftKey ? "previous" : "next"));
+  if (!link) return;
+  // Not a click: links that came this moment are not HTMX's yet, and would load a page.
+  htmx.ajax("GET", link.getAttribute("hx-get") ?? "", { source: link, target: "#found" });
 });
 
 // An earlier part is read from its end, which is right above the lines that were there
@@ -167,6 +184,11 @@ document.addEventListener("click", (event) => {
   } else if (copier) {
     copy(currentAddress(), copier);
   }
+});
+
+document.addEventListener("selectionchange", () => {
+  const times = find("[data-clip-from]") && selectedTimes();
+  if (times) showClip(...times);
 });
 
 document.addEventListener("change", (event) => {

@@ -1,21 +1,16 @@
 // Words that are selected in a source: a toolbar highlights them, copies them, asks about them.
 
 import {
-  all, announce, around, cloned, copy, find, isPlainKey, isTyping, need, openDialog, parsed,
-  silence,
+  all, announce, around, cloned, copy, field, find, isPlainClick, isPlainKey, isTyping, need,
+  openDialog, parsed,
 } from "./dom.js";
+import {
+  HIGHLIGHTED, highlightAt, highlightedPassage, paint, send, showList,
+} from "./highlights.js";
 import { hasSingleKeys } from "./keys.js";
-import { paint, selectedPassage, selectLine } from "./passages.js";
+import { selectedPassage, selectLine } from "./passages.js";
 import { below, quotedInMarkdown } from "./text.js";
 import { gettext } from "./texts.js";
-
-/** @type {Record<string, string>} */
-const HIGHLIGHTED = {
-  yellow: gettext("Highlighted in yellow"),
-  green: gettext("Highlighted in green"),
-  blue: gettext("Highlighted in blue"),
-  pink: gettext("Highlighted in pink"),
-};
 
 const KEPT = "kept-selection"; // its style is in highlights.css
 
@@ -25,6 +20,7 @@ let bar = null;
 let passage = null;
 /** @type {HTMLElement | null} */
 let before = null; // what had the focus
+let opening = ""; // the highlight whose details are on their way
 
 function makeBar() {
   const tools = cloned("#selection-tools");
@@ -40,19 +36,60 @@ function makeBar() {
   return tools;
 }
 
+/** Open the toolbar of the words that are selected; where none are, close it. */
 function open() {
   const selected = selectedPassage();
-  if (!selected) return close();
   close();
-  passage = selected;
+  if (selected) show(selected);
+}
+
+/** @param {import("./passages.js").Passage} next */
+function show(next) {
+  passage = next;
   bar = makeBar();
-  const words = selected.quote.slice(0, 300);
-  const question = `What is meant by “${words}”?`;
-  (openDialog() ?? document.body).append(bar); // before: outside a page, links have no parts
+  const words = next.quote.slice(0, 300);
+  const question = gettext("What is meant by “{words}”?", { words });
+  (openDialog() ?? need("main")).append(bar); // before: outside a page, links have no parts
   const ask = /** @type {HTMLAnchorElement} */ (need('[data-act="ask"]', bar));
-  ask.search = `?${new URLSearchParams({ source: selected.place.source, q: question })}`;
+  ask.search = `?${new URLSearchParams({ source: next.place.source, q: question })}`;
+  place();
+}
+
+/**
+ * Open the toolbar of a highlight that stands in the text, with its note and the ways to change it.
+ * @param {{mark: HTMLElement, id: string}} highlight
+ * @param {boolean} isByKey
+ */
+async function openHighlight({ mark, id }, isByKey) {
+  close();
+  opening = id;
+  const form = /** @type {HTMLFormElement} */ (need("form", cloned("#selection-tools")));
+  const add = new URL(form.getAttribute("action") ?? "", location.href);
+  const html = await send(new URL(`../${id}/`, add).href);
+  if (!html || opening !== id) return;
+  const details = parsed(html);
+  show(highlightedPassage(mark, details.dataset));
+  if (!bar) return;
+  bar.append(details);
+  bar.setAttribute("aria-label", gettext("Highlight"));
+  const { color, note = "" } = details.dataset;
+  find(`[data-color="${color}"]`, bar)?.setAttribute("aria-pressed", "true");
+  const text = field("textarea", bar);
+  text.value = note;
+  text.required = Boolean(note); // an empty one is not sent: it would stay
+  place();
+  if (isByKey) {
+    before = /** @type {HTMLElement | null} */ (document.activeElement);
+    need("button", bar).focus({ preventScroll: true });
+  }
+  announce(`${details.dataset.quote} ${details.textContent}`);
+}
+
+/** Place the toolbar beside the words, all of it within the window. */
+function place() {
+  if (!bar || !passage) return;
   const view = { width: innerWidth, height: innerHeight };
-  const lines = selected.range.getBoundingClientRect();
+  const lines = passage.range.getBoundingClientRect();
   const { left, top } = below(lines, bar.getBoundingClientRect(), view);
   bar.style.left = `${left}px`;
   bar.style.top = `${Math.max(8, Math.min(top, innerHeight - bar.offsetHeight - 8))}px`;
@@ -63,6 +100,7 @@ function close() {
   if ("highlights" in CSS) CSS.highlights.delete(KEPT);
   bar = null;
   passage = null;
+  opening = "";
 }
 
 /** @param {MouseEvent} event */
@@ -84,6 +122,7 @@ function writeNote(button) {
   if (!bar) return;
   const form = need("form", bar);
   form.hidden = false;
+  place(); // it has grown
   keepVisible();
   button.setAttribute("aria-expanded", "true");
   need("textarea", form).focus();
@@ -91,7 +130,8 @@ function writeNote(button) {
 
 /** Mark the words that are selected: a browser shows no selection beside a field with the focus. */
 function keepVisible() {
-  if (passage && "highlights" in CSS) CSS.highlights.set(KEPT, new Highlight(passage.range));
+  const range = passage?.range;
+  if (range instanceof Range && "highlights" in CSS) CSS.highlights.set(KEPT, new Highlight(range));
 }
 
 /** @param {KeyboardEvent} event */
@@ -140,36 +180,16 @@ async function keep(values) {
   const form = /** @type {HTMLFormElement} */ (need("form", bar));
   const body = new FormData(form); // with the token against forged requests
   for (const [name, value] of Object.entries({ ...target.place, ...values })) body.set(name, value);
-  const response = await send(form.action, body);
+  const response = await send(form.action, { method: "POST", body });
   if (!response) return;
   close();
-  showList(parsed(response));
-  paint(target, values.color ?? "yellow");
+  const list = parsed(response);
+  const { latest: id = "", color = "yellow" } = need("[data-latest]", list).dataset;
+  showList(list);
+  paint(target, { id, color }); // it may have had one
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
-  announce(values.card ? gettext("A card was made") : HIGHLIGHTED[values.color ?? "yellow"]);
-}
-
-/**
- * Send a form; return what is to be shown, nothing where it was refused.
- * @param {string} address
- * @param {FormData} body
- */
-async function send(address, body) {
-  const headers = { "HX-Request": "true" };
-  const response = await fetch(address, { method: "POST", body, headers }).catch(() => null);
-  const text = response && await response.text();
-  if (response?.ok) return text;
-  need("#notices").replaceChildren(text ? parsed(text) : silence());
-  return "";
-}
-
-/** @param {HTMLElement} fresh */
-function showList(fresh) {
-  const list = find("#highlights-beside");
-  const count = find("#beside-highlights [data-count]");
-  list?.replaceWith(fresh);
-  if (count) count.textContent = fresh.dataset.total ?? "";
+  announce(values.card ? gettext("A card was made") : HIGHLIGHTED[color]);
 }
 
 // When it opens
@@ -189,6 +209,15 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+document.addEventListener("click", (event) => {
+  const highlight = highlightAt(event);
+  const isByKey = event.detail === 0;
+  if (!highlight || !isPlainClick(event) || around(event, "a")) return;
+  if (isByKey || getSelection()?.isCollapsed) { // after the end of a selection, which closes it
+    setTimeout(() => openHighlight(highlight, isByKey));
+  }
+});
+
 document.addEventListener("pointerup", (event) => {
   if (around(event, ".selection-tools")) return;
   setTimeout(() => { if (!bar?.contains(document.activeElement)) open(); }); // once it is selected
@@ -198,7 +227,24 @@ document.addEventListener("keyup", (event) => {
   if (event.shiftKey && event.key.startsWith("Arrow") && !around(event, ".selection-tools")) open();
 });
 
+const STILL = 350; // ms after which fingers have selected what they want
+let isTouched = false; // the last pointer was a finger
+let later = 0;
+
+document.addEventListener("pointerdown", ({ pointerType }) => {
+  isTouched = pointerType === "touch";
+}, true);
+
 document.addEventListener("selectionchange", () => {
-  if (getSelection()?.isCollapsed && !bar?.contains(document.activeElement)) close();
+  if (bar?.contains(document.activeElement)) return;
+  if (getSelection()?.isCollapsed && passage?.range instanceof Range) close();
+  // A long press and the handles of a selection end without an event of a pointer.
+  clearTimeout(later);
+  if (isTouched) later = setTimeout(openOnce, STILL);
 });
+
+function openOnce() {
+  const selected = selectedPassage();
+  if (selected && selected.quote !== passage?.quote) open();
+}
 addEventListener("scroll", () => { if (!bar?.contains(document.activeElement)) close(); }, true);

@@ -36,3 +36,11 @@ document.addEventListener("submit", (event) => {
   const question = target(event).dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
+
+// What can be taken back for some seconds is not offered any longer.
+for (const offer of all("[data-ends]")) {
+  setTimeout(() => {
+    if (offer.contains(document.activeElement)) need("#main").focus();
+    offer.remove();
+  }, 1_000 * Number(offer.dataset.ends));
+}

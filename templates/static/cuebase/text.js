@@ -37,6 +37,18 @@ export function sentenceAt(starts, ms) {
 }
 
 /**
+ * Return from when until when a clip of a moment is: the sentences of the next twenty seconds.
+ * @param {number[]} starts when sentences begin, in milliseconds and in order
+ * @param {number} ms
+ * @param {number} end when the last words end
+ */
+export function clipAt(starts, ms, end) {
+  const latest = ms % 1000 ? ms : ms + 999; // a whole second is rounded
+  const start = starts.filter((each) => each <= latest).at(-1) ?? ms;
+  return [start, starts.find((each) => each >= start + 20_000) ?? Math.max(end, start + 1000)];
+}
+
+/**
  * Return the next index in a list, from its end to its beginning and back; 0 in an empty one.
  * @param {number} index
  * @param {number} step 1 or -1
@@ -45,6 +57,16 @@ export function sentenceAt(starts, ms) {
 export const stepped = (index, step, count) => (count ? (index + step + count) % count : 0);
 
 
+/**
+ * Cut a text after a whole word.
+ * @param {string} text
+ * @param {number} most characters
+ */
+export function leadingWords(text, most) {
+  if (text.length <= most) return text;
+  const end = text.lastIndexOf(" ", most);
+  return text.slice(0, end > 0 ? end : most);
+}
 
 /**
  * Split what is typed into a filter into lower-case words.

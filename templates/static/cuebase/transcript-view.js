@@ -1,7 +1,7 @@
 // The transcript beside a player: which line is said, where it stands, the strip of the recording.
 
 import { all, find, scrolling } from "./dom.js";
-import { sentenceAt } from "./text.js";
+import { clipAt, clock, sentenceAt } from "./text.js";
 
 const PATIENCE = 4000; // ms that the page is left where a reader has scrolled it
 let scrolledAt = -PATIENCE;
@@ -24,8 +24,45 @@ export function cueAt(ms) {
  * @param {number} ms
  */
 export function sentenceStart(ms) {
-  const starts = (chunkAt(ms)?.dataset.sentences ?? "").split(" ").filter(Boolean).map(Number);
-  return sentenceAt(starts, ms) ?? Math.max(0, ms - 5000);
+  return sentenceAt(sentenceStarts(ms), ms) ?? Math.max(0, ms - 5000);
+}
+
+/** @param {number} ms */
+const sentenceStarts = (ms) =>
+  (chunkAt(ms)?.dataset.sentences ?? "").split(" ").filter(Boolean).map(Number);
+
+/**
+ * Return from when until when the lines are said that are selected; null where none are.
+ * @returns {[number, number] | null}
+ */
+export function selectedTimes() {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0);
+  const lines = all("#transcript .cue");
+  const chosen = lines.filter((line) => range.intersectsNode(line.lastElementChild ?? line));
+  const last = chosen.at(-1);
+  if (!last) return null;
+  const next = lines[lines.indexOf(last) + 1];
+  const end = next?.dataset.ms ?? last.closest("[data-end]")?.getAttribute("data-end");
+  return [Number(chosen[0].dataset.ms), Number(end)];
+}
+
+/**
+ * Fill in the times of a clip to share, unless the form is open, or has times that were typed.
+ * @param {number} from milliseconds
+ * @param {number} [until]
+ */
+export function showClip(from, until) {
+  const fields = ["[data-clip-from]", "[data-clip-until]"].map((name) =>
+    /** @type {HTMLInputElement | null} */ (find(name)));
+  const [first, last] = fields;
+  if (!first || !last || first.closest("details")?.open) return;
+  if (fields.some((each) => each && each.value !== each.defaultValue)) return;
+  const end = Number(chunkAt(from)?.dataset.end ?? from + 20_000);
+  const times = until ? [from, until] : clipAt(sentenceStarts(from), from, end);
+  first.defaultValue = clock(times[0]);
+  last.defaultValue = clock(times[1]);
 }
 
 /** @param {HTMLElement | undefined} cue */

@@ -23,6 +23,10 @@ from citations.answers.sections import heading
             "How does the error go back? And how does soup get its taste?",
             ["How does the error go back?", "How does soup get its taste?"],
         ),
+        (
+            "What is a queue, and who invented the pendulum clock?",
+            ["What is a queue?", "Who invented the pendulum clock?"],
+        ),
         ("Who gave the talk and why?", ["Who gave the talk and why?"]),
     ],
 )

@@ -65,6 +65,7 @@ def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Colle
     [
         ("../../etc/passwd.txt", "passwd.txt", "passwd"),
         ("C:\\papers\\my_notes.txt", "my_notes.txt", "my notes"),
+        ("openstax-calculus-1.md", "openstax-calculus-1.md", "openstax calculus 1"),
         ("a\0b\nc.txt", "abc.txt", "abc"),
         ("", "document", "document"),
         ("x" * 400 + ".txt", "x" * 300, "x" * 300),

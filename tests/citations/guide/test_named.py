@@ -64,6 +64,8 @@ def test_a_number_of_something_is_shown_in_its_sentence(sentence: str) -> None:
         "Is a network of 50 layers better than others?",
         "The method is explained in section 12 of the book.",
         "It took them 18 months to do the same.",
+        "Theorem 24 gave all the rules of the book.",
+        "The rule of the book is shown in Figure 12 where the curve bends.",
     ],
 )
 def test_bare_numbers_questions_and_pointing_sentences_are_left_out(sentence: str) -> None:

@@ -49,6 +49,34 @@ def test_headings_that_ask_are_questions_without_their_numbers() -> None:
     assert candidate == QuestionCandidate(text="Why does bread rise?", within=(0, 90))
 
 
+def about(terms: list[str], text: str, language: str = "en") -> list[QuestionCandidate]:
+    words = function_words(language)
+    return list(questions.of_terms(terms, text, language=language, function_words=words))
+
+
+def test_a_term_of_several_words_that_is_a_noun_is_asked_about() -> None:
+    text = "A relay fee is paid, which is pretty cool. Rosen Bridge has relay fees."
+    candidates = about(["relay fee", "pretty cool", "Rosen Bridge", "fees"], text)
+    assert [candidate.text for candidate in candidates] == [
+        "What is said about “relay fee”?",
+        "What is said about “Rosen Bridge”?",
+    ]
+
+
+def test_a_term_is_asked_about_in_the_language_of_its_text() -> None:
+    (candidate,) = about(["totale Ableitung"], "Das ist die totale Ableitung.", "de")
+    assert candidate.text == "Was wird über „totale Ableitung“ gesagt?"
+    assert about(["полная производная"], "Это полная производная.", "ru") == []
+
+
+def test_an_answer_about_a_term_contains_it() -> None:
+    text = "A relay fee is paid to whoever relays the transaction. Fees differ from day to day."
+    (candidate,) = about(["relay fee"], text)
+    end = text.index("Fees")
+    assert questions.is_answered(candidate, (0, end), text)
+    assert not questions.is_answered(candidate, (end, len(text)), text)
+
+
 def test_kinds_take_turns() -> None:
     first, second, third = (
         QuestionCandidate(text=text, within=(0, 1)) for text in ("one", "two", "three")

@@ -30,10 +30,12 @@ def test_each_sentence_stands_at_its_characters() -> None:
         "See https://example.org for all of it.",
         "This is , as you see , a transcript .",
         "The dough rises because of the.",
+        "27. Find the slope of the curve with 6 rectangles.",
+        "3 Approximate the area below the curve with 6 rectangles.",
         "name | size | weight | price.",
     ],
 )
-def test_formulas_code_addresses_tables_and_fragments_are_no_sentences(broken: str) -> None:
+def test_formulas_code_addresses_tasks_tables_and_fragments_are_no_sentences(broken: str) -> None:
     read = sentences_of(f"Yeast makes gas in the dough. {broken} The dough rises in an hour.")
     assert broken not in [each.text for each in read.statements]
     assert len(read.statements) == 2

@@ -64,6 +64,20 @@ def test_a_question_is_kept_with_the_quote_that_answers_it(talk: Source) -> None
     assert SAID[5] in quotes[SAID[4]]
 
 
+def test_a_source_that_asks_little_is_asked_about_its_terms(
+    collection: Collection, fake_models: None
+) -> None:
+    said = (*SAID, "The oven fan cools the crust.", "An oven fan dries the crust of the bread.")
+    source = talk_in(collection, said=(*said, "Without the oven fan the crust stays soft."))
+    source.refresh_from_db()
+    Node.objects.filter(source=source).update(title="Oven fan")
+    guide_storage.make(source)
+    guide = guide_storage.of(source)
+    assert guide is not None
+    quotes = {item.title: item.sentence for item in guide.questions}
+    assert "oven fan" in quotes["What is said about “oven fan”?"].casefold()
+
+
 def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
     collection: Collection, fake_models: None
 ) -> None:

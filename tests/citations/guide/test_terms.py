@@ -65,6 +65,8 @@ def test_a_definition_answers_what_its_term_is(term: str, sentence: str, questio
         ("jitter", "Others use what is called jitter in their programs."),
         ("jitter", "What is jitter?"),
         ("token", "The tokenizer also returns what are called token type ids for each pair."),
+        ("integration", "Integration by substitution is a technique for many integrals."),
+        ("Integration", "Another technique of this kind is called Integration by Parts."),
         ("initial", "An equation with such a value is called an initial-value problem."),
         ("code", "Another tool that measures the emissions is called code carbon."),
     ],

@@ -13,7 +13,7 @@ from citations.library.items import list_items
 from citations.models import Citation, Deletion, LectureSession, Source, State, Window
 from tests.makers import caption_json, make_cues, make_paper, make_source, make_user, make_video
 from transcripts import storage
-from transcripts.errors import Conflict, Forbidden, InvalidInput, NotFound
+from transcripts.errors import Forbidden, InvalidInput, NotFound
 from transcripts.models import AuditEntry, Collection, Job, Transcript, Video
 from transcripts.scope import Scope
 
@@ -78,22 +78,39 @@ def test_tags_are_added_and_removed_and_reach_the_sources(chosen: ChosenItems) -
 def test_items_move_with_their_sources(
     chosen: ChosenItems, both: Scope, other: Collection, collection: Collection
 ) -> None:
-    assert selection.move(both, chosen, other) == 2
+    assert selection.move(both, chosen, other) == (2, [])
     discovery.adopt()
     assert set(Source.objects.values_list("collection__slug", flat=True)) == {"other"}
     assert LectureSession.objects.get().collection == collection
 
 
-def test_nothing_moves_where_it_is_already(
+def test_what_a_collection_has_a_copy_of_stays_and_the_rest_moves(
     chosen: ChosenItems, both: Scope, other: Collection
 ) -> None:
     make_video(other, title="Talk", cues=make_cues(2))
-    with pytest.raises(Conflict, match="“Talk” already"):
-        selection.move(both, chosen, other)
-    Video.objects.filter(collection=other).delete()
-    make_paper(other, ["Ice."], title="Paper")
-    with pytest.raises(Conflict, match="“Paper” already"):
-        selection.move(both, chosen, other)
+    count, stayed = selection.move(both, chosen, other)
+    assert (count, [str(row) for row in stayed]) == (1, ["Talk"])
+    assert selection.move(both, chosen, other)[0] == 0  # the paper is there by now
+
+
+def test_a_document_stays_where_the_collection_has_its_file(
+    chosen: ChosenItems, both: Scope, other: Collection
+) -> None:
+    make_paper(other, ["Ice."], title="Its copy")
+    count, stayed = selection.move(both, chosen, other)
+    assert (count, [str(row) for row in stayed]) == (1, ["Paper"])
+
+
+def test_lectures_alone_are_neither_moved_nor_tagged_nor_indexed(
+    chosen: ChosenItems, both: Scope, other: Collection
+) -> None:
+    lectures = ChosenItems(lectures=chosen.lectures)
+    with pytest.raises(InvalidInput, match="stay with what they cite"):
+        selection.move(both, lectures, other)
+    with pytest.raises(InvalidInput, match="no tags"):
+        selection.tag(lectures, add=["ice"])
+    with pytest.raises(InvalidInput, match="has a text"):
+        selection.index_again(lectures)
 
 
 def test_nothing_moves_to_where_one_may_only_read(
@@ -121,7 +138,7 @@ def test_deleted_items_are_hidden_at_once_and_come_back(
     with pytest.raises(NotFound):
         selection.take_back(deletion.uuid, by=make_user("bob"))
     tasks.carry_out_deletion(deletion.pk)  # too early
-    assert selection.take_back(deletion.uuid, by=owner) == 3
+    assert len(selection.take_back(deletion.uuid, by=owner)) == 3
     tasks.carry_out_deletion(deletion.pk)
     assert list_items(both).total == 3
 

@@ -485,7 +485,7 @@ def test_the_notes_hold_what_was_said_with_what_is_cited_behind_it(
     )
     assert "    <details><summary>1 more passage</summary>\n" in notes
     assert "    - **Physics \\*for\\* all**, 1:05." in notes
-    assert "\\<b\\>close\\</b\\> \\[now\\]" in notes
+    assert "\\<b>close\\</b> \\[now\\]" in notes
     assert all(
         text in notes.replace("\\", "") for text in Segment.objects.values_list("text", flat=True)
     )

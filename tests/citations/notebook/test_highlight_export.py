@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -26,6 +27,7 @@ from citations.notebook import (
 from citations.notebook.annotation_import import NO_SOURCE, ImportReport
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
+from citations.notebook.obsidian import FileNames
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.errors import InvalidInput, KnowledgeBaseError, TooLarge
 from transcripts.models import Collection
@@ -94,7 +96,24 @@ def test_obsidian_gets_a_file_for_each_source_with_links_to_the_second(
     assert "## [0:20–0:25](http" in text
     assert f"> {SAID}" in text
     assert "Why <404>?" in text
-    assert "#the-web #green ^" in text
+    row = Highlight.objects.get(source=talk)
+    assert f"> {SAID}\n\n^{row.uuid}\n\nWhy <404>?\n\n#the-web #green\n" in text
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("CON", "_CON"),
+        ("aux.txt", "_aux.txt"),
+        ("Console", "Console"),
+        ("a/b: c?", "a b c"),
+        ("… .", "…"),
+        ("?", "Untitled"),
+        ("語" * 100, "語" * 66),
+    ],
+)
+def test_every_system_takes_the_names_of_files(title: str, name: str) -> None:
+    assert FileNames().of(title) == name
 
 
 @pytest.mark.usefixtures("kept")
@@ -218,6 +237,9 @@ def test_web_annotations_come_back_as_the_same_highlights(scope: Scope, owner: U
     data = exported(scope, owner, "jsonld")
     whole = json.loads(data)
     assert whole["@context"] == "http://www.w3.org/ns/anno.jsonld"
+    assert whole["id"].endswith("/highlights/")
+    for name in ("created", "modified"):  # the model has them in UTC, as Z
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", whole["items"][0][name])
     quote, fragment = whole["items"][0]["target"]["selector"]
     assert (quote["type"], quote["exact"]) == ("TextQuoteSelector", SAID)
     assert (fragment["type"], fragment["value"]) == ("FragmentSelector", "t=20,25")

@@ -185,6 +185,22 @@ def test_a_highlight_moves_with_its_words_when_a_recording_is_captioned_anew(
 
 
 @pytest.mark.usefixtures("fake_models")
+def test_a_lost_highlight_gets_its_place_back_where_its_words_are_highlighted_again(
+    scope: Scope, owner: User, talk: Source
+) -> None:
+    placed = keep(scope, owner, talk, "error from the end", start=40_000, note="Why?")
+    recaption(talk, make_cues(20, sentences=["Nobody knows the Error, from the end."]))
+    assert highlights.find(scope, owner, placed.row.uuid).is_lost
+    again = highlights.keep(
+        scope, owner, talk, SelectedText(exact="Error, from the end"), start=60_000, only=["color"]
+    )
+    assert not again.is_new
+    assert again.placed.row.uuid == placed.row.uuid
+    assert 60_000 < (again.placed.row.start or 0) < 65_000
+    assert again.placed.row.note == "Why?"
+
+
+@pytest.mark.usefixtures("fake_models")
 def test_a_highlight_whose_words_are_gone_keeps_its_quote(
     scope: Scope, owner: User, talk: Source
 ) -> None:
@@ -192,8 +208,9 @@ def test_a_highlight_whose_words_are_gone_keeps_its_quote(
     recaption(talk, make_cues(20, sentences=["Something else is said now."]))
     placed_now = highlights.find(scope, owner, placed.row.uuid)
     assert placed_now.is_lost
+    # Its link opens the time when it was said, and marks nothing there.
+    assert placed_now.link == f"/videos/{talk.video_id}/?t=40s&lang=en"
     assert (placed_now.row.quote, placed_now.row.note) == (placed.row.quote, "Why?")
-    assert placed_now.link == f"/videos/{talk.video_id}/"
     assert highlights.colored([placed_now]) == ()
 
 

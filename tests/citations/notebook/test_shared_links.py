@@ -13,11 +13,11 @@ from citations.errors import LinksNotAllowed, SharedLinkNotFound
 from citations.models import Conversation, Highlight, SharedLink, Source
 from citations.notebook import answers, highlights, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
-from citations.notebook.shared_links import ShareTarget
+from citations.notebook.shared_links import SharedPassage, ShareTarget
 from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.errors import Forbidden, InvalidInput, NotFound
-from transcripts.models import Collection, Membership, Role
+from transcripts.models import Collection, Membership, Role, Transcript
 from transcripts.scope import NOTHING, Scope
 
 SAID = "The error runs backwards."
@@ -168,6 +168,35 @@ def test_a_clip_has_what_is_said_from_a_time_until_another(
     assert item.passage is not None
     assert item.passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
     assert f"t={cues[2].start // 1000}" in item.original
+
+
+def test_a_clip_stays_with_its_words_where_the_times_of_captions_move(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    cues = make_cues(10, sentences=tuple(f"Sentence {number}." for number in range(10)))
+    video = make_video(collection, cues=cues)
+    start, end = cues[2].start + 500, cues[3].end - 500
+    target = ShareTarget(source=make_source(video).uuid, start=start, end=end)
+    link = shared_links.share(scope, owner, target)
+
+    def follow(later: int, word: str) -> SharedPassage | None:
+        transcript = Transcript.objects.get(video=video)
+        rows = [[cue.start + later, cue.end + later, cue.text] for cue in cues]
+        rows[3][2] = f"{word} 3. Point 3."
+        transcript.cues, transcript.digest = rows, f"{later} {word}"
+        transcript.save()
+        return shared_links.follow(str(link.uuid)).passage
+
+    passage = follow(0, "Sentence")
+    assert passage is not None
+    assert (passage.locator.start, passage.locator.end) == (start, end)
+    passage = follow(15_000, "Sentence")
+    assert passage is not None
+    assert passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
+    assert passage.locator.start == cues[2].start + 15_000
+    with pytest.raises(SharedLinkNotFound, match="not in its source any more"):
+        follow(15_000, "Chapter")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from importlib import import_module
 
 import pytest
 
-from citations.providers.languages import is_in, probabilities, stop_words
+from citations.providers.languages import is_in, probabilities, stop_words, telling_words
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,8 @@ def test_stop_words_are_those_of_the_language() -> None:
     assert stop_words("pt_BR") == stop_words("pt")
     assert stop_words("nb") == stop_words("no") > {"ikke"}
     assert stop_words("tlh") == frozenset()
+
+
+def test_auxiliary_verbs_tell_nothing_of_where_a_query_is_answered() -> None:
+    assert telling_words("What does the tokenizer do?", "en") == "tokenizer"
+    assert telling_words("Why did it?", "en") == "why did it"

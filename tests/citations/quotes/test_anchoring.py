@@ -126,6 +126,12 @@ def test_a_long_quote_is_found_though_both_its_sides_were_edited() -> None:
     assert located(SPOKEN, (first - 6, last), changed) == changed[: changed.index("genes to")]
 
 
+def test_a_short_quote_with_a_rare_word_is_found_though_both_its_sides_were_edited() -> None:
+    first, last = SPOKEN.index("paraquat in a"), SPOKEN.index(" strictly")
+    changed = SPOKEN.replace("inducible by", "induced by").replace("strictly dep", "fully dep")
+    assert located(SPOKEN, (first, last), changed) == changed[: changed.index("paraquat in a")]
+
+
 @pytest.mark.parametrize("quote", ["a", "a " * 50, "\ud800", " "])
 def test_hostile_texts_have_an_answer_soon(quote: str) -> None:
     assert find(quote, "a " * 100_000, span=(0, 1), prefix="", suffix="") is None

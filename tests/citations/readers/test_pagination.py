@@ -318,3 +318,11 @@ def test_words_with_times_are_captions_and_words_without_a_document(
     head: bytes, name: str, is_one: bool
 ) -> None:
     assert is_document(head, name) is is_one
+
+
+def test_the_only_heading_of_the_top_level_is_the_title_and_the_first_of_several_is_not(
+    tmp_path: Path,
+) -> None:
+    lecture = read(read_markdown, tmp_path / "lecture.md", "# Signals\n\nHello.\n\n## Noise\n")
+    book = read(read_markdown, tmp_path / "book.md", "# Preface\n\nHello.\n\n# Signals\n\nYes.\n")
+    assert (lecture.facts.title, book.facts.title) == ("Signals", "")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.readers.markup.sanitizer import sanitize
+from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import mark
 
 
@@ -30,6 +30,11 @@ def test_marks_change_nothing_but_marks(html: str, text: str, first: int, length
     clean = sanitize(html)
     marked = mark(clean, text, {"m": [(first, first + length)]})
     assert sanitize(marked.replace('<mark class="m">', "").replace("</mark>", "")) == clean
+
+
+def test_headings_stand_below_the_title_of_the_page() -> None:
+    shown = below_title(sanitize("<h1>A</h1><h2>B</h2><h6>C</h6><p>1 &lt;/h1> 2</p>"))
+    assert shown == "<h2>A</h2><h3>B</h3><h6>C</h6><p>1 &lt;/h1&gt; 2</p>"
 
 
 def test_what_acts_or_loads_is_not_shown() -> None:

@@ -1,3 +1,5 @@
+from html import unescape
+
 import pytest
 from markdown_it import MarkdownIt
 
@@ -5,7 +7,18 @@ from citations.text.markdown import escape_markdown
 
 
 def test_markdown_syntax_is_escaped() -> None:
-    assert escape_markdown("*a* [b](c) <d>") == r"\*a\* \[b\](c) \<d\>"
+    assert escape_markdown("*a* [b](c) <d>") == r"\*a\* \[b\](c) \<d>"
+
+
+@pytest.mark.parametrize("text", ["fine-tune it!", "a + b -> c", "Q&A & more", "5 > 3"])
+def test_what_means_nothing_within_a_line_stays_as_it_is(text: str) -> None:
+    assert escape_markdown(text) == text
+
+
+@pytest.mark.parametrize("text", ["- a", "+ a", "> a", "---", "&amp; &#33;", "![a](b)", "-> a"])
+def test_what_begins_a_block_or_a_sign_is_shown_as_written(text: str) -> None:
+    html = MarkdownIt("gfm-like").render(escape_markdown(text))
+    assert unescape(html) == f"<p>{text}</p>\n"
 
 
 def test_a_number_at_the_start_does_not_begin_a_list() -> None:

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from citations.models import State
+from citations.models import Source, State
 from tests.html import text_of
 from tests.makers import make_document, make_video
 from transcripts import acquisition
@@ -79,6 +79,22 @@ def test_sources_that_are_being_indexed_show_how_far_they_are(
     assert "A book" not in text_of(stranger.get("/activity/"))
 
 
+def test_sources_that_could_not_be_indexed_are_listed_with_the_reason_and_what_to_do(
+    page: Client, viewer: Client, stranger: Client, collection: Collection
+) -> None:
+    source = make_document(collection, ["Ice."], title="Broken notes")
+    drawer = {"HTTP_HX_REQUEST": "true"}
+    assert "Not indexed" not in text_of(page.get("/activity/", **drawer))
+    reason = {"error_code": "document_broken", "error": "The PDF cannot be read."}
+    Source.objects.filter(pk=source.pk).update(state=State.FAILED, **reason)
+    for html in (text_of(page.get("/activity/")), text_of(page.get("/activity/", **drawer))):
+        assert "Broken notes" in html
+        assert "The PDF cannot be read." in html
+        assert f'value="document-{source.pk}"' in html  # to delete it
+    assert f'value="document-{source.pk}"' not in text_of(viewer.get("/activity/", **drawer))
+    assert "Broken notes" not in text_of(stranger.get("/activity/", **drawer))
+
+
 def test_activity_without_jobs_shows_the_next_step(page: Client) -> None:
     assert "Nothing has been added yet" in text_of(page.get("/activity/"))
 
@@ -96,6 +112,17 @@ def test_a_failed_job_shows_its_error_and_can_be_retried(page: Client, failed: J
     page.post(f"/jobs/{failed.pk}/retry/")
     failed.refresh_from_db()
     assert failed.state == Job.State.QUEUED
+
+
+def test_a_job_that_is_tried_again_from_the_drawer_leaves_the_page_as_it_is(
+    page: Client, failed: Job
+) -> None:
+    headers = {"HTTP_HX_REQUEST": "true", "HTTP_HX_TARGET": "drawer-body"}
+    response = page.post(f"/jobs/{failed.pk}/retry/", **headers)
+    assert (response.status_code, "HX-Redirect" in response) == (204, False)
+    failed.refresh_from_db()
+    assert failed.state == Job.State.QUEUED
+    assert "queued again" not in text_of(page.get("/library/"))
 
 
 def test_a_postponed_job_says_in_how_long_it_is_tried_again(page: Client, failed: Job) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from uuid import uuid4
 
@@ -66,7 +67,8 @@ def test_a_passage_is_highlighted_by_a_plain_form_and_marked_in_the_text(
     response = page.post("/highlights/add/", {**sent, "color": "green", "note": "A <i>number</i>"})
     assert response["Location"] == here
     html = page.get(here).content.decode()
-    mark = 'highlight highlight-green"><span class="visually-hidden">Highlighted in green: </span>'
+    button = '<button type="button" class="visually-hidden">Highlighted in green: </button>'
+    mark = f'highlight highlight-green highlight-{Highlight.objects.get().uuid}">{button}'
     assert mark in html
     assert "A &lt;i&gt;number&lt;/i&gt;" in html
     part = page.get(f"/videos/{talk.video_id}/chunks/0/?view=paragraphs", **HTMX).content.decode()
@@ -87,10 +89,20 @@ def test_highlights_of_a_web_page_are_marked_in_its_markup(page: Client, book: S
     first.html, first.text = "<p>The <em>error</em> runs.</p>", "The error runs."
     first.blocks = [[0, len(first.text), "", False]]
     first.save()
-    keep(page, book, "error runs")
+    marked = f"highlight highlight-yellow highlight-{keep(page, book, 'error runs').uuid}"
     html = page.get(f"/sources/{book.uuid}/pages/1/").content.decode()
-    label = '<span class="visually-hidden">Highlighted in yellow: </span>'
-    assert f'<em><mark class="highlight highlight-yellow">{label}error</mark></em>' in html
+    label = '<button type="button" class="visually-hidden">Highlighted in yellow: </button>'
+    assert f'<em><mark class="{marked}">{label}error</mark></em>' in html
+
+
+def test_scripts_get_what_the_toolbar_of_a_highlight_shows(page: Client, book: Source) -> None:
+    highlight = keep(page, book, "error", page="1", note="**Why?**", tags="exam")
+    response = page.get(f"/highlights/{highlight.uuid}/", **HTMX)
+    assert response["Cache-Control"] == "no-store"
+    [details] = LexborHTMLParser(text_of(response)).css(".selection-details")
+    assert details.attributes["data-note"] == "**Why?**"
+    assert details.attributes["data-quote"] == "error"
+    assert "#exam" in details.text()
 
 
 def test_scripts_get_the_list_beside_the_text(page: Client, book: Source) -> None:
@@ -162,6 +174,31 @@ def test_a_deleted_highlight_is_taken_back_within_ten_seconds_or_gone(
     assert Highlight.objects.get().pk != row.pk
 
 
+def test_who_changes_a_highlight_beside_the_text_comes_back_to_its_words(
+    page: Client, book: Source
+) -> None:
+    row = keep(page, book, "Each weight", page="2")
+    reader = text_of(page.get(f"/sources/{book.uuid}/pages/2/"))
+    (address,) = re.findall(rf'/highlights/{row.uuid}/\?next=[^"]*', reader)
+    (place,) = re.findall('name="next" value="(.*?)"', text_of(page.get(unescape(address))))
+    place = unescape(place)
+    assert place.startswith(f"/sources/{book.uuid}/pages/2/?from=")
+    assert page.post(address, {"color": "pink", "next": place})["Location"] == place
+
+
+def test_another_colour_for_the_same_words_leaves_note_tags_and_card(
+    page: Client, book: Source
+) -> None:
+    keep(page, book, "Each weight", color="green", note="Why?", tags="exam", card="1", shared="1")
+    row = keep(page, book, "Each weight", color="blue", note="")
+    assert (row.color, row.note, row.tags) == ("blue", "Why?", ["exam"])
+    assert row.is_card
+    assert row.is_shared
+    row = keep(page, book, "Each weight", card="1")
+    assert row.color == "blue"
+    assert keep(page, book, "Each weight", note="Since then.").note == "Since then."
+
+
 def test_a_shared_highlight_is_shown_to_a_viewer_who_cannot_change_it(
     page: Client, viewer: Client, book: Source, owner: User
 ) -> None:
@@ -176,7 +213,9 @@ def test_words_that_are_gone_are_told(page: Client, book: Source) -> None:
     keep(page, book, "Each weight", page="2")
     book.document.pages.filter(number=2).update(text="Nothing of it.", blocks=[[0, 14, "", False]])
     book.document.__class__.objects.filter(pk=book.document.pk).update(read_by="other")
-    assert "not in the source any more" in text_of(page.get("/highlights/"))
+    html = text_of(page.get("/highlights/"))
+    assert "not in the source any more" in html
+    assert "Their last place was page 2." in html
     beside = page.get(f"/sources/{book.uuid}/pages/2/")
     assert "Not in the text any more" in text_of(beside)
 

@@ -7,11 +7,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.errors import ModelRefused
-from citations.models import Archive, Deletion, EmbeddingSpace, Source, State
+from citations.models import Archive, Deletion, EmbeddingSpace, LectureSession, Source, State
 from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts import collections
 from transcripts.models import Collection, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -218,13 +219,13 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
     deletion = Deletion.objects.get()
     address = f"/library/deletions/{deletion.uuid}/take-back/"
     html = text_of(page.get("/library/"))
-    assert "1 item is deleted in a few seconds." in html
+    assert "“Lecture on networks” is deleted in a few seconds." in html
     assert f'action="{address}"' in html
-    assert "Lecture on networks" not in html
+    assert f"/videos/{talk.pk}/" not in html
     assert "Undo" not in text_of(viewer.get("/library/"))
     assert viewer.post(address).status_code == 404
     back = text_of(page.post(address, follow=True))
-    assert "1 item stays in the library." in back
+    assert "“Lecture on networks” is back." in back
     assert "data-item-link>Lecture on networks</a>" in back
 
 
@@ -246,6 +247,34 @@ def test_a_change_that_cannot_be_made_is_told_on_the_list(page: Client, talk: Vi
     answer = page.post("/library/change/", sent, follow=True)
     assert answer.redirect_chain == [("/library/?q=l", 302)]
     assert "No tag is named." in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("tag", "2 items tagged. 1 lecture was left out: lectures have no tags."),
+        ("untag", "2 items were changed. 1 lecture was left out: lectures have no tags."),
+        (
+            "move",
+            "1 item moved to “Other”. 1 item stayed, as “Other” has it already: "
+            "“Lecture on networks”. 1 lecture stayed with what it cites.",
+        ),
+        ("index", "2 items will be indexed again. 1 item was left out: it is a lecture"),
+        ("fetch", "1 item will be fetched again. 2 items were left out: they did not come from"),
+        ("export", "1 item was left out: it is a lecture, or has no text yet."),
+    ],
+)
+def test_what_an_action_leaves_out_is_told(
+    page: Client, talk: Video, collection: Collection, owner: User, action: str, said: str
+) -> None:
+    other = collections.create("Other", owner=owner)
+    Video.objects.filter(pk=talk.pk).update(youtube_id="dQw4w9WgXcQ")
+    Video.objects.create(collection=other, key=talk.key, title="Its copy")
+    paper = make_document(collection, ["Ice."], title="Notes on ice")
+    lecture = LectureSession.objects.create(collection=collection, title="Lecture")
+    items = [f"video-{talk.pk}", f"document-{paper.pk}", f"lecture-{lecture.pk}"]
+    sent = {"item": items, "action": action, "tags": "ice", "collection": other.slug}
+    assert said in text_of(page.post("/library/change/", sent, follow=True))
 
 
 def test_a_selection_is_exported_as_an_archive_of_its_own(

@@ -274,7 +274,7 @@ def test_markdown_is_rendered_with_tables_and_lists_and_without_scripts_or_links
     page: Client, guide: Source
 ) -> None:
     html = text_of(page.get(f"/sources/{guide.uuid}/"))
-    assert "<h1>Tides</h1>" in html
+    assert "<h2>Tides</h2>" in html
     assert "<em>Twice</em>" in html
     assert "says a guide." in html  # links lead nowhere
     assert "<td>Monday</td>" in html
@@ -292,6 +292,16 @@ def test_a_quote_is_marked_in_what_is_rendered(page: Client, guide: Source) -> N
     assert '<td><mark class="quoted">0.4</mark></td>' in html
     assert '<p><mark class="quoted">At springs</mark></p>' in html
     assert "<p>At neaps</p>" in html
+
+
+def test_a_copied_link_marks_its_words_wherever_they_are_now(page: Client, guide: Source) -> None:
+    address = f"/sources/{guide.uuid}/pages/1/?passage=Monday+%7C+0.4"
+    html = text_of(page.get(address))
+    assert '<td><mark class="quoted">Monday</mark></td>' in html
+    assert '<td><mark class="quoted">0.4</mark></td>' in html
+    assert "passage=Monday" in html  # the way to another zoom or page keeps them
+    lost = text_of(page.get(f"/sources/{guide.uuid}/pages/1/?passage=Never+written"))
+    assert "is not in this document any more" in lost
 
 
 def test_a_document_opens_as_a_book_with_its_contents_and_how_it_is_indexed_elsewhere(

@@ -288,6 +288,40 @@ def test_a_clip_marks_the_sentences_that_are_said_in_it(page: Client, talk: Vide
     assert marked(html) == "A rare wordcounts more than a common one."
 
 
+def test_a_copied_link_marks_its_words_also_after_new_captions(page: Client, talk: Video) -> None:
+    make_source(talk)
+    html = text_of(page.get(f"/videos/{talk.pk}/?t=2s&passage=rare+words.+A+rare+word"))
+    assert marked(html) == "rare words. A rare word"
+    elsewhere = text_of(page.get(f"/videos/{talk.pk}/?t=5s&passage=never+said"))
+    assert marked(elsewhere) == ""
+    assert 'cue at" id="t5000"' in elsewhere
+
+
+# Sharing
+
+
+def clip_of(html: str) -> list[str]:
+    """Return from when until when the form of a clip begins."""
+    return re.findall(r'data-clip-\w+\s+value="(.*?)"', html)
+
+
+@pytest.mark.parametrize(
+    ("address", "clip"),
+    [
+        ("", ["0:00", "0:20"]),
+        ("?t=8s", ["0:08", "0:20"]),  # the sentence that is said, and the rest of this short talk
+        ("?t=8s&until=12s", ["0:08", "0:12"]),
+        ("?q=common", ["0:08", "0:15"]),  # the sentence that is marked
+    ],
+)
+def test_a_clip_to_share_begins_where_the_reader_is(
+    page: Client, talk: Video, address: str, clip: list[str]
+) -> None:
+    make_source(talk)
+    html = text_of(page.get(f"/videos/{talk.pk}/{address}"))
+    assert clip_of(html) == clip
+
+
 # Views
 
 

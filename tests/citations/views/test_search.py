@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from uuid import UUID
@@ -18,6 +19,7 @@ from citations.library.sources import Counts
 from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
 from citations.passages import Results, SearchMode
 from citations.providers import registry
+from citations.search import pipeline as search_pipeline
 from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
@@ -127,6 +129,29 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     assert 'aria-label="Next hit"' not in text_of(second)
     (before,) = re.findall(r'href="([^"]*)"\s+aria-label="Previous hit"', text_of(second))
     assert "Hit 1 of 2" in text_of(page.get(unescape(before), follow=True))
+
+
+def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
+    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text="Networks.")])
+    make_source(other, texts=["Networks."])
+    search = search_pipeline.search
+
+    def search_with_doubt(*criteria: Any, **options: Any) -> Results:
+        results = search(*criteria, **options)
+        best, last = results.passages
+        return replace(results, passages=(best, replace(last, is_likely=False)))
+
+    monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
+    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "Less likely" in listed
+    opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', listed)
+    first = text_of(page.get(unescape(opened[0]), follow=True))
+    assert "Hit 1 of 2" in first
+    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next hit"', first)
+    second = page.get(unescape(following), follow=True)
+    assert "Hit 2 of 2" in text_of(second)
 
 
 def test_a_hit_that_is_gone_leads_back_to_its_search(page: Client, source: Source) -> None:
@@ -617,7 +642,7 @@ def test_the_page_of_a_document_deletes_it_with_a_way_back(
     assert button not in text_of(viewer.get(path))
     sent = {"item": item, "action": "delete", "next": "/library/"}
     shown = text_of(page.post("/library/change/", sent, follow=True))
-    assert "1 item is deleted in a few seconds." in shown
+    assert "“Notes” is deleted in a few seconds." in shown
     assert page.get(path).status_code == 404
 
 

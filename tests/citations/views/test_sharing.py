@@ -87,7 +87,7 @@ def test_the_passage_of_a_citation_is_shared_alone(
     assert "Point 2" not in html  # what is said next, in the same clip
     assert Client().get(f"{link.path}page/").status_code == 404
     assert not Highlight.objects.exists()
-    assert "Passage" in text_of(page.get("/shared-links/"))
+    assert "Clip" in text_of(page.get("/shared-links/"))
 
 
 def test_a_shared_answer_to_several_questions_has_their_headings_and_names_no_other_source(
@@ -142,7 +142,10 @@ def test_a_page_and_a_clip_offer_to_be_shared_where_links_are_still_off(
         refused = text_of(page.post(path, place, headers=HTMX))
         assert f"Allow links in {collection.name} and share" in refused
         page.post(path, {**place, "allow": str(collection.pk)}, headers=HTMX)
-        assert SharedLink.objects.filter(source=shared, quote="").count() == 1
+        assert SharedLink.objects.filter(source=shared).count() == 1
+    listed = text_of(page.get("/shared-links/"))
+    assert "Clip 0:01–0:09" in listed
+    assert "Page 1" in listed
 
 
 def test_no_links_are_allowed_for_a_clip_that_cannot_be_shared(

@@ -49,6 +49,20 @@ def test_the_last_owner_stays(page: Client, owner: User, collection: Collection)
     assert collections.role_in(collection, owner) == Role.OWNER
 
 
+def test_the_only_owner_is_told_why_and_two_owners_may_change_each_other(
+    page: Client, owner: User, collection: Collection
+) -> None:
+    address = f"/collections/{collection.pk}/settings/"
+    removal = f"/collections/{collection.pk}/members/{owner.pk}/remove/"
+    alone = page.get(address).content.decode()
+    assert "Make another member an owner first." in alone
+    assert removal not in alone
+    collections.set_member(collection, make_user("second").username, role=Role.OWNER)
+    both = page.get(address).content.decode()
+    assert "Make another member an owner first." not in both
+    assert removal in both
+
+
 def test_an_unknown_user_is_an_error_at_the_field_with_the_whole_command(
     page: Client, collection: Collection
 ) -> None:
