@@ -13,6 +13,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
+from django.utils import translation
 from huggingface_hub import close_session
 from numpy.typing import NDArray
 
@@ -119,6 +120,12 @@ def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[No
 def nobody_acts() -> None:
     """Forget who acted last: a request that a test made by itself has no response that does."""
     actors.resolve_with(Actor)
+
+
+@pytest.fixture(autouse=True)
+def page_language() -> None:
+    """Forget the language of the last request, which its thread keeps."""
+    translation.deactivate()
 
 
 @pytest.fixture

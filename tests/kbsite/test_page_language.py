@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import polib
@@ -25,13 +24,6 @@ GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-DE,de;q=0.9,en;q=0.8"}
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 TEXT = re.compile(r"\b(?:n?gettext)\(u?'((?:[^'\\]|\\.)+)'")
 PROGRAMS = ("/api/v1/sources", "/api/v1/nothing", "/api/content/videos/", "/healthz", "/readyz")
-
-
-@pytest.fixture(autouse=True)
-def _no_language() -> Iterator[None]:
-    """Forget the language of the last request, which its thread keeps."""
-    yield
-    translation.deactivate()
 
 
 def test_a_browser_gets_its_language_and_caches_keep_them_apart(page: Client) -> None:
