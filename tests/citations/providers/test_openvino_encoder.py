@@ -174,7 +174,7 @@ print([name for name in [*heavy, "openvino_telemetry"] if name in sys.modules])
 
 
 def test_an_unused_model_leaves_memory_and_comes_back(settings: Any) -> None:
-    settings.MODEL_IDLE_SECONDS = 0.2
+    settings.MODEL_IDLE_SECONDS = 2
     encoder = loaded(tiny_models.MEAN)
     before = encoder.vectors(tiny_models.TEXTS)
     assert encoder.is_loaded
@@ -183,12 +183,13 @@ def test_an_unused_model_leaves_memory_and_comes_back(settings: Any) -> None:
 
 
 def test_a_model_stays_in_memory_while_it_is_used(settings: Any) -> None:
-    settings.MODEL_IDLE_SECONDS = 0.5
+    settings.MODEL_IDLE_SECONDS = 2
     encoder = loaded(tiny_models.MEAN)
-    deadline = time.monotonic() + 1.2
+    deadline = time.monotonic() + 3
     while time.monotonic() < deadline:
         encoder.vectors(["A text."])
         assert encoder.is_loaded
+        time.sleep(0.1)
 
 
 def test_a_model_may_stay_in_memory_for_good(settings: Any) -> None:
