@@ -171,8 +171,12 @@ def recording() -> Iterator[Recorder]:
         yield recorder
 
 
-def judged_queries(own: JudgedSet, sets: Sequence[JudgedSet]) -> Iterator[JudgedQuery]:
-    """Yield a set's own questions, those of other families, and gibberish, with candidates."""
+def judged_queries(
+    own: JudgedSet, sets: Sequence[JudgedSet], *, has_speech: bool = True
+) -> Iterator[JudgedQuery]:
+    """Yield a set's own questions, those of other families, and gibberish, with candidates; then,
+    with ``has_speech``, its windows of speech.
+    """
     chance = random.Random(own.name)
     family = FAMILIES.get(own.name, own.name)
     others = [set_ for set_ in sets if FAMILIES.get(set_.name, set_.name) != family]
@@ -185,7 +189,7 @@ def judged_queries(own: JudgedSet, sets: Sequence[JudgedSet]) -> Iterator[Judged
         yield from with_candidates(own, foreign.query, FOREIGN)
     for _ in range(OTHERS):
         yield from with_candidates(own, gibberish(chance), GIBBERISH)
-    if own.is_speech:
+    if has_speech and own.is_speech:
         yield from judged_speech(own, others, relevance, chance)
 
 
@@ -351,17 +355,19 @@ def balanced(queries: Sequence[JudgedQuery]) -> list[float]:
     return [mean / sizes[query.set, query.kind] for query in queries]
 
 
-def train_likelihood(queries: Sequence[JudgedQuery], kinds: Sequence[str]) -> dict[str, Any]:
+def train_likelihood(
+    queries: Sequence[JudgedQuery], kinds: Sequence[str], names: Sequence[str] = LIKELIHOOD_SIGNS
+) -> dict[str, Any]:
     """Train to tell the first passage of queries on the subject from that of others."""
     queries = [query for query in queries if query.kind in kinds]
-    columns = [SIGNS.index(name) for name in LIKELIHOOD_SIGNS]
+    columns = [SIGNS.index(name) for name in names]
     rows = np.stack([query.rows[0, columns] for query in queries])
     labels = [query.kind in (OWN, WINDOW) for query in queries]
     spread = rows.std(axis=0) + 1e-9
     model = LogisticRegression(C=STRENGTH, max_iter=3_000)
     model.fit(rows / spread, labels, sample_weight=balanced(queries))
     return {
-        "signs": list(LIKELIHOOD_SIGNS),
+        "signs": list(names),
         "weights": [round(float(weight), 4) for weight in model.coef_[0] / spread],
         "bias": round(float(model.intercept_[0]), 4),
     }

@@ -69,6 +69,11 @@ def find(name: str) -> Path:
     return folder
 
 
+def language_of(name: str) -> str:
+    """Return the only language that a model was made for; "" if several, or not known."""
+    return KNOWN[name].language if name in KNOWN else ""
+
+
 def files(folder: Path) -> list[Path]:
     """Return the files of a folder's weights, safetensors first; none if one is missing."""
     for whole, index in _FORMS:

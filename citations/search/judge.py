@@ -4,7 +4,8 @@ Two heads read the signs of ``signs``. The order is a listwise ranker of gradien
 (LambdaMART: Burges, "From RankNet to LambdaRank to LambdaMART", 2010). The likelihood that a
 passage is on the subject is a logistic regression over signs that do not depend on how a library
 is cut into sources. Both hold for the embedding model that they were trained with and are in the
-file that has its name, ``judge_….json``, written by ``bench/train_judge.py``. Pure.
+file that has its name, ``judge_….json``. Languages that a model was not made for have the judge of
+``words_judge.json``, which reads no cosine. ``bench/train_judge.py`` writes them. Pure.
 """
 
 import json
@@ -25,6 +26,8 @@ from citations.search.signs import SIGNS, CandidateTable
 from citations.search.trees import TreeEnsemble
 
 Numbers = NDArray[np.float64]
+
+WORDS: Final = Path(__file__).with_name("words_judge.json")  # the judge that reads no cosine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +88,29 @@ class RelevanceHead:
             floor=float(stored["floor"]),
         )
 
+    def judge(self, table: CandidateTable, *, knows_likelihood: bool = True) -> list[Relevance]:
+        """Judge candidates; without ``knows_likelihood`` all of them count as likely."""
+        rows = signs.compute(table)
+        shares, used = self.order.shares(rows), np.unique(self.order.sign)
+        orders = _logistic(self.order.base + shares.sum(axis=1))
+        likelihoods = self.likelihood.predict(rows).tolist() if knows_likelihood else []
+        return [
+            Relevance(
+                order=float(order),
+                likelihood=likelihood,
+                is_likely=likelihood is None or likelihood >= self.floor,
+                base=self.order.base,
+                shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
+            )
+            for order, likelihood, row, share in zip(
+                orders,
+                likelihoods or [None] * len(rows),
+                rows.tolist(),
+                shares.tolist(),
+                strict=True,
+            )
+        ]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
@@ -104,26 +130,8 @@ class Judge:
 
     def judge(self, table: CandidateTable, *, model: str, is_live: bool = False) -> list[Relevance]:
         """Judge the candidates of a query or window; ``model`` made the cosines."""
-        rows, head = signs.compute(table), self.live if is_live else self.search
-        shares, used = head.order.shares(rows), np.unique(head.order.sign)
-        orders = _logistic(head.order.base + shares.sum(axis=1))
-        likelihoods = head.likelihood.predict(rows).tolist() if model == self.model else []
-        return [
-            Relevance(
-                order=float(order),
-                likelihood=likelihood,
-                is_likely=likelihood is None or likelihood >= head.floor,
-                base=head.order.base,
-                shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
-            )
-            for order, likelihood, row, share in zip(
-                orders,
-                likelihoods or [None] * len(rows),
-                rows.tolist(),
-                shares.tolist(),
-                strict=True,
-            )
-        ]
+        head = self.live if is_live else self.search
+        return head.judge(table, knows_likelihood=model == self.model)
 
 
 @lru_cache(maxsize=8)
@@ -133,6 +141,12 @@ def trained(model: str) -> Judge:
     if not path.exists():
         path = path_of(MINILM)
     return Judge.from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+@lru_cache(maxsize=1)
+def of_words() -> RelevanceHead:
+    """Return the judge of questions in languages that the embedding model was not made for."""
+    return RelevanceHead.from_json(json.loads(WORDS.read_text(encoding="utf-8")))
 
 
 def path_of(model: str) -> Path:

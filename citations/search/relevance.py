@@ -1,6 +1,7 @@
 """What the judge needs to know of candidates, from the lexicon and the embedding space."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,17 +9,21 @@ from numpy.typing import NDArray
 from citations.lexical import index as lexical_index
 from citations.library.filters import ResolvedFilter
 from citations.models import EmbeddingSpace
+from citations.providers import languages, weights
 from citations.search import judge
 from citations.search.chunk_rows import Candidate
 from citations.search.judge import Relevance
 from citations.search.signs import CandidateTable
 from citations.vectors import search as vector_search
 from transcripts import conf
-from transcripts.stemming import stems
+from transcripts.stemming import primary_language, stems
 from transcripts.tokenizer import query_counts, tokenize
 
 Vector = NDArray[np.float32]
 Numbers = NDArray[np.float64]
+
+FIRST: Final = 10  # candidates by words that show a question's language
+UNLIKE: Final = 0.3  # probability of a language, below which a question does not look like it
 
 
 def judge_candidates(
@@ -35,10 +40,28 @@ def judge_candidates(
 
     Candidates without a vector in the space count as unrelated in meaning. The likelihood is not
     known where the vector ``is_hypothetical``, that of an answer: it is near to any passage.
+    Questions in a language that the space's model was not made for are judged by words alone.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
+    if not is_live and _is_foreign(words, table.bm25, candidates, model=space.model):
+        return judge.of_words().judge(table)
     own = judge.trained(space.model)
     return own.judge(table, model="" if is_hypothetical else space.model, is_live=is_live)
+
+
+def _is_foreign(words: str, bm25: Numbers, candidates: Sequence[Candidate], *, model: str) -> bool:
+    """Tell whether a question is in another language than the only one that a model was made for.
+
+    It is if it does not look like that language and most of the ``FIRST`` best passages by words
+    are in others: a question of one word looks like many languages, and finds its own. Passages of
+    unknown language count as in the model's.
+    """
+    language = weights.language_of(model)
+    best = [row for row in np.argsort(-bm25, kind="stable")[:FIRST] if bm25[row] > 0]
+    codes = [primary_language(candidates[row].language) for row in best]
+    if not language or 2 * sum(code not in ("", language) for code in codes) <= len(codes):
+        return False
+    return languages.probabilities(words).get(language, 0.0) < UNLIKE
 
 
 def describe(

@@ -37,16 +37,16 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
     Sources of unknown language count as fitting.
     """
     space = vector_space.locked()
-    facts = weights.KNOWN.get(space.model) if space else None
-    if space is None or facts is None or not facts.language:
+    own = weights.language_of(space.model) if space else ""
+    if space is None or not own:
         return None
     counts: dict[str, int] = {}
     tags = among.order_by().values_list("language").annotate(Count("pk"))
     for tag, count in tags:
-        code = primary_language(tag) or facts.language
+        code = primary_language(tag) or own
         counts[code] = counts.get(code, 0) + count
     total = sum(counts.values())
-    others = {code: count for code, count in counts.items() if code != facts.language}
+    others = {code: count for code, count in counts.items() if code != own}
     if sum(others.values()) < max(LEAST, WORTH * total):
         return None
     return LanguageGap(

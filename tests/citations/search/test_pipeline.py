@@ -266,6 +266,71 @@ def test_what_is_not_in_the_library_is_said_not_to_be_there(
         assert all(0 <= (passage.relevance or 0) < 0.5 for passage in result.passages)
 
 
+GERMAN = (
+    "Die Steigung der Tangente sagt, wie schnell sich die Funktion an einer Stelle ändert.",
+    "Ein Integral ist die Fläche unter dem Graphen einer Funktion zwischen zwei Stellen.",
+    "Die Kettenregel gibt die Ableitung einer Funktion, in die eine andere eingesetzt ist.",
+    "Eine Folge konvergiert, wenn ihre Glieder einem Grenzwert beliebig nahe kommen.",
+)
+
+
+@pytest.fixture
+def german(fake_models: None, collection: Collection, settings: Any) -> None:
+    """Passages in German, embedded by a model that knows English alone."""
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    embed(make_document(collection, GERMAN, language="de"))
+
+
+def signs_of(results: Results) -> set[str]:
+    return {sign.name for passage in results.passages for sign in passage.explanation.signs}
+
+
+@pytest.mark.usefixtures("german")
+def test_questions_in_a_language_that_the_model_does_not_know_are_judged_by_words(
+    scope: Scope,
+) -> None:
+    question = "Was sagt die Steigung der Tangente?"
+    results = search_pipeline.search(scope, question, explain=True)
+    assert results.passages[0].text == GERMAN[0]
+    assert results.passages[0].is_likely
+    assert "coverage" in signs_of(results)
+    assert "closeness" not in signs_of(results)
+
+
+@pytest.mark.usefixtures("german")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie lange muss ein Huhn in den Ofen, bis die Haut knusprig wird?",
+        "Welche Folgen hatte der Dreißigjährige Krieg für die Bauern?",
+    ],
+)
+def test_in_such_a_language_too_it_is_said_that_nothing_is_relevant(
+    scope: Scope, question: str
+) -> None:
+    assert search_pipeline.search(scope, question).nothing_relevant
+
+
+@pytest.mark.usefixtures("german")
+def test_questions_in_the_language_of_the_model_are_judged_by_meaning_wherever_the_words_are(
+    scope: Scope,
+) -> None:
+    question = "What is the integral of a function?"
+    results = search_pipeline.search(scope, question, explain=True)
+    assert results.passages
+    assert "closeness" in signs_of(results)
+
+
+def test_a_short_question_is_judged_by_meaning_where_its_words_are_in_the_model_s_language(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    embed(make_document(collection, ["Momentum is mass times velocity.", *TEXTS], language="en"))
+    assert "closeness" in signs_of(search_pipeline.search(scope, "Momentum", explain=True))
+
+
 @pytest.mark.parametrize("query", ['"scratch my back"', "you scratch my back", "-word my back you"])
 def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
     scope: Scope, collection: Collection, settings: Any, query: str
