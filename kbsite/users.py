@@ -1,5 +1,8 @@
 """Users: new ones, as members of one collection, and those who were invited and have not come."""
 
+import re
+from typing import Final
+
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -8,6 +11,8 @@ from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection, Membership, Role
+
+_REFUSED: Final = re.compile(r"[^\w.@+-]+")  # characters that a user name cannot have
 
 
 def add(user: User, collection: Collection, *, role: Role | str) -> None:
@@ -19,7 +24,7 @@ def add(user: User, collection: Collection, *, role: Role | str) -> None:
     try:
         User._meta.get_field("username").clean(user.username, user)
     except ValidationError as error:
-        raise InvalidInput(" ".join(error.messages), hint="Choose another name.") from None
+        raise InvalidInput(" ".join(error.messages), hint=_advice(user.username)) from None
     try:
         with transaction.atomic():
             user.save(force_insert=True)
@@ -29,6 +34,13 @@ def add(user: User, collection: Collection, *, role: Role | str) -> None:
         raise Conflict(
             f"There is already a user “{user.username}”.", hint="`kb user list` lists them."
         ) from None
+
+
+def _advice(name: str) -> str:
+    """Say what to do about a name that is refused: “Ada Byron” can be “Ada.Byron”."""
+    possible = _REFUSED.sub(".", name.strip()).strip(".")
+    hint = f"Write it as “{possible}”."
+    return hint if possible not in ("", name) else "Choose another name."
 
 
 def guests(collection: Collection, *, of: User) -> dict[int, User]:

@@ -1,13 +1,10 @@
-"""Reads documents: pages, page images, searches, and the positions of quotes."""
+"""Reads documents: pages, page images, and the positions of quotes."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
 from django.db.models.functions import Length
 
 from citations.documents import page_images
@@ -16,20 +13,16 @@ from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
 from citations.models import Citation, Document, Page, Source
 from citations.passages import ColoredSpan, colored_within
-from citations.providers.languages import empty_words
 from citations.quotes import verification
 from citations.readers.formats import PDF
 from citations.readers.page import Box
-from transcripts.sanitize import clean
+from citations.text import occurrences
+from citations.text.occurrences import SearchTerm
 from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 
-MAX_TERMS: Final = 10  # words and phrases of a search
-MOST_PAGES: Final = 200  # that a search returns
 MOST_MARKS: Final = 500  # matches highlighted on a page
-SNIPPET: Final = 60  # characters on either side of a match
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,41 +62,18 @@ class PageView:
         return self.number + 1 if self.number < self.count else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageHit:
-    """A page with matches: their count, and a ``snippet`` with the ``spans`` of its matches."""
-
-    number: int
-    label: str
-    count: int
-    snippet: str
-    spans: tuple[Span, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageMatches:
-    """The first ``MOST_PAGES`` pages with all words or, if there are none, with some."""
-
-    words: str
-    hits: tuple[PageHit, ...]
-    is_cut: bool = False
-    is_partial: bool = False  # no page has all words
-
-    @property
-    def count(self) -> int:
-        return sum(hit.count for hit in self.hits)
-
-
 def show_page(
     scope: Scope,
     source_id: UUID,
     number: int,
     *,
     quote: Span | None = None,
-    words: str = "",
+    terms: Sequence[SearchTerm] = (),
+    match: int = 0,
     highlights: Sequence[ColoredSpan] = (),
 ) -> PageView:
-    """Return a page; ``quote`` and ``highlights`` are in the source.
+    """Return a page; ``quote`` and ``highlights`` are in the source. Without a quote, the match of
+    ``terms`` with the number ``match``, from 1, is marked like one.
 
     Raises ``SourceNotFound`` and ``PageNotFound``.
     """
@@ -111,11 +81,11 @@ def show_page(
     document = source.document
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
-    on_page = ((first, last),) if first < last else ()
-    terms = _terms(words, source.language)
-    matches = tuple(islice(_matches(page.text, terms), MOST_MARKS)) if terms else ()
+    matches = tuple(occurrences.find(page.text, terms)[:MOST_MARKS])
+    on_page = ((first, last),) if first < last else matches[match - 1 : match] if match else ()
     image = page_images.measure_image(document, number)
-    boxes = page_images.boxes(document, page, on_page, matches) if image else ((), ())
+    other = [span for span in matches if span not in on_page]
+    boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())
     colored = colored_within(highlights, page.start, page.start + len(page.text))
     offset = on_page[0][0] if on_page else 0
     headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
@@ -163,22 +133,6 @@ def span_of_page(source: Source, number: int) -> Span:
     return start, start + length
 
 
-def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
-    """Find pages with all words and "quoted phrases", in any case; if there are none, with some.
-
-    Stop words count only in a query that has no other words. Raises ``SourceNotFound``.
-    """
-    source = find_source(scope, str(source_id))
-    query, terms = clean(words, MAX_QUERY_CHARACTERS), _terms(words, source.language)
-    if not terms:
-        return PageMatches(words=query, hits=())
-    with_all = _hits(source, terms, needs_all=True)
-    hits = with_all or _hits(source, terms, needs_all=False)
-    return PageMatches(
-        words=query, hits=hits[:MOST_PAGES], is_cut=len(hits) > MOST_PAGES, is_partial=not with_all
-    )
-
-
 def find_quote_span(scope: Scope, source_id: UUID, citation_id: UUID) -> Span | None:
     """Return the current span of a citation's quote, None if it is gone, ambiguous or hidden."""
     citation = (
@@ -224,65 +178,3 @@ def _find_page(scope: Scope, source_id: UUID, number: int) -> tuple[Source, Page
         f"“{source.title}” has no pages.",
         hint="It has them once it is processed; the Activity page shows the progress.",
     )
-
-
-# Search
-
-
-def _terms(words: str, language: str) -> list[str]:
-    """Split a search into words and quoted phrases, without empty words where there are others."""
-    parts = _PARTS.findall(clean(words, MAX_QUERY_CHARACTERS))
-    terms = (" ".join((quoted or word.strip("?!.,;:")).split()) for quoted, word in parts)
-    distinct = list(dict.fromkeys(filter(None, terms)))
-    stops = empty_words(language)
-    return ([term for term in distinct if term.casefold() not in stops] or distinct)[:MAX_TERMS]
-
-
-_PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
-
-
-def _hits(source: Source, terms: list[str], *, needs_all: bool) -> tuple[PageHit, ...]:
-    """Return the first pages with all terms, or with any; one more than ``MOST_PAGES``."""
-    condition = Q()
-    for term in terms:  # a phrase may be broken across lines
-        has_words = Q(*(Q(text__icontains=word) for word in term.split()))
-        condition = condition & has_words if needs_all else condition | has_words
-    pages = Page.objects.filter(condition, document=source.pk).order_by("number")
-    candidates = (_hit(page, terms, needs_all) for page in pages.iterator(chunk_size=100))
-    return tuple(islice(filter(None, candidates), MOST_PAGES + 1))
-
-
-def _hit(page: Page, terms: list[str], needs_all: bool) -> PageHit | None:
-    matches = list(_matches(page.text, terms))
-    has_all = all(any(True for _ in _matches(page.text, [term])) for term in terms)
-    if not matches or (needs_all and not has_all):
-        return None
-    begin, end = _around(page.text, *matches[0])
-    spans = tuple((first - begin, last - begin) for first, last in matches if last <= end)
-    return PageHit(
-        number=page.number,
-        label=page.label,
-        count=len(matches),
-        snippet=page.text[begin:end],
-        spans=spans,
-    )
-
-
-def _around(text: str, first: int, last: int) -> Span:
-    """Return a span around [first, last) that begins and ends at spaces, if there are any."""
-    begin, end = max(0, first - SNIPPET), min(len(text), last + SNIPPET)
-    if begin and (space := _SPACE.search(text, begin, first)):
-        begin = space.end()
-    if end < len(text):
-        spaces = [space.start() for space in _SPACE.finditer(text, last, end)]
-        end = spaces[-1] if spaces else end
-    return begin, end
-
-
-_SPACE: Final = re.compile(r"\s+")
-
-
-def _matches(text: str, terms: list[str]) -> Iterator[Span]:
-    longest_first = sorted(terms, key=len, reverse=True)
-    pattern = "|".join(r"\s+".join(map(re.escape, term.split())) for term in longest_first)
-    return (match.span() for match in re.finditer(pattern, text, re.IGNORECASE))

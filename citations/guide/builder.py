@@ -34,6 +34,7 @@ QUESTIONS: Final = 5
 DEFINITIONS_ASKED: Final = 16  # terms that the source is asked for
 QUESTIONS_ASKED: Final = 12
 HEADINGS_ASKED: Final = 5
+TASKS: Final = 1 / 3  # of the sentences of a text with headings, given for tasks: a textbook’s
 SURE: Final = 0.0  # confidence below which an answer does not count
 
 Meanwhile = Callable[[], object]
@@ -89,7 +90,8 @@ class _Builder:
             terms=tuple(shown),
             names=tuple(name for name in names if name.label.casefold() not in known),
             numbers=tuple(
-                self._item(each) for each in named.numbers(own.statements, own.counts, self._stops)
+                self._item(each)
+                for each in named.numbers(self._expository(), own.counts, self._stops)
             ),
             questions=tuple(self._questions(of_terms)),
         )
@@ -98,6 +100,13 @@ class _Builder:
 
     def _is_exercise(self, statement: Statement) -> bool:
         return is_exercise(statement.text) or is_exercise(self._known.heading_at(statement.first))
+
+    def _expository(self) -> Sequence[Statement]:
+        """Return the sentences without those that a textbook gives for its tasks."""
+        own = self._sentences.statements
+        expository = [statement for statement in own if not statement.is_given]
+        is_textbook = len(own) - len(expository) > TASKS * len(own) and any(self._sections())
+        return expository if is_textbook else own
 
     def _about(self) -> list[Statement]:
         title = words_of(self._source.title, self._stops)
@@ -223,7 +232,7 @@ class _Builder:
         own = self._sentences
         known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
-        spoken = questions.of_text(own.statements, own.counts, self._grammar)
+        spoken = questions.of_text(self._expository(), own.counts, self._grammar)
         about = questions.of_terms(
             (term.text for term in self._terms()),
             own.text,

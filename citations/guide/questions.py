@@ -5,7 +5,7 @@ Whether they are answered, answering decides: see ``citations.guide.builder``.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Final
@@ -65,7 +65,7 @@ def of_text(
     """Return the questions that a text asks and that can be understood alone, those about its
     frequent words first.
     """
-    pointing = function_words.pointing | function_words.own
+    pointing = function_words.pointing | function_words.own | function_words.addressed
     rated = [
         (sum(counts[word] for word in statement.words) / len(statement.words), statement)
         for statement in statements
@@ -74,6 +74,7 @@ def of_text(
         and _QUESTION.match(statement.text)
         and pointing.isdisjoint(re.findall(r"[\w'’]+", statement.text.casefold()))
         and not refers_back(statement.flat)
+        and not _has_tag(statement.flat, function_words.leading)
         and len(statement.words) >= TELLING
         and max(counts[word] for word in statement.words) >= REPEATED
     ]
@@ -86,6 +87,12 @@ def of_text(
         )
         for _, statement in rated
     ]
+
+
+def _has_tag(question: str, leading: Set[str]) -> bool:
+    """Tell whether a question is a statement with a tag: “…, right?”."""
+    _, comma, tag = question.casefold().rpartition(",")
+    return bool(comma) and tag.strip(" ?") in leading
 
 
 def of_terms(

@@ -2,8 +2,9 @@
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -16,6 +17,8 @@ from citations.text.standalone import SPEAKER, standing, without_lead
 
 LONGEST: Final = 260  # characters; longer sentences are cut by ``sentences.split``
 SHORTEST: Final = 10
+TASK: Final = 4  # sentences after one that a task begins with, of which one says what to do
+TASK_WORD: Final = 40  # characters of a sentence in which its first word stands
 LETTERS: Final = 0.8  # of a sentence's characters; formulas, code and tables have fewer
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
 
@@ -40,6 +43,7 @@ class Statement:
     standing: float
     words: Words
     commands: bool = False  # tells its reader what to do: “Click …”, “In the menu, choose …”
+    is_given: bool = False  # a sentence soon after it commands or asks: it is given for a task
 
     @property
     def span(self) -> Span:
@@ -75,6 +79,8 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
     has_stops = sentences.is_punctuated(text[first:last] for first, last in spans)
     whole = _whole(text, spans) if has_stops else sentences.likely(text)
     verbs = _verbs(text, function_words)
+    tasks = [first for first, last in spans if _is_task(text[first:last], verbs)]
+    starts = [first for first, _ in spans]
     statements: list[Statement] = []
     for first, last in whole:
         sound = _SOUND.match(text, first, last)
@@ -90,6 +96,7 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
                     standing=standing(said, function_words=function_words, fillers=FILLERS),
                     words=words_of(said, stops),
                     commands=_commands(said, verbs, stops),
+                    is_given=_is_given(start + len(said), starts, tasks),
                 )
             )
     return SourceSentences(text=text, statements=tuple(statements), counts=words_of(text, stops))
@@ -112,9 +119,22 @@ def _whole(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         is_open = not is_closed and "\n" not in sentence[-2:]
 
 
-def _commands(said: str, verbs: Collection[str], stops: frozenset[str]) -> bool:
-    first, *others = (words[0].casefold() for part in said.split(",") if (words := part.split()))
-    return first in verbs or any(word in verbs and word not in stops for word in others)
+def _is_given(last: int, starts: Sequence[int], tasks: Sequence[int]) -> bool:
+    """Tell whether one of the ``TASK`` sentences after a character is a task."""
+    place = bisect_left(starts, last)
+    later = starts[place : place + TASK]
+    return bool(later) and bisect_left(tasks, later[0]) < bisect_right(tasks, later[-1])
+
+
+def _is_task(sentence: str, verbs: Set[str]) -> bool:
+    """Tell whether a sentence asks, or begins with what its reader is to do."""
+    words = _WORD.findall(sentence[:TASK_WORD])
+    return asks(sentence) or (bool(words) and words[0].casefold() in verbs)
+
+
+def _commands(said: str, verbs: Set[str], stops: frozenset[str]) -> bool:
+    words = [part.split()[0].casefold() for part in said.split(",") if part.strip()]
+    return not verbs.isdisjoint(words[:1]) or not (verbs - stops).isdisjoint(words[1:])
 
 
 def _verbs(text: str, function_words: FunctionWords) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from citations.answers.writing.answer_types import definition_of
 from citations.answers.writing.sentence_ranking import stem
 from citations.guide.statements import Statement
+from citations.text.function_words import function_words
 from citations.text.sentences import Span
 from transcripts.tokenizer import tokenize
 
@@ -35,6 +36,7 @@ _LEAD: Final = re.compile(
 # What follows “X is”, where it says what X is, and not that it is hard or here.
 _SAYS: Final = re.compile(
     r"""\s+(?:(?:\w+ly|just|also|really|nothing\s+but|then|ja|eben|einfach)\s+)*
+    (?!(?:one|ein\w*|une?|un[ao])\s+(?:of|der|des|von|de)\b)  # “one of the most important …”
     (?:an?|the|one|any|when|how|that|to|what|ein\w*|der|die|das|une?|l[ea]s?|l['’]\w+|un[a]?|el|los)
     (?!\w)""",
     re.VERBOSE | re.IGNORECASE,
@@ -44,8 +46,13 @@ _ATTRIBUTE: Final = re.compile(r"(?:e?s)?\s+\S+\s+\S+\s")
 _TITLE: Final = re.compile(r"\s+\w+\s+[A-Z]")  # “called Integration by Parts”
 _IS: Final = re.compile(r"(?:is|are|ist|sind|est|sont|es|son)$", re.IGNORECASE)
 _CALLED: Final = re.compile(r"(?:called|known\s+as|genannt|appelée?|llamad[oa])\s", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _NEXT: Final = re.compile(r"(?:\s+|(?=-))([\w-]+)")
-_NOT_SAID: Final = re.compile(r"(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s))\W*$", re.I)
+_NOT_SAID: Final = re.compile(
+    r"""(?:what(?:['’]s|\s+is|\s+are)|\b(?:not|so|why|it['’]s)
+    |\b(?:something|etwas|quelque\s+chose|algo))\W*$""",  # “useful for something called X”
+    re.VERBOSE | re.IGNORECASE,
+)
 _DEFINITE: Final = re.compile(r"\W*(?:the|der|die|das|l[ea]s?|el|los|las)\s", re.IGNORECASE)
 _INDEFINITE: Final = re.compile(r"an?|eine?|une?|una")
 _PLURAL: Final = re.compile(r"\b(?:are|sind|sont|son)$", re.IGNORECASE)
@@ -107,6 +114,7 @@ def definitions(
         and statement.standing >= STANDS
         and (match := rule.search(statement.flat))
         and _defines(statement.flat, match, is_word=" " not in term, stops=stops)
+        and not _names_longer(statement.flat[match.start() :], match[0], language)
     ]
 
 
@@ -162,6 +170,15 @@ def _defines(sentence: str, match: re.Match[str], *, is_word: bool, stops: froze
     is_subject = not before or before[-1] in ",:" or match[0][0] in ",:"
     says = _SAYS.match(after) if _IS.search(match[0]) else after
     return is_subject and len(before) <= LEAD and bool(says) and len(after) >= SHORTEST
+
+
+def _names_longer(sentence: str, phrase: str, language: str) -> bool:
+    """Tell whether “called the limits of integration” calls something by a longer name."""
+    grammar = function_words(language)
+    join, *others = [*_WORD.findall(sentence[len(phrase) :].casefold()), ""][:2]
+    return bool(
+        _CALLED.match(phrase) and join in grammar.joins and grammar.nominal.isdisjoint(others)
+    )
 
 
 def _names_several(phrase: str, term: str, language: str) -> bool:

@@ -11,6 +11,7 @@ from citations.errors import PassageNotFound
 from citations.library.filters import Filter, matching
 from citations.models import Source
 from citations.notebook import highlights
+from citations.notebook.highlights import KeptHighlight
 from citations.notebook.web_annotations import Annotation
 from transcripts.errors import KnowledgeBaseError
 from transcripts.scope import Scope
@@ -31,10 +32,13 @@ class NotPlaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """How many highlights were made and changed; ``ignored`` annotations quote no text."""
+    """How many highlights were made, changed, and there already as they are in the file;
+    ``ignored`` annotations quote no text.
+    """
 
     made: int = 0
     changed: int = 0
+    unchanged: int = 0
     ignored: int = 0
     not_placed: tuple[NotPlaced, ...] = ()
 
@@ -43,7 +47,7 @@ def import_annotations(
     scope: Scope, user: User | None, annotations: list[Annotation], *, ignored: int = 0
 ) -> ImportReport:
     """Highlight what annotations quote, privately; a passage that is one already is changed."""
-    counts = {True: 0, False: 0}
+    kept: list[KeptHighlight] = []
     refused: list[NotPlaced] = []
     sources: dict[tuple[str, ...], list[Source]] = {}  # most annotations are of few
     for annotation in annotations:
@@ -51,19 +55,24 @@ def import_annotations(
         try:
             if names not in sources:
                 sources[names] = [*_sources(scope, names)]
-            counts[_keep(scope, user, annotation, sources[names])] += 1
+            kept.append(_keep(scope, user, annotation, sources[names]))
         except KnowledgeBaseError as error:
             quote = annotation.selected.exact[:200]
             refused.append(NotPlaced(number=annotation.number, quote=quote, reason=error.message))
+    made, changed = sum(each.is_new for each in kept), sum(each.is_changed for each in kept)
     return ImportReport(
-        made=counts[True], changed=counts[False], ignored=ignored, not_placed=tuple(refused)
+        made=made,
+        changed=changed,
+        unchanged=len(kept) - made - changed,
+        ignored=ignored,
+        not_placed=tuple(refused),
     )
 
 
 def _keep(
     scope: Scope, user: User | None, annotation: Annotation, sources: Iterable[Source]
-) -> bool:
-    """Keep a passage in the first of its sources that has it; return whether it is new."""
+) -> KeptHighlight:
+    """Keep a passage in the first of its sources that has it."""
     problem = PassageNotFound(NO_SOURCE)
     for source in sources:
         try:
@@ -75,7 +84,7 @@ def _keep(
                 annotation.notes,
                 start=annotation.start,
                 page=annotation.page,
-            ).is_new
+            )
         except PassageNotFound as error:
             problem = error
     raise problem

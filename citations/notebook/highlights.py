@@ -73,10 +73,13 @@ class PlacedHighlight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptHighlight:
-    """A stored highlight; ``is_new`` unless the same passage was one already."""
+    """A stored highlight; ``is_new`` unless the same passage was one already, which ``is_changed``
+    unless it has all of this.
+    """
 
     placed: PlacedHighlight
     is_new: bool
+    is_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +143,8 @@ def keep(
     others = _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE])
     if other := _same(others, span, anchor["quote"]):
         named = columns if only is None else {name: columns[name] for name in only}
-        _write(other.row, {**anchor, **named})
-        return KeptHighlight(placed=_place(other.row), is_new=False)
+        is_changed = _write(other.row, {**anchor, **named})
+        return KeptHighlight(placed=_place(other.row), is_new=False, is_changed=is_changed)
     highlight = Highlight.objects.create(source=row, author=user, **anchor, **columns)
     return KeptHighlight(
         placed=PlacedHighlight(row=highlight, locator=highlight.locator), is_new=True
@@ -381,10 +384,14 @@ def _columns(scope: Scope, source: Source, notes: HighlightNotes) -> dict[str, A
     }
 
 
-def _write(row: Highlight, columns: dict[str, Any]) -> None:
-    for name, value in columns.items():
+def _write(row: Highlight, columns: dict[str, Any]) -> bool:
+    """Change a highlight where it differs; return whether it does."""
+    changes = {name: value for name, value in columns.items() if getattr(row, name) != value}
+    for name, value in changes.items():
         setattr(row, name, value)
-    row.save(update_fields=[*columns, "updated_at"])
+    if changes:
+        row.save(update_fields=[*changes, "updated_at"])
+    return bool(changes)
 
 
 def _midnight(day: date) -> datetime:

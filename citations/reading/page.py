@@ -6,7 +6,8 @@ from typing import Final
 
 from citations.passages import ColoredSpan, colored_within
 from citations.reading.transcript import TranscriptText
-from transcripts.tokenizer import matched_spans
+from citations.text import occurrences
+from citations.text.occurrences import SearchTerm
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -63,7 +64,7 @@ def part_of(
     text: TranscriptText,
     *,
     index: int,
-    query: str = "",
+    terms: Sequence[SearchTerm] = (),
     marked: Span | None = None,
     highlights: Sequence[ColoredSpan] = (),
     chapters: Sequence[tuple[int, str]] = (),
@@ -71,8 +72,7 @@ def part_of(
     """Return the time chunk of an index. Raises ``ChunkNotFound``."""
     chunk = text.chunk(index)
     first, last = chunk.span
-    words = text.telling_words(query)
-    matches = matched_spans(text.text[first:last], words, text.language) if words else []
+    matches = occurrences.find(text.text[first:last], terms)
     marks = _Marks(text.text, marked, [(a + first, b + first) for a, b in matches], highlights)
     cues = text.cues[chunk.first : chunk.first + chunk.count]
     starts = [start - EARLY for start, _ in chapters]

@@ -4,11 +4,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from citations.providers.languages import empty_words, telling_words
+from citations.providers.languages import empty_words
 from citations.readers.source_blocks import cue_blocks
-from citations.reading.sentence_index import SentenceIndex, SentenceMatches
+from citations.reading import sentence_matches
+from citations.reading.sentence_matches import SentenceMatches
 from citations.reading.speakers import SpeakerTurn, turns
 from citations.reading.spoken_text import SpokenText
+from citations.text import occurrences
 from transcripts import conf, library
 from transcripts.cues import CueGroup, group_by_time
 from transcripts.errors import ChunkNotFound
@@ -30,15 +32,10 @@ class TranscriptChunk:
 
 @dataclass(frozen=True)
 class TranscriptText(SpokenText):
-    """A transcript's text with its time chunks and an index of its words."""
+    """A transcript's text with its time chunks."""
 
     language: str = ""
     chunk_seconds: int = 300
-
-    @cached_property
-    def index(self) -> SentenceIndex:
-        texts = (self.text[sentence.first : sentence.last] for sentence in self.sentences)
-        return SentenceIndex.build(texts, self.language)
 
     @cached_property
     def chunks(self) -> list[TranscriptChunk]:
@@ -62,11 +59,9 @@ class TranscriptText(SpokenText):
 
     def find(self, query: str) -> SentenceMatches:
         """Find the sentences that have the most words of a query; empty words aside."""
-        return self.index.find(query, stops=empty_words(self.language))
-
-    def telling_words(self, query: str) -> str:
-        """Return the words of a query without empty ones, unless it has no others."""
-        return telling_words(query, self.language)
+        terms = occurrences.split_terms(query, empty_words(self.language))
+        starts = [sentence.first for sentence in self.sentences]
+        return sentence_matches.find(self.text, starts, terms, language=self.language)
 
     def _chunk(self, group: CueGroup) -> TranscriptChunk:
         stop = group.first + group.count

@@ -22,6 +22,7 @@ class FunctionWords:
     linking: frozenset[str] = frozenset()  # begin a sentence that continues another one
     leading: frozenset[str] = frozenset()  # may be cut off at the beginning of a sentence
     own: frozenset[str] = frozenset()  # mean the speaker
+    addressed: frozenset[str] = frozenset()  # “your”: what is asked is of who is spoken to
     opening: frozenset[str] = frozenset()  # begin a clause where there are no full stops
     itself: frozenset[str] = frozenset()  # “in this chapter”: what a text says of itself
 

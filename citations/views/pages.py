@@ -14,7 +14,8 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
-from citations.documents import page_images, pages
+from citations.documents import page_images, page_search, pages
+from citations.documents.page_search import MatchPlace, PageMatches
 from citations.library import reading_progress
 from citations.library.filters import find_source
 from citations.library.item import COVER_WIDTH
@@ -50,7 +51,11 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         return redirect("source", source_id=source_id)
     parameters = PageForm(request.GET).parameters()
     quote = _quote(request, source, number, parameters)
-    words = parameters.words
+    search = page_search.find_pages(request.access, source_id, parameters.words)
+    place = _match_place(parameters, search, number)
+    if place.page != number:
+        page = reverse("source-page", args=(source_id, place.page))
+        return redirect(f"{page}{parameters.matching}{place.number}")
     within = pages.span_of_page(source, number)
     placed = highlights.in_source(request.access, request.user, source, within=within)
     view = pages.show_page(
@@ -58,12 +63,16 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         source_id,
         number,
         quote=quote,
-        words=words,
+        terms=search.terms,
+        match=place.number,
         highlights=highlights.colored(placed),
     )
     context: dict[str, Any] = {
         "view": view,
-        "search": pages.find_pages(request.access, source_id, words) if words else None,
+        "search": search if parameters.words else None,
+        "match_number": search.number_of(place),
+        "previous_match": search.previous(place),
+        "next_match": search.next(place),
         "is_lost": bool(parameters.citation or parameters.passage) and quote is None,
         "parameters": parameters,
         "hit_place": hit_place(request.GET),
@@ -102,6 +111,16 @@ def _quote(
     return parameters.quote
 
 
+def _match_place(parameters: PageParameters, search: PageMatches, number: int) -> MatchPlace:
+    """Return the place of the match to mark; its number is 0 where none is."""
+    if parameters.match or parameters.has_quote:
+        return MatchPlace(number, parameters.match)
+    first = MatchPlace(number, 1)
+    if parameters.is_find and search.hits and search.number_of(first) is None:
+        return search.next(MatchPlace(number, 0)) or search.next(MatchPlace(0, 0)) or first
+    return first if search.number_of(first) else MatchPlace(number, 0)
+
+
 def _progress(
     request: PageRequest, source: Source, number: int, parameters: PageParameters, *, count: int
 ) -> dict[str, Any]:
@@ -111,9 +130,7 @@ def _progress(
     opens the document without naming a page.
     """
     progress = reading_progress.find(request.user, source)
-    is_peek = bool(
-        parameters.quote or parameters.citation or parameters.passage or parameters.words
-    )
+    is_peek = bool(parameters.has_quote or parameters.words)
     is_opened = request.resolver_match is not None and request.resolver_match.url_name == "source"
     has_place = progress is not None and progress.position > 0
     at = None if is_peek or (is_opened and has_place) else number

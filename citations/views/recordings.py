@@ -23,6 +23,7 @@ from citations.reading.position import Position, clip_at, find_position
 from citations.reading.speakers import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
+from citations.text import occurrences
 from citations.views.highlight_form import passage_form
 from citations.views.hit_place import hit_place
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
@@ -32,7 +33,6 @@ from transcripts.errors import TranscriptNotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock, milliseconds
-from transcripts.tokenizer import matched_spans
 from transcripts.views.requests import PageRequest, fragment
 
 LISTED: Final = 200  # matches that are listed at once
@@ -97,10 +97,11 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     source = Source.objects.filter(transcript=transcript).first()
     placed = _highlights(request, source, text.chunk(index).span)
     colored = highlights.colored(placed)
+    position = Position(matches=text.find(parameters.query))
     context = {
         "video": video,
         "parameters": parameters,
-        "part": _part(video, text, parameters, Position(), index=index, highlights=colored),
+        "part": _part(video, text, position, index=index, highlights=colored),
         "only": request.GET.get("only", ""),
     }
     return fragment(request, "citations/_transcript_part.html", context)
@@ -155,10 +156,8 @@ def _reading(
     duration = max(video.duration or 0, text.duration, 1)
     index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
     placed = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
-    part = _part(
-        video, text, parameters, position, index=index, highlights=highlights.colored(placed)
-    )
-    listed = _listed(text, position, parameters.query)
+    part = _part(video, text, position, index=index, highlights=highlights.colored(placed))
+    listed = _listed(text, position)
     is_paragraphs = parameters.view == "paragraphs"
     context: dict[str, Any] = {
         "transcript": transcript,
@@ -236,7 +235,6 @@ def _highlight_count(request: PageRequest, source: Source | None) -> int:
 def _part(
     video: Video,
     text: TranscriptText,
-    parameters: ReaderParameters,
     position: Position,
     *,
     index: int,
@@ -246,7 +244,7 @@ def _part(
     return part_of(
         text,
         index=index,
-        query=parameters.query,
+        terms=position.matches.terms,
         marked=position.marked,
         highlights=highlights,
         chapters=[(int(start), str(title)) for start, title in video.chapters],
@@ -279,16 +277,15 @@ def _line_at(paragraphs: Sequence[SpokenParagraph], position: Position) -> int |
     return max((start for start in starts if start <= position.latest), default=starts[0])
 
 
-def _listed(text: TranscriptText, position: Position, query: str) -> list[ListedMatch]:
+def _listed(text: TranscriptText, position: Position) -> list[ListedMatch]:
     """Return the matches around the current one, in whole pages."""
     first = ((position.number or position.next or 1) - 1) // LISTED * LISTED
     numbers = position.matches.numbers[first : first + LISTED]
-    words = text.telling_words(query) if numbers else ""
     listed = []
     for count, number in enumerate(numbers, start=first + 1):
         sentence = text.sentences[number]
         sentence_text = text.text[sentence.first : sentence.last]
-        spans = tuple(matched_spans(sentence_text, words, text.language))
+        spans = tuple(occurrences.find(sentence_text, position.matches.terms))
         listed.append(
             ListedMatch(number=count, start=sentence.start, text=sentence_text, spans=spans)
         )

@@ -303,30 +303,41 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": criteria.more() if len(results.passages) == criteria.limit < MOST else None,
+        "more": criteria.more() if len(results.passages) >= criteria.limit < MOST else None,
     }
 
 
 def _search(
     request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
 ) -> tuple[Results, KnowledgeBaseError | None]:
-    """Search. If no model is available, search by words and return the error, too."""
+    """Search. If no model is available, search by words and return the error, too.
+
+    Where only passages below the first ones are likely, there are as many as show some.
+    """
     search = partial(
         search_pipeline.search,
         request.access,
         criteria.query,
-        limit=criteria.limit,
         filter=criteria.filter,
         explain=True,
         user=request.user,
         for_readers=True,
     )
     try:
-        return search(mode=criteria.mode, quick=is_first), None
+        results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
+        if _is_likely_below(results):
+            results = search(mode=criteria.mode, quick=is_first, limit=criteria.more().limit)
+        return results, None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
         if criteria.mode == SearchMode.LEXICAL:
             raise
-        return search(mode=SearchMode.LEXICAL, rerank=False), error
+        return search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit), error
+
+
+def _is_likely_below(results: Results) -> bool:
+    """Tell whether passages are likely, but none of these."""
+    is_shown = any(passage.is_likely for passage in results.passages)
+    return bool(results.passages) and not is_shown and not results.nothing_relevant
 
 
 def _listed(

@@ -41,7 +41,13 @@ class PageParameters:
     citation: UUID | None = None
     passage: str = ""  # words to mark, which a copied link carries
     words: str = ""
+    match: int = 0  # of the words on the page, from 1; 0: the first, beside no quote
+    is_find: bool = False  # the words were just typed: a page that has them is to be opened
     zoom: int = ZOOMS[0]
+
+    @property
+    def has_quote(self) -> bool:
+        return bool(self.quote or self.citation or self.passage)
 
     @property
     def address(self) -> str:
@@ -58,6 +64,11 @@ class PageParameters:
     def unquoted(self) -> str:
         """The query string of a page with the words: who looks for them leaves the quote."""
         return replace(self, quote=None, citation=None, passage="").address
+
+    @property
+    def matching(self) -> str:
+        """The query string that opens a match on a page; its number is to be appended."""
+        return f"{self.unquoted}&match="
 
     @property
     def permanent(self) -> str:
@@ -227,6 +238,7 @@ class PageForm(forms.Form):
     q = forms.CharField(required=False)
     citation = forms.UUIDField(required=False)
     to = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    match = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
     zoom = forms.TypedChoiceField(
         required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int
     )
@@ -247,6 +259,8 @@ class PageForm(forms.Form):
             citation=values.get("citation"),
             passage=clean(self.data.get("passage", ""), MAX_QUOTE),
             words=words,
+            match=values.get("match") or 0,
+            is_find="find" in self.data,
             zoom=values.get("zoom") or ZOOMS[0],
         )
 

@@ -98,6 +98,7 @@ def import_file(
     if as_json:
         print_json(report)
         return
-    say(f"{report.made} new, {report.changed} changed, {report.ignored} without a quote left out.")
+    counts = f"{report.made} new, {report.changed} changed, {report.unchanged} there already"
+    say(f"{counts}, {report.ignored} without a quote left out.")
     for annotation in report.not_placed:
         note(f"{annotation.number}. “{annotation.quote[:80]}”: {annotation.reason}", "yellow")

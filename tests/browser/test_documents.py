@@ -1,11 +1,13 @@
 """Documents in a real browser: dropped onto the page, uploaded with progress, read, found."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visit
+from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
 
@@ -16,6 +18,37 @@ DROP = """() => {
     document.querySelector("h1").dispatchEvent(
         new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}))
 }"""
+
+
+def test_enter_in_the_box_of_the_words_goes_from_match_to_match_over_the_pages(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    visited = visit()
+    page = visited.go(f"/sources/{site.seeded['book']}/pages/2/")
+    box = page.get_by_label("Search in this document")
+    box.fill("network")
+    count = page.locator(".found .count")
+    for key, number, path in (
+        ("Enter", 2, "pages/3/"),  # the next page that has the word
+        ("Shift+Enter", 1, "pages/1/"),
+        ("Enter", 2, "pages/3/"),
+        ("Enter", 2, "pages/3/"),  # the last one
+    ):
+        box.press(key)
+        expect(count).to_contain_text(f"{number} of 2")
+        expect(page).to_have_url(re.compile(path))
+        expect(box).to_be_focused()
+    expect(page.locator(".sheet-quote")).to_be_in_viewport()
+    page.goto(page.url.partition("/sources/")[0] + "/search/?q=weight+gradient&mode=lexical")
+    page.locator(".passage-open[data-page-link]").first.click()
+    dialog = page.get_by_role("dialog")
+    box = dialog.get_by_label("Search in this document")
+    box.fill("network")
+    for key, number in (("Enter", 2), ("Shift+Enter", 1)):
+        box.press(key)
+        expect(count).to_contain_text(f"{number} of 2")
+        expect(box).to_be_focused()
+    assert not visited.console
 
 
 def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Callable[..., Visit]) -> None:

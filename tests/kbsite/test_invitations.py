@@ -71,6 +71,15 @@ def test_a_name_that_cannot_be_used_is_refused_at_its_field(
     assert User.objects.count() == 1
 
 
+def test_a_name_with_blanks_is_refused_with_one_that_is_possible(
+    admin: Client, collection: Collection
+) -> None:
+    status, shown = invite(admin, collection, "Zoë van Dam")
+    assert status == 422
+    assert "Write it as “Zoë.van.Dam”." in shown
+    assert invite(admin, collection, "Zoë.van.Dam")[0] == 200
+
+
 def test_an_owner_who_may_not_add_users_is_told_whom_to_ask(
     page: Client, collection: Collection
 ) -> None:

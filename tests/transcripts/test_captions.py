@@ -389,6 +389,18 @@ def test_the_header_tells_the_language() -> None:
     assert parse(with_one_cue("Language: fr")).language == ""
 
 
+def test_the_header_tells_the_title() -> None:
+    for header, title in (
+        ("WEBVTT - Waves and tides", "Waves and tides"),
+        ("WEBVTT\nKind: captions\nTitle: Waves and tides ", "Waves and tides"),
+        ("WEBVTT", ""),
+        ("WEBVTT FILE", ""),
+    ):
+        parsed = parse(f"{header}\n\n00:01.000 --> 00:02.000\nTitle: not this\n".encode())
+        assert parsed.title == title
+    assert parse(with_one_cue("Title: not this")).title == ""
+
+
 # Rolling automatic captions
 
 

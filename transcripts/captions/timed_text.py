@@ -62,6 +62,7 @@ ARROW_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?=[ \t\r]
 COMMA_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*,[ \t]*{_TIME}[ \t]*\r?$", re.MULTILINE)
 _WORD_TIME: Final = re.compile(r"<(?:([0-9]{1,4}):)?([0-9]{2}):([0-9]{2})\.([0-9]{3})>")
 _COMMENT: Final = re.compile(r"NOTE(?:[ \t]|$)|(?:STYLE|REGION)[ \t]*$")
+_HEADER_TITLE: Final = re.compile(r"(?:WEBVTT[ \t]+-|Title:)[ \t]*(.*\S)")
 _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
 
 
@@ -78,7 +79,11 @@ def read_vtt(text: str) -> Captions:
     """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines."""
     lines = split_lines(text.lstrip())
     drafts = _drafts(_blocks(lines, ARROW_LINE))
-    return settle(drafts, format="vtt", language=_header_language(lines))
+    about = {
+        "title": _header_value(lines, _HEADER_TITLE),
+        "language": language_tag(_header_value(lines, _HEADER_LANGUAGE)),
+    }
+    return settle(drafts, format="vtt", **about)
 
 
 def read_srt(text: str) -> Captions:
@@ -91,12 +96,10 @@ def read_sbv(text: str) -> Captions:
     return settle(_drafts(_blocks(split_lines(text), COMMA_LINE)), format="sbv")
 
 
-def _header_language(lines: Sequence[str]) -> str:
-    if lines[0].startswith("WEBVTT"):
-        for line in takewhile(bool, lines):
-            if match := _HEADER_LANGUAGE.match(line):
-                return language_tag(match[1])
-    return ""
+def _header_value(lines: Sequence[str], pattern: re.Pattern[str]) -> str:
+    """Return what the header, down to the first empty line, says of itself; "" if nothing."""
+    header = takewhile(bool, lines) if lines[0].startswith("WEBVTT") else ()
+    return next((match[1] for line in header if (match := pattern.match(line))), "")
 
 
 def _blocks(lines: Sequence[str], timing: re.Pattern[str]) -> list[_Block]:

@@ -77,6 +77,28 @@ if (dialog && body) {
 
 scrollToMark();
 
+// Enter goes on from match to match, and Shift+Enter back, once the matches are those of the words.
+
+const STEPPED = "page-find-stepped"; // a page's own address is loaded anew, and the box left
+
+document.addEventListener("keydown", (event) => {
+  const box = /** @type {HTMLInputElement | null} */ (around(event, "[data-page-search]"));
+  if (!box || event.key !== "Enter" || event.isComposing) return;
+  const matches = box.closest("[data-page-view]")?.querySelector("[data-page-words]");
+  const isShown = matches?.getAttribute("data-page-words") === box.value.trim();
+  const step = event.shiftKey ? "previous" : "next";
+  const link = matches && isShown ? find(`[data-match-step="${step}"]`, matches) : null;
+  if (isShown) event.preventDefault();
+  if (isShown && !link) return;
+  if (!box.closest("dialog")) sessionStorage.setItem(STEPPED, "1");
+  link?.click();
+});
+
+if (sessionStorage.getItem(STEPPED)) {
+  sessionStorage.removeItem(STEPPED);
+  find("[data-page-search]")?.focus({ preventScroll: true });
+}
+
 // Keys
 
 /** @type {Record<string, string>} */

@@ -15,6 +15,7 @@ from citations.models import Document, Source
 from citations.readers.page import ReadPage
 from citations.readers.pdf import reader as pdf_reader
 from citations.samples import TEXTBOOK
+from citations.text.occurrences import SearchTerm
 from tests.makers import make_paper
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -47,7 +48,11 @@ def test_a_quote_is_boxed_on_the_picture_of_its_page(scope: Scope, book: Source)
     page = book.document.pages.get(text__contains=QUOTE)
     first = page.start + page.text.index(QUOTE)
     view = pages.show_page(
-        scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="probe"
+        scope,
+        book.uuid,
+        page.number,
+        quote=(first, first + len(QUOTE)),
+        terms=[SearchTerm("probe")],
     )
     assert view.image is not None
     assert (view.image.width, view.image.height) == (800, 1130)
@@ -87,7 +92,11 @@ def test_nothing_is_boxed_where_another_reader_made_the_text(scope: Scope, book:
     first = page.start + page.text.index(QUOTE)
     Document.objects.filter(pk=book.pk).update(read_by="pdf 0")
     view = pages.show_page(
-        scope, book.uuid, page.number, quote=(first, first + len(QUOTE)), words="guard"
+        scope,
+        book.uuid,
+        page.number,
+        quote=(first, first + len(QUOTE)),
+        terms=[SearchTerm("guard")],
     )
     assert view.image
     assert view.quote

@@ -7,11 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from citations.documents import pages
+from citations.documents import page_search, pages
 from citations.errors import DocumentNotFound, PageNotFound, SourceNotFound
 from citations.models import Citation, LectureSession, Page, Source, Window
 from citations.quotes import source_texts
 from citations.readers.page import Paragraph, ReadPage
+from citations.text.occurrences import SearchTerm
 from tests.makers import make_paper, make_source, make_video
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -39,11 +40,6 @@ def place_of(source: Source, quote: str) -> tuple[int, int]:
     page = next(page for page in Page.objects.filter(document=source.pk) if quote in page.text)
     first = page.start + page.text.index(quote)
     return first, first + len(quote)
-
-
-def pages_with(scope: Scope, paper: Source, words: str) -> list[int]:
-    """Return the numbers of the pages that words are found on."""
-    return [hit.number for hit in pages.find_pages(scope, paper.uuid, words).hits]
 
 
 # A page and its quote
@@ -105,7 +101,7 @@ def test_a_recording_has_no_pages_and_no_file(scope: Scope, collection: Collecti
     "ask",
     [
         lambda scope, at: pages.show_page(scope, at, 1),
-        lambda scope, at: pages.find_pages(scope, at, "rate"),
+        lambda scope, at: page_search.find_pages(scope, at, "rate"),
         pages.find_document,
     ],
 )
@@ -124,69 +120,14 @@ def test_a_file_is_given_in_its_parts(scope: Scope, paper: Source) -> None:
     assert pages.read_part(document, 99) == b""
 
 
-# Searching in a document
-
-
-def test_pages_with_all_words_are_found_in_any_case(scope: Scope, paper: Source) -> None:
-    assert pages_with(scope, paper, "STEP") == [1, 2]
-    assert pages_with(scope, paper, "step RATE") == [2]
-    assert pages_with(scope, paper, "What is the rate?") == [2]
-
-
-def test_where_no_page_has_all_words_those_with_some_are_found(scope: Scope, paper: Source) -> None:
-    matches = pages.find_pages(scope, paper.uuid, "zebra rate")
-    assert [hit.number for hit in matches.hits] == [2]
-    assert matches.is_partial
-    assert pages_with(scope, paper, "zebra") == []
-
-
-def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(
-    scope: Scope, paper: Source
-) -> None:
-    assert pages_with(scope, paper, '"we walk downhill"') == [1]
-    assert pages_with(scope, paper, "“downhill walk”") == []
-    assert pages_with(scope, paper, "downhill walk") == [1]
-
-
-def test_marks_are_found_as_they_are_written(scope: Scope, paper: Source) -> None:
-    for words in ("%", "C++", "(and", "is_here", "100 %"):
-        assert pages_with(scope, paper, words) == [3]
-    for words in ("i%e", ".*", "\\", "[a-z]"):
-        assert pages_with(scope, paper, words) == []
-
-
-@pytest.mark.parametrize("words", ["", "   ", '""', "\0", "\ud800"])
-def test_nothing_is_found_when_nothing_is_looked_for(
-    scope: Scope, paper: Source, words: str
-) -> None:
-    assert pages.find_pages(scope, paper.uuid, words).hits == ()
-    assert pages.show_page(scope, paper.uuid, 1, words=words).matches == ()
-
-
-def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
-    scope: Scope, collection: Collection
-) -> None:
-    paper = make_paper(collection, ["wordy " * 40 + "needle " + "wordy " * 40 + "needle"])
-    result = pages.find_pages(scope, paper.uuid, "needle")
-    (hit,) = result.hits
-    assert (hit.count, result.count, result.is_cut) == (2, 2, False)
-    assert set(hit.snippet.split()) == {"wordy", "needle"}
-    assert [hit.snippet[first:last] for first, last in hit.spans] == ["needle"]
-    assert 60 < len(hit.snippet) < 140
-
-
-def test_of_very_many_pages_the_first_are_named(scope: Scope, collection: Collection) -> None:
-    paper = make_paper(collection, ["again and again"] * (pages.MOST_PAGES + 5))
-    result = pages.find_pages(scope, paper.uuid, "again")
-    assert result.is_cut
-    assert [hit.number for hit in result.hits] == list(range(1, pages.MOST_PAGES + 1))
-
-
 def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
-    paper = make_paper(collection, ["e " * 10 * pages.MOST_MARKS])
-    assert len(pages.show_page(scope, paper.uuid, 1, words="e").matches) == pages.MOST_MARKS
+    paper = make_paper(collection, ["each " * 10 * pages.MOST_MARKS])
+    assert (
+        len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
+        == pages.MOST_MARKS
+    )
 
 
 # What a citation cites

@@ -31,6 +31,13 @@ def test_a_question_that_somebody_is_said_to_ask_loses_its_quotation_marks() -> 
     ]
 
 
+def test_a_question_to_who_is_spoken_to_or_a_statement_with_a_tag_is_left_out() -> None:
+    for question in ("What is your dough made of?", "How dough rises without yeast, right?"):
+        assert question not in [each.text for each in candidates(f"{TEXT} {question} It rises.")]
+    question = "How does dough rise in flour, water and salt?"
+    assert question in [each.text for each in candidates(f"{TEXT} {question} It rises.")]
+
+
 def test_an_answer_says_something_after_its_question() -> None:
     (candidate,) = candidates()
     end = TEXT.index("Who")

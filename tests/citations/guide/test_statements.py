@@ -70,6 +70,21 @@ def test_a_sentence_that_begins_with_a_verb_tells_its_reader_what_to_do() -> Non
     assert [each.commands for each in read.statements] == [False, True, False]
 
 
+def test_a_sentence_is_given_for_a_task_that_follows_it() -> None:
+    text = (
+        "The dough has 300 grams of flour. A second dough is twice as large. "
+        "{} Bread is old. Flour is milled. Salt is mined. Water is wet. We bake, and we can bake."
+    )
+    for task, is_given in (
+        ("How much flour is in both?", True),
+        ("• Bake both of them.", True),
+        ("Both rise in an hour.", False),
+    ):
+        first, second, *_ = sentences_of(text.format(task)).statements
+        assert (first.is_given, second.is_given) == (is_given, is_given)
+        assert not sentences_of(text.format(task)).statements[-3].is_given
+
+
 def test_sounds_and_who_speaks_are_no_part_of_a_sentence() -> None:
     read = sentences_of("(upbeat music) - [Instructor] In this video, yeast makes gas.\nIt rises.")
     assert read.statements[0].text == "In this video, yeast makes gas."

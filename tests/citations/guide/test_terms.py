@@ -69,6 +69,9 @@ def test_a_definition_answers_what_its_term_is(term: str, sentence: str, questio
         ("Integration", "Another technique of this kind is called Integration by Parts."),
         ("initial", "An equation with such a value is called an initial-value problem."),
         ("code", "Another tool that measures the emissions is called code carbon."),
+        ("limits", "The ends of the interval are called the limits of integration."),
+        ("integration", "Limits are useful, and so is something called integration."),
+        ("jitter", "Jitter is one of the most important ideas of this text."),
     ],
 )
 def test_a_sentence_that_only_has_the_term_is_no_definition(term: str, sentence: str) -> None:

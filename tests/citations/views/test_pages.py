@@ -146,6 +146,30 @@ def test_words_that_are_nowhere_lead_on_to_the_search_by_meaning(
     assert f"/search/?source={paper.uuid}&amp;q=zebra" in html
 
 
+def test_words_that_were_typed_open_the_page_that_has_them(page: Client, paper: Source) -> None:
+    def shown(**query: object) -> tuple[str, str]:
+        response = page.get(address_of(paper), query, follow=True)
+        return unescape(text_of(response)), response.request["PATH_INFO"]
+
+    html, path = shown(q="second", find=1)
+    assert path == address_of(paper, 2)
+    assert '<mark class="quoted looked-for">second</mark>' in html
+    assert "1 of 1" in html
+    assert shown(q="second")[1] == address_of(paper)  # a link to a page is one
+    assert f'{address_of(paper, 2)}?q=second&match=1" data-page-link data-match-step="next"' in (
+        " ".join(shown(q="second")[0].split())
+    )
+    assert shown(q="zebra", find=1)[1] == address_of(paper)
+
+
+def test_other_forms_of_the_words_are_announced_where_they_count(
+    page: Client, paper: Source
+) -> None:
+    note = "Other forms of these words count"
+    assert note in text_of(page.get(address_of(paper), {"q": "opening"}))
+    assert note not in text_of(page.get(address_of(paper), {"q": "opens"}))
+
+
 def test_a_page_that_is_not_there_is_a_friendly_404(
     page: Client, paper: Source, stranger: Client
 ) -> None:

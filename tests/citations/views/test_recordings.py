@@ -199,7 +199,7 @@ def test_a_search_opens_the_first_sentence_with_all_words_and_marks_it(
 ) -> None:
     html = text_of(page.get(f"/videos/{talk.pk}/?q=rare+count"))
     assert marked(html) == "A rare wordcounts more than a common one."
-    assert '<mark class="quoted looked-for">counts</mark>' in html
+    assert '<mark class="quoted looked-for">count</mark><mark class="quoted">s' in html
     assert "1 of 1" in html
     assert '<p class="cue at" id="t5000"' in html
 
@@ -230,6 +230,14 @@ def test_a_search_without_a_sentence_of_all_words_says_how_many_there_are(
     assert "No sentence has all 4 words; these have 2 of them." in html
 
 
+def test_other_forms_of_the_words_are_announced_where_they_count(page: Client, talk: Video) -> None:
+    note = "Other forms of these words count"
+    assert note not in text_of(page.get(f"/videos/{talk.pk}/?q=count"))
+    html = text_of(page.get(f"/videos/{talk.pk}/?q=counting"))
+    assert note in html
+    assert "1 of 1" in html
+
+
 def test_find_goes_on_from_where_the_reader_is(page: Client, video: Video) -> None:
     response = page.get(f"/videos/{video.pk}/search/?q=gradient&near=1000000", **HTMX)
     assert "34 of 100" in text_of(response)
@@ -242,10 +250,10 @@ def test_hostile_text_and_queries_are_escaped(page: Client, collection: Collecti
     cues = make_cues(2, sentences=("<img src=x onerror=alert(1)> gradient & co.",))
     hostile = make_video(collection, cues=cues)
     for view in ("captions", "paragraphs"):
-        address = f"/videos/{hostile.pk}/?view={view}&q=gradient%3Cscript%3E"
+        address = f"/videos/{hostile.pk}/?view={view}&q=gradient+%3Cscript%3E"
         html = text_of(page.get(address))
         assert "<img src=x" not in html
-        assert "gradient<script>" not in html
+        assert "gradient <script>" not in html
         assert ">gradient</mark>" in html
 
 
@@ -260,6 +268,19 @@ def test_a_plain_browser_gets_the_page_of_a_search(page: Client, video: Video) -
     assert page.get(f"/videos/{video.pk}/search/?q=error")["Location"] == (
         f"/videos/{video.pk}/?q=error"
     )
+
+
+def test_a_recording_without_a_player_offers_to_add_its_file_in_the_place_of_one(
+    page: Client, viewer: Client, talk: Video
+) -> None:
+    html = text_of(page.get(f"/videos/{talk.pk}/"))
+    assert html.count("Add its audio or video") == 1
+    assert html.index("Add its audio or video") < html.index(">More<")
+    assert "Add its audio or video" not in text_of(viewer.get(f"/videos/{talk.pk}/"))
+    Video.objects.filter(pk=talk.pk).update(youtube_id="abcdefghijk")
+    html = text_of(page.get(f"/videos/{talk.pk}/"))
+    assert html.index("Audio or video") > html.index("More")
+    assert "Add its audio or video" not in html
 
 
 # Landing on the words

@@ -154,6 +154,22 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     assert "Hit 2 of 2" in text_of(second)
 
 
+def test_where_only_passages_below_the_first_are_likely_there_are_more(
+    page: Client, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = search_pipeline.search
+
+    def search_with_doubt(*criteria: Any, limit: int, **options: Any) -> Results:
+        results = search(*criteria, limit=limit, **options)
+        passages = (replace(passage, is_likely=limit > 10) for passage in results.passages)
+        return replace(results, passages=tuple(passages))
+
+    monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
+    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "1 passage" in listed
+    assert "Less likely" not in listed
+
+
 def test_a_hit_that_is_gone_leads_back_to_its_search(page: Client, source: Source) -> None:
     for number in ("99", "x", ""):
         gone = page.get(f"/search/hit/?q=network&mode=lexical&hit={number}")

@@ -1,0 +1,50 @@
+"""Sentences with the words of a search."""
+
+from citations.reading import sentence_matches
+from citations.reading.sentence_matches import SentenceMatches
+from citations.text import occurrences
+
+SENTENCES = (
+    "The gradients vanish in deep networks.",
+    "A network has weights.",
+    "Each weight follows its gradient.",
+    "And so it does, on and on.",
+)
+TEXT = " ".join(SENTENCES)
+STARTS = [TEXT.index(sentence) for sentence in SENTENCES]
+
+
+def matches_of(query: str) -> SentenceMatches:
+    terms = occurrences.split_terms(query)
+    return sentence_matches.find(TEXT, STARTS, terms, language="en")
+
+
+def numbers_of(query: str) -> tuple[tuple[int, ...], bool]:
+    matches = matches_of(query)
+    return matches.numbers, matches.has_forms
+
+
+def test_sentences_with_a_word_as_typed_are_found_in_order() -> None:
+    assert numbers_of("gradient") == ((0, 2), False)
+    assert numbers_of("networks") == ((0,), False)
+    assert numbers_of("doe") == ((3,), False)
+
+
+def test_sentences_with_the_most_words_are_found() -> None:
+    for query, numbers, words, of in (
+        ("gradient weight", (2,), 2, 2),
+        ("gradient weight zebra", (2,), 2, 3),
+    ):
+        matches = matches_of(query)
+        assert (matches.numbers, matches.words, matches.of) == (numbers, words, of)
+
+
+def test_other_forms_count_where_more_is_found_with_them() -> None:
+    assert numbers_of("vanishing") == ((0,), True)
+    assert numbers_of("vanishing networks") == ((0,), True)
+    assert numbers_of("weights gradients") == ((2,), True)
+
+
+def test_what_occurs_nowhere_is_not_found() -> None:
+    assert numbers_of("zebra") == ((), False)
+    assert numbers_of("!") == ((), False)

@@ -1,0 +1,49 @@
+"""Words and phrases in a text, as they are typed and in other forms."""
+
+import pytest
+
+from citations.text import occurrences
+from citations.text.occurrences import SearchTerm
+
+TEXT = (
+    "He does not run the networks. “Don’t run,” says C. Vitamin c can run\nthe network in 机器学习."
+)
+
+
+def matches_of(query: str, stops: tuple[str, ...] = ()) -> list[str]:
+    terms = occurrences.split_terms(query, stops)
+    return [TEXT[first:last] for first, last in occurrences.find(TEXT, terms)]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("NETWORK", ["network", "network"]),
+        ("net", ["net", "net"]),
+        ("work", []),  # a word is found from its beginning
+        ("don't", ["Don’t"]),
+        ("c", ["C", "c"]),  # a letter is a word, not the beginning of one
+        ('"run the net"', ["run the net", "run\nthe net"]),
+        ("run says?", ["run", "run", "says", "run"]),
+        ("学习", ["学习"]),  # there are no blanks at which words begin
+        ("zebra", []),
+        ("", []),
+    ],
+)
+def test_what_is_typed_is_found_at_the_beginning_of_words(query: str, texts: list[str]) -> None:
+    assert matches_of(query) == texts
+
+
+def test_stop_words_count_only_where_there_are_no_others() -> None:
+    assert matches_of("the networks", ("the",)) == ["networks"]
+    assert matches_of("the", ("the",)) == ["the", "the"]
+
+
+def test_other_forms_of_a_word_are_those_with_its_stem() -> None:
+    terms = occurrences.split_terms('running vitamins "runs the"')
+    running, vitamins, phrase = occurrences.with_forms(terms, TEXT, "en")
+    assert running == SearchTerm("running", ("run",))
+    assert vitamins == SearchTerm("vitamins", ("vitamin",))
+    assert phrase == SearchTerm("runs the")
+    assert [TEXT[a:b] for a, b in occurrences.find(TEXT, [vitamins])] == ["Vitamin"]
+    assert occurrences.find("The runt may run", [running]) == [(13, 16)]
