@@ -5,7 +5,7 @@ Two heads read the signs of ``signs``. The order is a listwise ranker of gradien
 passage is on the subject is a logistic regression over signs that do not depend on how a library
 is cut into sources. Both hold for the embedding model that they were trained with and are in the
 file that has its name, ``judge_….json``. Languages that a model was not made for have the judge of
-``words_judge.json``, which reads no cosine. ``bench/train_judge.py`` writes them. Pure.
+``words_judge.json``, which reads no cosine; ``bench/train_words_judge.py`` writes that. Pure.
 """
 
 import json
