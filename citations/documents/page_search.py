@@ -105,7 +105,8 @@ def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     typed = _matches(source, query, terms)
     if typed.hits and not typed.is_partial:
         return typed
-    inflected = occurrences.with_forms(terms, _text(source), source.language)
+    vocabulary = occurrences.words_by_stem(_text(source), source.language)
+    inflected = occurrences.with_forms(terms, vocabulary, source.language)
     other = replace(_matches(source, query, inflected), has_forms=True)
     has_more = bool(other.hits) and (not typed.hits or not other.is_partial)
     return other if has_more else typed

@@ -3,7 +3,7 @@ beginning of words, or in other forms. Pure.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from transcripts.stemming import stem
@@ -26,10 +26,10 @@ class SearchTerm(NamedTuple):
     def pattern(self) -> str:
         """The regular expression of what counts; a word of one letter stands alone."""
         words = r"\s+".join(APOSTROPHE.sub("['’‘ʼ]", re.escape(w)) for w in self.text.split())
-        typed = f"{_border(self.text)}{words}"
-        if len(self.text) == 1 and _border(self.text):
-            typed += r"(?!\w)"
-        return "|".join([typed, *(rf"\b{re.escape(form)}\b" for form in self.forms)])
+        border = _border(self.text)
+        typed = rf"{words}(?!\w)" if border and len(self.text) == 1 else words
+        forms = [rf"{re.escape(form)}(?!\w)" for form in self.forms]
+        return f"{border}(?:{'|'.join([typed, *forms])})"
 
 
 def split_terms(query: str, stops: Collection[str] = ()) -> tuple[SearchTerm, ...]:
@@ -40,17 +40,24 @@ def split_terms(query: str, stops: Collection[str] = ()) -> tuple[SearchTerm, ..
     return tuple(SearchTerm(text) for text in telling[:MAX_TERMS])
 
 
-def with_forms(terms: Iterable[SearchTerm], text: str, language: str) -> tuple[SearchTerm, ...]:
-    """Add to each word those of the text that have its stem in a language: “run” to “running”."""
+def words_by_stem(text: str, language: str) -> dict[str, list[str]]:
+    """Return the words of a text by their stems in a language."""
     words: dict[str, list[str]] = {}
     for word in sorted(set(tokenize(text))):
         words.setdefault(stem(word, language), []).append(word)
+    return words
+
+
+def with_forms(
+    terms: Iterable[SearchTerm], words: Mapping[str, Sequence[str]], language: str
+) -> tuple[SearchTerm, ...]:
+    """Add to each word those of a text, by their stems, that have its stem: “run” to “running”."""
     return tuple(SearchTerm(term.text, _forms(term.text, words, language)) for term in terms)
 
 
-def _forms(text: str, words: dict[str, list[str]], language: str) -> tuple[str, ...]:
+def _forms(text: str, words: Mapping[str, Sequence[str]], language: str) -> tuple[str, ...]:
     tokens = tokenize(text)
-    if len(tokens) != 1:  # a phrase is looked for as it is
+    if len(tokens) != 1 or not _border(text):  # a phrase or a sign is looked for as it is
         return ()
     forms = words.get(stem(tokens[0], language), [])
     return tuple(form for form in forms if not form.startswith(tokens[0]))

@@ -41,7 +41,9 @@ def test_stop_words_count_only_where_there_are_no_others() -> None:
 
 def test_other_forms_of_a_word_are_those_with_its_stem() -> None:
     terms = occurrences.split_terms('running vitamins "runs the"')
-    running, vitamins, phrase = occurrences.with_forms(terms, TEXT, "en")
+    running, vitamins, phrase = occurrences.with_forms(
+        terms, occurrences.words_by_stem(TEXT, "en"), "en"
+    )
     assert running == SearchTerm("running", ("run",))
     assert vitamins == SearchTerm("vitamins", ("vitamin",))
     assert phrase == SearchTerm("runs the")
