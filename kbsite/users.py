@@ -39,8 +39,11 @@ def add(user: User, collection: Collection, *, role: Role | str) -> None:
 def _advice(name: str) -> str:
     """Say what to do about a name that is refused: “Ada Byron” can be “Ada.Byron”."""
     possible = _REFUSED.sub(".", name.strip()).strip(".")
-    hint = f"Write it as “{possible}”."
-    return hint if possible not in ("", name) else "Choose another name."
+    try:
+        User._meta.get_field("username").clean(possible, None)
+    except ValidationError:
+        return "Choose another name."
+    return f"Write it as “{possible}”."
 
 
 def guests(collection: Collection, *, of: User) -> dict[int, User]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import islice
 from operator import or_
 from typing import Final, NamedTuple
@@ -105,7 +105,10 @@ def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
     typed = _matches(source, query, terms)
     if typed.hits and not typed.is_partial:
         return typed
-    inflected = occurrences.with_forms(terms, _text(source), source.language)
+    vocabulary = _vocabulary(source.pk, source.digest, source.language)
+    inflected = occurrences.with_forms(terms, vocabulary, source.language)
+    if inflected == terms:
+        return typed
     other = replace(_matches(source, query, inflected), has_forms=True)
     has_more = bool(other.hits) and (not typed.hits or not other.is_partial)
     return other if has_more else typed
@@ -123,8 +126,11 @@ def _matches(source: Source, query: str, terms: tuple[SearchTerm, ...]) -> PageM
     )
 
 
-def _text(source: Source) -> str:
-    return "\n".join(Page.objects.filter(document=source.pk).values_list("text", flat=True))
+@lru_cache(maxsize=8)
+def _vocabulary(document: int, digest: str, language: str) -> dict[str, list[str]]:
+    """Return the words of a document with this digest by their stems; recent ones from memory."""
+    texts = Page.objects.filter(document=document).values_list("text", flat=True)
+    return occurrences.words_by_stem("\n".join(texts), language)
 
 
 def _hits(source: Source, terms: Sequence[SearchTerm], *, needs_all: bool) -> tuple[PageHit, ...]:

@@ -73,8 +73,9 @@ class PlacedHighlight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptHighlight:
-    """A stored highlight; ``is_new`` unless the same passage was one already, which ``is_changed``
-    unless it has all of this.
+    """A stored highlight; ``is_new`` unless the same passage was one already.
+
+    ``is_changed``: that one had another place, note, colour or tags.
     """
 
     placed: PlacedHighlight

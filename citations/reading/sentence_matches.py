@@ -2,8 +2,8 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
@@ -27,25 +27,36 @@ class SentenceMatches:
 
 
 def find(
-    text: str, starts: Sequence[int], terms: tuple[SearchTerm, ...], *, language: str
+    text: str,
+    starts: Sequence[int],
+    terms: tuple[SearchTerm, ...],
+    *,
+    inflect: Callable[[tuple[SearchTerm, ...]], tuple[SearchTerm, ...]],
 ) -> SentenceMatches:
-    """Find the sentences, which begin at ``starts``, with the most terms of a search."""
-    typed = _matches(text, starts, terms)
+    """Find the sentences, which begin at ``starts``, with the most terms of a search; ``inflect``
+    adds other forms to these.
+    """
+    sentences = {term: _sentences(text, starts, term) for term in terms}
+    typed = _matches(terms, sentences)
     if typed.words == len(terms):
         return typed
-    inflected = _matches(
-        text, starts, occurrences.with_forms(terms, text, language), has_forms=True
-    )
-    return inflected if inflected.words > typed.words else typed
+    inflected = inflect(terms)
+    for term in inflected:
+        if term not in sentences:
+            sentences[term] = _sentences(text, starts, term)
+    other = replace(_matches(inflected, sentences), has_forms=True)
+    return other if other.words > typed.words else typed
+
+
+def _sentences(text: str, starts: Sequence[int], term: SearchTerm) -> set[int]:
+    places = (first for first, _ in occurrences.find(text, [term]))
+    return {max(0, bisect_right(starts, place) - 1) for place in places}
 
 
 def _matches(
-    text: str, starts: Sequence[int], terms: tuple[SearchTerm, ...], *, has_forms: bool = False
+    terms: tuple[SearchTerm, ...], sentences: Mapping[SearchTerm, set[int]]
 ) -> SentenceMatches:
-    counts: Counter[int] = Counter()
-    for term in terms:
-        places = (first for first, _ in occurrences.find(text, [term]))
-        counts.update({max(0, bisect_right(starts, place) - 1) for place in places})
+    counts = Counter(number for term in terms for number in sentences[term])
     most = max(counts.values(), default=0)
     numbers = tuple(sorted(number for number, count in counts.items() if count == most))
-    return SentenceMatches(numbers=numbers, words=most, terms=terms, has_forms=has_forms)
+    return SentenceMatches(numbers=numbers, words=most, terms=terms)

@@ -11,6 +11,7 @@ from citations.reading.sentence_matches import SentenceMatches
 from citations.reading.speakers import SpeakerTurn, turns
 from citations.reading.spoken_text import SpokenText
 from citations.text import occurrences
+from citations.text.occurrences import SearchTerm
 from transcripts import conf, library
 from transcripts.cues import CueGroup, group_by_time
 from transcripts.errors import ChunkNotFound
@@ -38,6 +39,11 @@ class TranscriptText(SpokenText):
     chunk_seconds: int = 300
 
     @cached_property
+    def vocabulary(self) -> dict[str, list[str]]:
+        """Its words by their stems; takes a fifth of a second for ten hours of speech."""
+        return occurrences.words_by_stem(self.text, self.language)
+
+    @cached_property
     def chunks(self) -> list[TranscriptChunk]:
         return [self._chunk(group) for group in group_by_time(self.cues, self.chunk_seconds)]
 
@@ -61,7 +67,10 @@ class TranscriptText(SpokenText):
         """Find the sentences that have the most words of a query; empty words aside."""
         terms = occurrences.split_terms(query, empty_words(self.language))
         starts = [sentence.first for sentence in self.sentences]
-        return sentence_matches.find(self.text, starts, terms, language=self.language)
+        return sentence_matches.find(self.text, starts, terms, inflect=self._inflected)
+
+    def _inflected(self, terms: tuple[SearchTerm, ...]) -> tuple[SearchTerm, ...]:
+        return occurrences.with_forms(terms, self.vocabulary, self.language)
 
     def _chunk(self, group: CueGroup) -> TranscriptChunk:
         stop = group.first + group.count

@@ -3,7 +3,7 @@ beginning of words, or in other forms. Pure.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from transcripts.stemming import stem
@@ -14,6 +14,7 @@ Span = tuple[int, int]  # characters [first, last)
 MAX_TERMS: Final = 10  # words and phrases of a search
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
 APOSTROPHE: Final = re.compile("['’‘ʼ]")
+_WRITTEN: Final = re.compile(r"\w(?:[\w\u00ad\u0300-\u036f]|['’‘ʼ](?=\w))*")  # words, as written
 
 
 class SearchTerm(NamedTuple):
@@ -25,35 +26,57 @@ class SearchTerm(NamedTuple):
     @property
     def pattern(self) -> str:
         """The regular expression of what counts; a word of one letter stands alone."""
-        words = r"\s+".join(APOSTROPHE.sub("['’‘ʼ]", re.escape(w)) for w in self.text.split())
-        typed = f"{_border(self.text)}{words}"
-        if len(self.text) == 1 and _border(self.text):
-            typed += r"(?!\w)"
-        return "|".join([typed, *(rf"\b{re.escape(form)}\b" for form in self.forms)])
+        words = r"\s+".join(map(_spelt, self.text.split()))
+        border = _border(self.text)
+        typed = rf"{words}(?!\w)" if border and len(self.text) == 1 else words
+        forms = [rf"{_spelt(form)}(?!\w)" for form in self.forms]
+        return f"{border}(?:{'|'.join([typed, *forms])})"
 
 
 def split_terms(query: str, stops: Collection[str] = ()) -> tuple[SearchTerm, ...]:
     """Split a search into words and quoted phrases, without ``stops`` where there are others."""
-    texts = (quoted or word.strip("?!.,;:") for quoted, word in _PARTS.findall(query))
-    distinct = list(dict.fromkeys(filter(None, (" ".join(text.split()) for text in texts))))
-    telling = [text for text in distinct if text.casefold() not in stops] or distinct
-    return tuple(SearchTerm(text) for text in telling[:MAX_TERMS])
+    parts = [(quoted, _bare(word)) for quoted, word in _PARTS.findall(query)]
+    telling = [(quoted, word) for quoted, word in parts if quoted or not _is_empty(word, stops)]
+    texts = (" ".join((quoted or word).split()) for quoted, word in telling or parts)
+    return tuple(SearchTerm(text) for text in dict.fromkeys(filter(None, texts)))[:MAX_TERMS]
 
 
-def with_forms(terms: Iterable[SearchTerm], text: str, language: str) -> tuple[SearchTerm, ...]:
-    """Add to each word those of the text that have its stem in a language: “run” to “running”."""
+def _bare(word: str) -> str:
+    """Return a word without the punctuation and the brackets around it."""
+    bare = word.strip("?!.,;:…").lstrip("([{")
+    return bare if any(bracket in bare for bracket in "([{") else bare.rstrip(")]}")
+
+
+def _is_empty(word: str, stops: Collection[str]) -> bool:
+    """Tell whether a word is a stop word, also with an apostrophe: “what's”."""
+    tokens = tokenize(word)
+    return not word or word.casefold() in stops or bool(tokens and all(t in stops for t in tokens))
+
+
+def words_by_stem(text: str, language: str) -> dict[str, list[str]]:
+    """Return the words of a text in lower case, otherwise as they are written, by their stems."""
     words: dict[str, list[str]] = {}
-    for word in sorted(set(tokenize(text))):
-        words.setdefault(stem(word, language), []).append(word)
+    for word in sorted({written.lower() for written in _WRITTEN.findall(text)}):
+        tokens = tokenize(word)
+        if len(tokens) == 1:
+            words.setdefault(stem(tokens[0], language), []).append(word)
+    return words
+
+
+def with_forms(
+    terms: Iterable[SearchTerm], words: Mapping[str, Sequence[str]], language: str
+) -> tuple[SearchTerm, ...]:
+    """Add to each word those of a text, by their stems, that have its stem: “run” to “running”."""
     return tuple(SearchTerm(term.text, _forms(term.text, words, language)) for term in terms)
 
 
-def _forms(text: str, words: dict[str, list[str]], language: str) -> tuple[str, ...]:
+def _forms(text: str, words: Mapping[str, Sequence[str]], language: str) -> tuple[str, ...]:
     tokens = tokenize(text)
-    if len(tokens) != 1:  # a phrase is looked for as it is
+    if len(tokens) != 1 or not _border(text):  # a phrase or a sign is looked for as it is
         return ()
+    typed = APOSTROPHE.sub("'", text.lower())
     forms = words.get(stem(tokens[0], language), [])
-    return tuple(form for form in forms if not form.startswith(tokens[0]))
+    return tuple(form for form in forms if not APOSTROPHE.sub("'", form).startswith(typed))
 
 
 def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
@@ -63,6 +86,11 @@ def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
     longest_first = sorted(terms, key=lambda term: len(term.text), reverse=True)
     pattern = "|".join(term.pattern for term in longest_first)
     return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def _spelt(word: str) -> str:
+    """Return the pattern of a word with any of the apostrophes."""
+    return APOSTROPHE.sub("['’‘ʼ]", re.escape(word))
 
 
 def _border(text: str) -> str:

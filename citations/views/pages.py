@@ -91,7 +91,12 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         "chapter": _chapter(contents, number),
         "highlights": placed,
         "highlight_count": highlights.count_in_source(request.access, request.user, source),
-        "passage": passage_form(source, view.page.text, next(iter(view.quote), None), page=number),
+        "passage": passage_form(
+            source,
+            view.page.text,
+            next(iter(view.quote), None) if parameters.has_quote else None,
+            page=number,
+        ),
         "may_write": source.collection_id in request.access.writable,
         "notes": notes.list_notes(request.access, words=path, limit=NOTES).notes,
         "note_start": f"[{title}, page {number}]({here}): ",
@@ -116,7 +121,8 @@ def _match_place(parameters: PageParameters, search: PageMatches, number: int) -
     if parameters.match or parameters.has_quote:
         return MatchPlace(number, parameters.match)
     first = MatchPlace(number, 1)
-    if parameters.is_find and search.hits and search.number_of(first) is None:
+    is_beyond = search.is_cut and number > search.hits[-1].number
+    if parameters.is_find and search.hits and not is_beyond and search.number_of(first) is None:
         return search.next(MatchPlace(number, 0)) or search.next(MatchPlace(0, 0)) or first
     return first if search.number_of(first) else MatchPlace(number, 0)
 

@@ -216,7 +216,7 @@ def open_hit(request: PageRequest, source_id: UUID) -> HttpResponse:
 def open_step(request: PageRequest) -> HttpResponse:
     """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
     criteria = SearchForm(request.GET).parameters()
-    results, _ = _search(request, criteria, is_first=False)
+    results, *_ = _search(request, criteria, is_first=False)
     likely, unlikely = _listed(results, criteria, names={})
     for hit in _in_order([*likely, *unlikely]):
         if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
@@ -286,7 +286,7 @@ def _search_context(
 ) -> dict[str, Any]:
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
-    results, problem = _search(request, criteria, is_first=is_first)
+    results, limit, problem = _search(request, criteria, is_first=is_first)
     groups, unlikely = _listed(results, criteria, names=names)
     return {
         "results": results,
@@ -303,16 +303,18 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": criteria.more() if len(results.passages) >= criteria.limit < MOST else None,
+        "more": replace(criteria, limit=limit).more()
+        if len(results.passages) >= limit < MOST
+        else None,
     }
 
 
 def _search(
     request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
-) -> tuple[Results, KnowledgeBaseError | None]:
-    """Search. If no model is available, search by words and return the error, too.
+) -> tuple[Results, int, KnowledgeBaseError | None]:
+    """Search; return the limit, too. If no model is available, search by words, with the error.
 
-    Where only passages below the first ones are likely, there are as many as show some.
+    Where none of the first passages is likely, but later ones are, more are fetched, once.
     """
     search = partial(
         search_pipeline.search,
@@ -325,13 +327,16 @@ def _search(
     )
     try:
         results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        if _is_likely_below(results):
-            results = search(mode=criteria.mode, quick=is_first, limit=criteria.more().limit)
-        return results, None
+        limit = criteria.limit
+        if limit < MOST and _is_likely_below(results):
+            limit = criteria.more().limit
+            results = search(mode=criteria.mode, quick=is_first, limit=limit)
+        return results, limit, None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
         if criteria.mode == SearchMode.LEXICAL:
             raise
-        return search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit), error
+        results = search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit)
+        return results, criteria.limit, error
 
 
 def _is_likely_below(results: Results) -> bool:

@@ -73,7 +73,7 @@ class PageParameters:
     @property
     def permanent(self) -> str:
         """The query string for the same marks."""
-        return _question({**self._marked, "q": self.words})
+        return _question({**self._marked, "q": self.words, "match": self.match or ""})
 
     @property
     def sizes(self) -> str:
@@ -97,7 +97,10 @@ class PageParameters:
 
     def _sized(self, zooms: Iterable[int]) -> str | None:
         zoom = next(iter(zooms), None)
-        return None if zoom is None else replace(self, zoom=zoom).address or "?"
+        if zoom is None:
+            return None
+        shown = {"match": self.match or "", "zoom": "" if zoom == ZOOMS[0] else zoom}
+        return _question({**self._marked, "q": self.words, **shown}) or "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

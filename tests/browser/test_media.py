@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
-from tests.makers import make_film
+from tests.makers import make_film, make_wav
 
 pytestmark = pytest.mark.browser
 
@@ -71,6 +72,24 @@ def test_a_file_that_is_shorter_than_its_transcript_is_warned_of_and_plays(
     visited.until(lambda: page.locator("audio#player").evaluate(STATE)[1] > 5)
     assert not visited.console
     site.python(REMOVE.format("cut"))
+
+
+def test_a_file_is_added_in_the_place_of_the_player(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    silent = "\n".join(line for line in ADD.splitlines() if not line.startswith("media"))
+    visited = visit(viewport={"width": 360, "height": 740})
+    page = visited.go(f"/videos/{site.json(silent.replace('sound', 'silent'))}/")
+    page.get_by_text("Add its audio or video").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    check_accessibility(page)
+    sound = {"name": "talk.wav", "mimeType": "audio/wav", "buffer": make_wav(60)}
+    page.get_by_label("A file that plays on this page").set_input_files([sound])
+    page.get_by_role("button", name="Use this file").click()
+    expect(page.locator("audio#player")).to_be_visible()
+    expect(page.get_by_text("Add its audio or video")).to_have_count(0)
+    assert not visited.console
+    site.python(REMOVE.format("silent"))
 
 
 def test_a_clip_ends_where_it_says_until_another_time_is_chosen(

@@ -391,7 +391,8 @@ def test_the_header_tells_the_language() -> None:
 
 def test_the_header_tells_the_title() -> None:
     for header, title in (
-        ("WEBVTT - Waves and tides", "Waves and tides"),
+        ("WEBVTT - Translated by Ada", ""),  # a comment
+        ("WEBVTT\nTitle:" + " " * 100_000 + "Tides", ""),  # more blanks than a title has characters
         ("WEBVTT\nKind: captions\nTitle: Waves and tides ", "Waves and tides"),
         ("WEBVTT", ""),
         ("WEBVTT FILE", ""),

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Final, NamedTuple
 
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
-from transcripts.captions.speech import language_tag, plain
+from transcripts.captions.speech import label, language_tag, plain
 from transcripts.captions.speech import lines as split_lines
 from transcripts.cues import Word
 
@@ -62,7 +62,7 @@ ARROW_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?=[ \t\r]
 COMMA_LINE: Final = re.compile(rf"^[ \t]*{_TIME}[ \t]*,[ \t]*{_TIME}[ \t]*\r?$", re.MULTILINE)
 _WORD_TIME: Final = re.compile(r"<(?:([0-9]{1,4}):)?([0-9]{2}):([0-9]{2})\.([0-9]{3})>")
 _COMMENT: Final = re.compile(r"NOTE(?:[ \t]|$)|(?:STYLE|REGION)[ \t]*$")
-_HEADER_TITLE: Final = re.compile(r"(?:WEBVTT[ \t]+-|Title:)[ \t]*(.*\S)")
+_HEADER_TITLE: Final = re.compile(r"Title:(.*)")
 _HEADER_LANGUAGE: Final = re.compile(r"Language:[ \t]*([A-Za-z0-9-]+)")
 
 
@@ -80,7 +80,7 @@ def read_vtt(text: str) -> Captions:
     lines = split_lines(text.lstrip())
     drafts = _drafts(_blocks(lines, ARROW_LINE))
     about = {
-        "title": _header_value(lines, _HEADER_TITLE),
+        "title": label(_header_value(lines, _HEADER_TITLE)),
         "language": language_tag(_header_value(lines, _HEADER_LANGUAGE)),
     }
     return settle(drafts, format="vtt", **about)

@@ -16,7 +16,10 @@ STARTS = [TEXT.index(sentence) for sentence in SENTENCES]
 
 def matches_of(query: str) -> SentenceMatches:
     terms = occurrences.split_terms(query)
-    return sentence_matches.find(TEXT, STARTS, terms, language="en")
+    words = occurrences.words_by_stem(TEXT, "en")
+    return sentence_matches.find(
+        TEXT, STARTS, terms, inflect=lambda terms: occurrences.with_forms(terms, words, "en")
+    )
 
 
 def numbers_of(query: str) -> tuple[tuple[int, ...], bool]:

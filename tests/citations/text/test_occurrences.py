@@ -41,9 +41,47 @@ def test_stop_words_count_only_where_there_are_no_others() -> None:
 
 def test_other_forms_of_a_word_are_those_with_its_stem() -> None:
     terms = occurrences.split_terms('running vitamins "runs the"')
-    running, vitamins, phrase = occurrences.with_forms(terms, TEXT, "en")
+    running, vitamins, phrase = occurrences.with_forms(
+        terms, occurrences.words_by_stem(TEXT, "en"), "en"
+    )
     assert running == SearchTerm("running", ("run",))
     assert vitamins == SearchTerm("vitamins", ("vitamin",))
     assert phrase == SearchTerm("runs the")
     assert [TEXT[a:b] for a, b in occurrences.find(TEXT, [vitamins])] == ["Vitamin"]
     assert occurrences.find("The runt may run", [running]) == [(13, 16)]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "language", "word"),
+    [
+        ("Straßen", "Die Straße ist nass.", "de", "Straße"),
+        ("großen", "Eine große Zahl.", "de", "große"),
+        ("Strasse", "Die Straße ist nass.", "de", "Straße"),
+        ("Netzwerke", "Ein Netz\u00adwerk lernt.", "de", "Netz\u00adwerk"),
+        ("Newton's", "It is Newton who said it.", "en", "Newton"),
+        ("l'intégrale", "C'est une intégrale.", "fr", "intégrale"),
+    ],
+)
+def test_a_form_is_found_as_its_text_writes_it(
+    query: str, text: str, language: str, word: str
+) -> None:
+    terms = occurrences.split_terms(query)
+    assert occurrences.find(text, terms) == []
+    forms = occurrences.with_forms(terms, occurrences.words_by_stem(text, language), language)
+    assert [text[a:b] for a, b in occurrences.find(text, forms)] == [word]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts"),
+    [
+        ("What's a tangent?", ["tangent"]),
+        ("(much) f(x) c++", ["much", "f(x)", "c++"]),
+        ('what "the what"', ["the what"]),
+        ("what's", ["what's"]),
+    ],
+)
+def test_stop_words_with_an_apostrophe_and_brackets_do_not_count(
+    query: str, texts: list[str]
+) -> None:
+    terms = occurrences.split_terms(query, ("what", "a", "the"))
+    assert [term.text for term in terms] == texts

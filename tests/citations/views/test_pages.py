@@ -14,6 +14,7 @@ from django.test import Client
 from citations.documents import storage as document_storage
 from citations.models import Source
 from citations.samples import TEXTBOOK
+from citations.views.search_form import PageParameters
 from tests.citations.documents.test_page_images import QUOTE, textbook
 from tests.html import text_of
 from tests.makers import make_paper, make_source, make_video, replace_chunks
@@ -361,3 +362,19 @@ def test_a_note_and_a_question_stand_beside_a_page(page: Client, guide: Source) 
     html = text_of(page.get(f"/sources/{guide.uuid}/"))
     assert f"page 1](/sources/{guide.uuid}/pages/1/): </textarea>" in html
     assert f'<input type="hidden" name="source" value="{guide.uuid}">' in html
+
+
+def test_zooming_and_the_address_of_a_page_keep_the_match_and_other_pages_do_not() -> None:
+    parameters = PageParameters(words="network", match=3, zoom=150)
+    assert parameters.larger == "?q=network&match=3&zoom=200"
+    assert parameters.smaller == "?q=network&match=3"
+    assert parameters.permanent == "?q=network&match=3"
+    assert parameters.address == "?q=network&zoom=150"
+
+
+def test_the_form_for_a_highlight_begins_empty_where_words_were_looked_for(
+    page: Client, paper: Source
+) -> None:
+    response = page.get(f"/sources/{paper.uuid}/pages/2/?q=second")
+    assert response.context["view"].quote
+    assert response.context["passage"].quote == ""

@@ -279,7 +279,7 @@ def test_a_recording_without_a_player_offers_to_add_its_file_in_the_place_of_one
     assert "Add its audio or video" not in text_of(viewer.get(f"/videos/{talk.pk}/"))
     Video.objects.filter(pk=talk.pk).update(youtube_id="abcdefghijk")
     html = text_of(page.get(f"/videos/{talk.pk}/"))
-    assert html.index("Audio or video") > html.index("More")
+    assert html.index("Audio or video") > html.index(">More<")
     assert "Add its audio or video" not in html
 
 
