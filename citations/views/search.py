@@ -286,7 +286,7 @@ def _search_context(
 ) -> dict[str, Any]:
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
-    results, limit, problem = _search(request, criteria, is_first=is_first)
+    results, used, problem = _search(request, criteria, is_first=is_first)
     groups, unlikely = _listed(results, criteria, names=names)
     return {
         "results": results,
@@ -303,16 +303,14 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": replace(criteria, limit=limit).more()
-        if len(results.passages) >= limit < MOST
-        else None,
+        "more": used.more() if len(results.passages) >= used.limit < MOST else None,
     }
 
 
 def _search(
     request: PageRequest, criteria: SubmittedSearch, *, is_first: bool
-) -> tuple[Results, int, KnowledgeBaseError | None]:
-    """Search; return the limit, too. If no model is available, search by words, with the error.
+) -> tuple[Results, SubmittedSearch, KnowledgeBaseError | None]:
+    """Search; return the criteria used. If no model is available, search by words, with the error.
 
     Where none of the first passages is likely, but later ones are, more are fetched, once.
     """
@@ -326,17 +324,17 @@ def _search(
         for_readers=True,
     )
     try:
+        used = criteria
         results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        limit = criteria.limit
-        if limit < MOST and _is_likely_below(results):
-            limit = criteria.more().limit
-            results = search(mode=criteria.mode, quick=is_first, limit=limit)
-        return results, limit, None
+        if criteria.limit < MOST and _is_likely_below(results):
+            used = criteria.more()
+            results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
+        return results, used, None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
         if criteria.mode == SearchMode.LEXICAL:
             raise
         results = search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit)
-        return results, criteria.limit, error
+        return results, criteria, error
 
 
 def _is_likely_below(results: Results) -> bool:
