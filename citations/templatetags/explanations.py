@@ -97,14 +97,18 @@ def bars(explanation: Explanation) -> list[Bar]:
 
 def _bars(explanation: Explanation) -> Iterator[Bar]:
     signs = {sign.name: sign.value for sign in explanation.signs}
+    is_by_words = "closeness" not in signs  # a judge that reads no cosine
     names = {
         "words": _("Words"),
         "closeness": _("Meaning"),
         "closeness with neighbours": _("Meaning of what stands around it"),
-        "closeness of the source": _("The source as a whole"),
+        "words of the source" if is_by_words else "closeness of the source": _(
+            "The source as a whole"
+        ),
     }
     if signs:
-        yield from (Bar(name, _percent(signs[sign])) for sign, name in names.items())
+        shown = (sign for sign in names if sign in signs)
+        yield from (Bar(names[sign], _percent(signs[sign])) for sign in shown)
         return
     best = max((term.score for term in explanation.terms), default=0.0)
     for term in explanation.terms[:MOST_WORDS] if best > 0 else ():

@@ -24,6 +24,7 @@ from citations.search.signs import OF_SOURCE, ORDER
 from citations.templatetags.citations import kind_name, percent
 from citations.views import sources as source_views
 from citations.views.search_form import SearchForm
+from tests.citations.search.test_pipeline import embed
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.cues import Cue
@@ -668,3 +669,16 @@ def test_the_page_of_a_document_deletes_it_with_a_way_back(
 def test_shares_and_kinds_are_written_as_people_read_them() -> None:
     assert [percent(share) for share in (0, 0.374, 1, 1.2, -1)] == [0, 37, 100, 100, 0]
     assert [kind_name("pdf"), kind_name("painting")] == ["PDF", "painting"]
+
+
+def test_a_question_in_a_language_that_the_model_does_not_know_has_its_page(
+    page: Client, collection: Collection, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    texts = ["Die Steigung sagt, wie schnell sich die Funktion ändert.", "Ein Integral ist Fläche."]
+    embed(make_document(collection, texts, language="de"))
+    listed = text_of(page.get("/search/?q=Was+sagt+die+Steigung+der+Funktion%3F&full=1"))
+    assert "wie schnell sich" in listed
+    assert "The source as a whole" in listed
+    assert "Meaning of what stands around it" not in listed

@@ -1,0 +1,30 @@
+"""Why a passage is a hit, as bars."""
+
+import pytest
+
+from citations.passages import Explanation, SignShare
+from citations.search import judge
+from citations.search.judge import Relevance
+from citations.templatetags.explanations import bars
+from tests.citations.search.test_signs import make_table
+
+
+def names_of_bars(relevance: Relevance) -> list[str]:
+    return [bar.name for bar in bars(Explanation(signs=relevance.shares))]
+
+
+def test_a_passage_judged_by_meaning_has_bars_of_words_meaning_and_source() -> None:
+    first, *_ = judge.trained("").judge(make_table(), model="")
+    names = ["Words", "Meaning", "Meaning of what stands around it", "The source as a whole"]
+    assert names_of_bars(first) == names
+
+
+def test_a_passage_judged_by_words_has_bars_of_words_and_source() -> None:
+    first, *_ = judge.of_words().judge(make_table())
+    assert names_of_bars(first) == ["Words", "The source as a whole"]
+
+
+@pytest.mark.parametrize(("value", "percent"), [(-1.0, 0), (0.5, 50), (7.0, 100)])
+def test_bars_stay_within_0_and_100(value: float, percent: int) -> None:
+    (bar,) = bars(Explanation(signs=(SignShare("words", value, 0.1),)))
+    assert bar.percent == percent
