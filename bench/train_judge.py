@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 from unittest import mock
 
 from environment import PROVIDER, boot, command
@@ -97,6 +97,9 @@ class JudgedQuery:
     total: int  # relevant chunks of the library
 
 
+Judged = dict[str, list[JudgedQuery]]  # by sets
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -106,12 +109,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="keep signs in this file, or read them there")
     parser.add_argument("--save", action="store_true", help="write the judge that is shipped")
     options = parser.parse_args()
-    if options.kept and options.kept.exists():
-        judged = pickle.loads(options.kept.read_bytes())
-    else:
-        judged = gathered(options.sets or SETS, options.questions)
-    if options.kept:
-        options.kept.write_bytes(pickle.dumps(judged))
+    judged = read_or_gather(options.kept, lambda: gathered(options.sets or SETS, options.questions))
     folds = {name: train(others, others) for name in judged for others in [left_out(judged, name)]}
     if options.save:
         everything = [query for queries in judged.values() for query in queries]
@@ -123,6 +121,16 @@ def main() -> None:
     report = "\n".join(reported(judged, folds))
     print(report)
     write(report)
+
+
+def read_or_gather(path: Path | None, gather: Callable[[], Judged]) -> Judged:
+    """Read the signs that are kept in a file; gather and keep them there if it does not exist."""
+    if path and path.exists():
+        return cast(Judged, pickle.loads(path.read_bytes()))
+    judged = gather()
+    if path:
+        path.write_bytes(pickle.dumps(judged))
+    return judged
 
 
 def model_name() -> str:

@@ -9,7 +9,6 @@ language that has stems.
 
 import argparse
 import json
-import pickle
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +33,7 @@ from train_judge import (
     judged_queries,
     left_out,
     quantile,
+    read_or_gather,
     scored,
     train_likelihood,
     train_ranker,
@@ -66,12 +66,7 @@ def main() -> None:
     parser.add_argument("--kept", type=Path, help="keep signs in this file, or read them there")
     parser.add_argument("--save", action="store_true", help="write the judge that is shipped")
     options = parser.parse_args()
-    if options.kept and options.kept.exists():
-        judged = pickle.loads(options.kept.read_bytes())
-    else:
-        judged = gathered(options.questions)
-    if options.kept:
-        options.kept.write_bytes(pickle.dumps(judged))
+    judged = read_or_gather(options.kept, lambda: gathered(options.questions))
     if options.save:
         everything = [query for queries in judged.values() for query in queries]
         shipped = train([query for query in everything if query.set in SHIPPED], everything)
@@ -117,7 +112,7 @@ def reported(judged: dict[str, list[JudgedQuery]]) -> Iterator[str]:
         yield order_row(name, [query for query in queries if query.kind == OWN], heads[name])
     yield ""
     yield f"The floor, set so that {LOST:.0%} of the other sets' questions are below. Gibberish has"
-    yield "no candidates by words."
+    yield "hardly any candidates by words."
     yield ""
     yield "| set | own | foreign | AUC |"
     yield "|---|---:|---:|---:|"

@@ -78,7 +78,7 @@ def reason(explanation: Explanation) -> str:
     words = ", ".join(_("“%(word)s”") % {"word": word} for word in named)
     if explanation.lexical_rank is None or not words:
         return _("It says what you look for in other words: its meaning is near.")
-    if explanation.vector_rank is None:
+    if explanation.vector_rank is None or _is_by_words(explanation):
         sentence = ngettext("It has the word %(words)s.", "It has the words %(words)s.", len(named))
     else:
         sentence = ngettext(
@@ -97,15 +97,13 @@ def bars(explanation: Explanation) -> list[Bar]:
 
 def _bars(explanation: Explanation) -> Iterator[Bar]:
     signs = {sign.name: sign.value for sign in explanation.signs}
-    is_by_words = "closeness" not in signs  # a judge that reads no cosine
     names = {
         "words": _("Words"),
         "closeness": _("Meaning"),
         "closeness with neighbours": _("Meaning of what stands around it"),
-        "words of the source" if is_by_words else "closeness of the source": _(
-            "The source as a whole"
-        ),
     }
+    of_source = "words" if _is_by_words(explanation) else "closeness"
+    names[f"{of_source} of the source"] = _("The source as a whole")
     if signs:
         shown = (sign for sign in names if sign in signs)
         yield from (Bar(names[sign], _percent(signs[sign])) for sign in shown)
@@ -113,6 +111,12 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
     best = max((term.score for term in explanation.terms), default=0.0)
     for term in explanation.terms[:MOST_WORDS] if best > 0 else ():
         yield Bar(term.term, _percent(term.score / best))
+
+
+def _is_by_words(explanation: Explanation) -> bool:
+    """Tell whether a judge that reads no cosine judged."""
+    signs = {sign.name for sign in explanation.signs}
+    return bool(signs) and "closeness" not in signs
 
 
 def _percent(value: float) -> int:

@@ -1,11 +1,13 @@
 """Why a passage is a hit, as bars."""
 
+from dataclasses import replace
+
 import pytest
 
-from citations.passages import Explanation, SignShare
+from citations.passages import Explanation, SignShare, TermScore
 from citations.search import judge
 from citations.search.judge import Relevance
-from citations.templatetags.explanations import bars
+from citations.templatetags.explanations import bars, reason
 from tests.citations.search.test_signs import make_table
 
 
@@ -28,3 +30,12 @@ def test_a_passage_judged_by_words_has_bars_of_words_and_source() -> None:
 def test_bars_stay_within_0_and_100(value: float, percent: int) -> None:
     (bar,) = bars(Explanation(signs=(SignShare("words", value, 0.1),)))
     assert bar.percent == percent
+
+
+def test_nothing_is_said_of_meaning_where_words_alone_judged() -> None:
+    first, *_ = judge.of_words().judge(make_table())
+    term = TermScore(term="steigung", frequency=1, idf=1.0, score=1.0)
+    hit = Explanation(lexical_rank=1, vector_rank=1, terms=(term,), signs=first.shares)
+    assert reason(hit) == "It has the word “steigung”."
+    by_meaning, *_ = judge.trained("").judge(make_table(), model="")
+    assert "its meaning is near" in reason(replace(hit, signs=by_meaning.shares))
