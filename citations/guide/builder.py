@@ -1,5 +1,6 @@
 """Make the guide to a source, and ask it the questions that it may answer."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ FEW_PLACES: Final = 2  # that may have the same heading, which is “Summary” 
 FREQUENT: Final = 30  # content words of the text that may be terms
 QUESTIONS: Final = 5
 DEFINITIONS_ASKED: Final = 16  # terms that the source is asked for
-QUESTIONS_ASKED: Final = 12
+QUESTIONS_ASKED: Final = 20
 HEADINGS_ASKED: Final = 5
 TASKS: Final = 1 / 3  # of the sentences of a text with headings, given for tasks: a textbook’s
 SURE: Final = 0.0  # confidence below which an answer does not count
@@ -72,11 +73,14 @@ class _Builder:
         ]
         self._sentences: SourceSentences = replace(read, statements=tuple(own))
         self._nodes = list(
-            Node.objects.filter(source=source).only("level", "title", "spans").order_by("-level")
+            Node.objects.filter(source=source)
+            .only("level", "title", "spans", "span_start", "span_end")
+            .order_by("-level")
         )
 
     def build(self) -> SourceGuide:
         own = self._sentences
+        expository = self._expository()
         names = [
             self._item(name.statement, label=name.text)
             for name in named.names(own.statements, own.text)
@@ -90,10 +94,9 @@ class _Builder:
             terms=tuple(shown),
             names=tuple(name for name in names if name.label.casefold() not in known),
             numbers=tuple(
-                self._item(each)
-                for each in named.numbers(self._expository(), own.counts, self._stops)
+                self._item(each) for each in named.numbers(expository, own.counts, self._stops)
             ),
-            questions=tuple(self._questions(of_terms)),
+            questions=tuple(self._questions(of_terms, expository)),
         )
 
     # What stands in it
@@ -140,6 +143,17 @@ class _Builder:
         return terms.candidates(
             self._known.text, headings=headings, phrases=[*phrases, *frequent], stops=self._stops
         )
+
+    def _parts(self) -> Iterator[tuple[str, Span]]:
+        """Yield the phrases that name the parts of the outline, with their characters."""
+        for node in self._nodes:
+            if node.level == Level.SECTION:
+                for phrase in re.split(r" · |, ", node.title):
+                    yield phrase.strip(), (node.span_start, node.span_end)
+
+    def _words_of_titles(self) -> set[str]:
+        titles = (self._source.title, *(heading for heading, _ in self._sections()))
+        return {word for title in titles for word in words_of(title, self._stops)}
 
     def _sections(self) -> Iterator[tuple[str, Span]]:
         """Yield the headings with the characters below them."""
@@ -225,22 +239,26 @@ class _Builder:
                 known.append(term.text)
                 yield GuideItem(locator=self._known.locate(place), label=term.text)
 
-    def _questions(self, of_terms: Sequence[_AnsweredQuestion]) -> Iterator[GuideItem]:
+    def _questions(
+        self, of_terms: Sequence[_AnsweredQuestion], expository: Sequence[Statement]
+    ) -> Iterator[GuideItem]:
         """Yield questions that this source answers where they come from: of each kind in turn, and
-        where these are too few, what is said about its terms.
+        where these are too few, what is said about its terms, then about its parts.
         """
         own = self._sentences
         known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
-        spoken = questions.of_text(self._expository(), own.counts, self._grammar)
+        spoken = questions.of_text(expository, own.counts, self._grammar)
         about = questions.of_terms(
             (term.text for term in self._terms()),
             own.text,
+            titles=self._words_of_titles(),
             language=self._code,
             function_words=self._grammar,
         )
+        parts = questions.of_parts(self._parts(), own.text, language=self._code)
         tries, subjects = 0, list[str]()
-        for candidate in chain(questions.in_turns(headings, spoken, [*known]), about):
+        for candidate in chain(questions.in_turns(headings, spoken, [*known]), about, parts):
             subject = candidate.about or candidate.text
             if len(subjects) == QUESTIONS or tries == QUESTIONS_ASKED:
                 break

@@ -96,18 +96,46 @@ def _has_tag(question: str, leading: Set[str]) -> bool:
 
 
 def of_terms(
-    terms: Iterable[str], text: str, *, language: str, function_words: FunctionWords
+    terms: Iterable[str],
+    text: str,
+    *,
+    titles: Set[str],
+    language: str,
+    function_words: FunctionWords,
 ) -> Iterator[QuestionCandidate]:
-    """Ask what is said about each term of several words that is a noun: a word such as an article
-    stands before it somewhere, or it has a capital within.
+    """Ask what is said about each term of several words, or that is a word of ``titles``, if it is
+    a noun: a word such as an article stands before it somewhere, or it has a capital within.
+
+    A single word must also end its phrase somewhere: “a push notification” makes no noun of “push”.
     """
-    nominal = "|".join(map(re.escape, function_words.nominal))
+    nominal, general = (
+        "|".join(map(re.escape, words))
+        for words in (function_words.nominal, function_words.general)
+    )
     for term in terms:
-        noun = re.compile(rf"(?<!\w)(?:{nominal})\s+{re.escape(term)}(?!\w)", re.IGNORECASE)
-        is_name = any(letter.isupper() for letter in term[1:])
-        if " " in term and language in _ABOUT and (is_name or noun.search(text)):
-            question = _ABOUT[language].format(term)
-            yield QuestionCandidate(text=question, within=(0, len(text)), about=term)
+        is_word = " " not in term
+        if (is_word and term.casefold() not in titles) or language not in _ABOUT:
+            continue
+        end = rf"(?=\s*(?:[^\w\s'’-]|$)|\s+(?:{general})(?!\w))" if is_word else r"(?!\w)"
+        noun = re.compile(rf"(?<!\w)(?:{nominal})\s+{re.escape(term)}{end}", re.IGNORECASE)
+        if any(letter.isupper() for letter in term[1:]) or noun.search(text):
+            yield _about(term, (0, len(text)), language)
+
+
+def of_parts(
+    parts: Iterable[tuple[str, Span]], text: str, *, language: str
+) -> Iterator[QuestionCandidate]:
+    """Ask what each part of a text says about the phrase that names it; each part is a name and
+    its characters.
+    """
+    for name, span in parts:
+        written = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text[slice(*span)], re.IGNORECASE)
+        if written and language in _ABOUT:
+            yield _about(written[0], span, language)
+
+
+def _about(term: str, within: Span, language: str) -> QuestionCandidate:
+    return QuestionCandidate(text=_ABOUT[language].format(term), within=within, about=term)
 
 
 def is_answered(candidate: QuestionCandidate, quote: Span, text: str) -> bool:

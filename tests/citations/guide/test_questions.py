@@ -56,9 +56,13 @@ def test_headings_that_ask_are_questions_without_their_numbers() -> None:
     assert candidate == QuestionCandidate(text="Why does bread rise?", within=(0, 90))
 
 
-def about(terms: list[str], text: str, language: str = "en") -> list[QuestionCandidate]:
+def about(
+    terms: list[str], text: str, language: str = "en", titles: frozenset[str] = frozenset()
+) -> list[QuestionCandidate]:
     words = function_words(language)
-    return list(questions.of_terms(terms, text, language=language, function_words=words))
+    return list(
+        questions.of_terms(terms, text, titles=titles, language=language, function_words=words)
+    )
 
 
 def test_a_term_of_several_words_that_is_a_noun_is_asked_about() -> None:
@@ -68,6 +72,25 @@ def test_a_term_of_several_words_that_is_a_noun_is_asked_about() -> None:
         "What is said about “relay fee”?",
         "What is said about “Rosen Bridge”?",
     ]
+
+
+def test_a_noun_of_a_title_is_asked_about_though_it_is_one_word() -> None:
+    text = "The yeast is alive. A dough rises with yeast, and random doughs fail. A random dough."
+    candidates = about(["yeast", "dough", "random"], text, titles=frozenset({"yeast", "random"}))
+    assert [candidate.about for candidate in candidates] == ["yeast"]
+
+
+def test_what_names_a_part_is_asked_about_there_as_the_text_writes_it() -> None:
+    text = "The sour dough rises. Then we bake. The Sour Dough is done."
+    first, last = (0, 21), (22, len(text))
+    parts = [("Sour dough", first), ("Oven", first), ("Sour dough", last)]
+    candidates = list(questions.of_parts(parts, text, language="en"))
+    assert [(candidate.about, candidate.within) for candidate in candidates] == [
+        ("sour dough", first),
+        ("Sour Dough", last),
+    ]
+    assert not questions.is_answered(candidates[1], first, text)
+    assert list(questions.of_parts(parts, text, language="ru")) == []
 
 
 def test_a_term_is_asked_about_in_the_language_of_its_text() -> None:
