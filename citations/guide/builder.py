@@ -149,7 +149,8 @@ class _Builder:
         for node in self._nodes:
             if node.level == Level.SECTION:
                 for phrase in re.split(r" · |, ", node.title):
-                    yield phrase.strip(), (node.span_start, node.span_end)
+                    if terms.is_term(phrase, self._stops):
+                        yield phrase, (node.span_start, node.span_end)
 
     def _words_of_titles(self) -> set[str]:
         titles = (self._source.title, *(heading for heading, _ in self._sections()))

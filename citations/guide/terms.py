@@ -95,7 +95,7 @@ def candidates(
             offered[_LEAD.sub("", part).strip().casefold()] += HEADED
     rated = []
     for term, weight in offered.items():
-        if _is_term(term, stops) and (count := lower.count(term)) >= REPEATED:
+        if is_term(term, stops) and (count := lower.count(term)) >= REPEATED:
             rated.append((count * (SEVERAL if " " in term else 1.0) + weight, term, count))
     rated.sort(key=lambda row: (-row[0], row[1]))
     return [CandidateTerm(_written(text, term), count) for _, term, count in rated[:CANDIDATES]]
@@ -126,13 +126,8 @@ def first_place(term: str, text: str) -> Span | None:
     return match.span()
 
 
-def are_alike(term: str, other: str) -> bool:
-    """Tell whether two terms differ only in endings, or one contains the other."""
-    mine, its = (set(map(stem, tokenize(text))) for text in (term, other))
-    return mine <= its or its <= mine
-
-
-def _is_term(term: str, stops: frozenset[str]) -> bool:
+def is_term(term: str, stops: frozenset[str]) -> bool:
+    """Tell whether a phrase has one to four words and the borders of a term."""
     words = term.split()
     return (
         1 <= len(words) <= LONGEST
@@ -144,6 +139,12 @@ def _is_term(term: str, stops: frozenset[str]) -> bool:
             for word in words
         )
     )
+
+
+def are_alike(term: str, other: str) -> bool:
+    """Tell whether two terms differ only in endings, or one contains the other."""
+    mine, its = (set(map(stem, tokenize(text))) for text in (term, other))
+    return mine <= its or its <= mine
 
 
 def _written(text: str, term: str) -> str:
