@@ -48,15 +48,23 @@ _REQUEST: Final = re.compile(
     rf"\W*(?:(?:please|now|also)\s+)*{any_of('orders', 'verbs', 'requests')}(?!\w)", re.IGNORECASE
 )
 _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
-# Questions end at their marks, at lines, and at “, and why do …”: of a few words more it is a part.
+# “What is a scan key”, “who is Ada”: asks about a thing by its name. “What is the cost” does not.
+_NAMING: Final = (
+    r"(?i:(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war))"
+    r"\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
+)
+# Questions end at their marks, at lines, at “and what is a …”, and at “, and why do …”: of a few
+# words more it is a part.
 _END: Final = re.compile(
     rf"""[{QUESTION_MARKS}！]+ | [\n;]
-    | ,(?=\s+{any_of("connectives")}\s+{any_of("question_words")}(?:\W+\w+){{3}})""",
-    re.VERBOSE | re.IGNORECASE,
+    | ,?(?=\s(?i:{any_of("connectives")})\s+{_NAMING})
+    | ,(?=\s+(?i:{any_of("connectives")})\s+(?i:{any_of("question_words")})(?:\W+\w+){{3}})""",
+    re.VERBOSE,
 )
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
+_NAMES: Final = re.compile(_NAMING)
 _CONNECTIVE: Final = re.compile(rf"^\W*{any_of('connectives')}(?!\w)[\s,]*", re.IGNORECASE)
 _REFERENCE: Final = re.compile(
     rf"""(?<![\w’'])(?:
@@ -137,11 +145,13 @@ def refers_back(question: str) -> bool:
     own = content_words(question)
     if not own or _REFERENCE.search(question) or asks_for_more(question):
         return True
-    if _JOINT.match(question) and len(content_words(_JOINT.sub("", question, count=1))) < _OWN:
-        return True
+    if joint := _JOINT.match(question):
+        rest = question[joint.end() :].lstrip(" ,")
+        if len(content_words(rest)) < _OWN and not _NAMES.match(rest):
+            return True
     is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _SHORT
     is_short = is_short and not (_ANY.match(question) and len(own) >= _OWN)
-    return is_short and not is_question(question.rstrip(f"{QUESTION_MARKS} "))
+    return is_short and not is_question(without_connective(question.rstrip(f"{QUESTION_MARKS} ")))
 
 
 def has_reference(question: str) -> bool:

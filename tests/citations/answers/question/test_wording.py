@@ -54,6 +54,17 @@ SPLIT = {
         "What is the mempool",
         "and why do nodes that are not mining keep one? (What is the mempool)",
     ],
+    "What is the capital of Mongolia, and what is a scan key?": [
+        "What is the capital of Mongolia",
+        "and what is a scan key?",
+    ],
+    "What is a tensor and who is Ada?": ["What is a tensor", "and who is Ada?"],
+    "What is the mempool, and what is FROST?": ["What is the mempool", "and what is FROST?"],
+    "What is the mempool, and what is the default size?": [
+        "What is the mempool",
+        "and what is the default size? (What is the mempool)",
+    ],
+    "Was ist ein Tensor, und was ist ein Kern?": ["Was ist ein Tensor", "und was ist ein Kern?"],
     "Was ist ein Tensor, und wozu dient er in der Praxis?": [
         "Was ist ein Tensor",
         "und wozu dient er in der Praxis? (Was ist ein Tensor)",
