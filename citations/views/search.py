@@ -374,8 +374,9 @@ def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
 def _likely(
     ranked: Sequence[RankedPassage], results: Results, *, is_likely: bool
 ) -> list[RankedPassage]:
-    """Return the likely or the other passages; of a search without likely ones, the nearest."""
-    chosen = [hit for hit in ranked if hit.passage.is_likely == is_likely]
+    """Return the likely passages and those above one, or the others; without any, the nearest."""
+    best = next((hit.rank for hit in ranked if hit.passage.is_likely), 0)
+    chosen = [hit for hit in ranked if is_likely == (hit.passage.is_likely or hit.rank < best)]
     return chosen[:NEAREST] if results.nothing_relevant else chosen
 
 

@@ -155,6 +155,26 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     assert "Hit 2 of 2" in text_of(second)
 
 
+def test_a_hit_that_ranks_above_a_likely_one_is_listed_before_it(
+    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text="Networks.")])
+    make_source(other, texts=["Networks."])
+    search = search_pipeline.search
+
+    def search_with_doubt(*criteria: Any, **options: Any) -> Results:
+        results = search(*criteria, **options)
+        best, last = results.passages
+        return replace(results, passages=(replace(best, is_likely=False), last))
+
+    monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
+    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "2 passages" in listed
+    assert "Less likely" not in listed
+    numbers = re.findall(r'class="passage-rank"[^>]*>(\d+)<', listed)
+    assert numbers == ["1", "2"]
+
+
 def test_where_only_passages_below_the_first_are_likely_there_are_more(
     page: Client, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
