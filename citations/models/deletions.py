@@ -11,7 +11,7 @@ from transcripts import clock
 from transcripts.locks import Lock
 from transcripts.work.models import QueuedWork, QueuedWorkQuerySet
 
-TAKEN_BACK_WITHIN: Final = timedelta(seconds=10)
+TAKEN_BACK_WITHIN: Final = timedelta(seconds=30)
 
 
 class DeletionQuerySet(QueuedWorkQuerySet["Deletion"]):

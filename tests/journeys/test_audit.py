@@ -58,7 +58,7 @@ def rest(owner: User) -> Client:
 
 
 def delete(page: Client, video: Video) -> Any:
-    """Delete a video in the library, and let the ten seconds pass."""
+    """Delete a video in the library, and let the half minute pass."""
     response = page.post("/library/change/", {"item": f"video-{video.pk}", "action": "delete"})
     Deletion.objects.update(run_after=None)
     selection.carry_out(Deletion.objects.get())

@@ -189,7 +189,7 @@ def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(
 ) -> None:
     deletion = selection.delete(chosen, by=owner)
     Deletion.objects.update(run_after=deletion.created_at)
-    with pytest.raises(NotFound, match="ten seconds"):
+    with pytest.raises(NotFound, match="half a minute"):
         selection.take_back(deletion.uuid, by=owner)
     tasks.carry_out_deletion(deletion.pk)
     assert not Deletion.objects.exists()
