@@ -258,7 +258,7 @@ class _Builder:
             function_words=self._grammar,
         )
         parts = questions.of_parts(self._parts(), own.text, language=self._code)
-        tries, subjects = 0, list[str]()
+        tries, subjects, places = 0, list[str](), set[int]()
         for candidate in chain(questions.in_turns(headings, spoken, [*known]), about, parts):
             subject = candidate.about or candidate.text
             if len(subjects) == QUESTIONS or tries == QUESTIONS_ASKED:
@@ -271,9 +271,11 @@ class _Builder:
             if item is None:
                 tries += 1
                 item = self._answered(candidate)
-            if item is not None:
-                subjects.append(subject.casefold())
-                yield item
+            if item is None or item.span[0] in places:
+                continue
+            places.add(item.span[0])
+            subjects.append(subject.casefold())
+            yield item
 
     def _answered(self, candidate: QuestionCandidate) -> GuideItem | None:
         quotes = self._ask(candidate.text)

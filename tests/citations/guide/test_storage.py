@@ -89,6 +89,19 @@ def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
     assert [item.title for item in guide.questions].count(SAID[4]) == 1
 
 
+def test_no_two_quotes_of_a_guide_begin_at_the_same_place(
+    collection: Collection, fake_models: None
+) -> None:
+    source = talk_in(collection, said=(*SAID, "The oven fan cools the rye crust in no time."))
+    source.refresh_from_db()
+    Node.objects.filter(source=source).update(title="Oven fan, rye crust")
+    guide_storage.make(source)
+    guide = guide_storage.of(source)
+    assert guide is not None
+    places = [item.span[0] for item in guide.questions]
+    assert len(set(places)) == len(places) > 1
+
+
 def test_a_name_in_a_talk_is_no_term(collection: Collection, fake_models: None) -> None:
     said = [f"In those years {name} baked the bread {number}." for name, number in BAKERS]
     source = talk_in(collection, said=(*SAID, *said))
