@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
+from citations.text.standalone import SPEAKER
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
@@ -239,13 +240,19 @@ def _extended(
         ):
             break
         first = span[0]
-    end = last
+    end, before = last, text[first:last]
     for span in (span for span in around if span[0] >= last):
+        following = text[slice(*span)]
         most = LONGEST if end > last else MAX_EXCERPT  # after a question, its answer
-        if span[1] - first > most or not _is_beside(text, end, span[0]) or not is_new(span):
+        if (
+            span[1] - first > most
+            or not _is_beside(text, end, span[0])
+            or not is_new(span)
+            or (SPEAKER.match(following) and not asks(before))  # somebody else goes on
+        ):
             break
-        end = span[1]
-        last = last if asks(text[slice(*span)]) else end  # a question comes with its answer
+        end, before = span[1], following
+        last = last if asks(following) else end  # a question comes with its answer
     return replace(pick, span=(offset + first, offset + last), text=text[first:last])
 
 

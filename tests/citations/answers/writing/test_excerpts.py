@@ -75,6 +75,14 @@ def test_an_excerpt_ends_with_its_paragraph() -> None:
     assert pick_texts(passage(text))[0] == "Entropy measures the disorder."
 
 
+def test_an_excerpt_ends_where_somebody_else_goes_on_unless_that_answers() -> None:
+    turn = "Ann Lee: Entropy measures the disorder in a gas."
+    text = f"{turn} Bob: Another thing that I was wondering about. {WEATHER}"
+    assert pick_texts(passage(text))[0] == turn
+    text = f"{turn} But why is that so? Bob: Because gases mix. {WEATHER}"
+    assert pick_texts(passage(text))[0] == f"{turn} But why is that so? Bob: Because gases mix."
+
+
 def test_an_excerpt_does_not_end_with_a_question() -> None:
     text = "Entropy measures the disorder. Why? Because gases mix. But what is a gas?"
     assert pick_texts(passage(text))[0] == "Entropy measures the disorder. Why? Because gases mix."
