@@ -58,7 +58,7 @@ _NAMING: Final = (
 _END: Final = re.compile(
     rf"""[{QUESTION_MARKS}！]+ | [\n;]
     | ,?(?=\s(?i:{any_of("connectives")})\s+{_NAMING})
-    | ,(?=\s+(?i:{any_of("connectives")})\s+(?i:{any_of("question_words")})(?:\W+\w+){{3}})""",
+    | ,(?=\s+(?i:{any_of("connectives")})\s+(?i:{any_of("question_words")})(?:\W+\w+){{2}})""",
     re.VERBOSE,
 )
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")

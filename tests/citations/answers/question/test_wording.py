@@ -64,6 +64,10 @@ SPLIT = {
         "What is the mempool",
         "and what is the default size? (What is the mempool)",
     ],
+    "Why is the site in Mumbai dirtier, and how many times?": [
+        "Why is the site in Mumbai dirtier",
+        "and how many times? (Why is the site in Mumbai dirtier)",
+    ],
     "Was ist ein Tensor, und was ist ein Kern?": ["Was ist ein Tensor", "und was ist ein Kern?"],
     "Was ist ein Tensor, und wozu dient er in der Praxis?": [
         "Was ist ein Tensor",
