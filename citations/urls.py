@@ -98,6 +98,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),
     path("sources/<uuid:source_id>/hit/play/", search.play_hit, name="hit-play"),
     path("sources/<uuid:source_id>/guide/", sources.show_guide, name="source-guide"),
+    path("sources/<uuid:source_id>/outline/", sources.show_outline, name="source-outline"),
+    path(
+        "sources/<uuid:source_id>/contents/<int:number>/",
+        pages.show_contents,
+        name="source-contents",
+    ),
     path("sources/<uuid:source_id>/state/", view_add.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),
     path(
