@@ -85,6 +85,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notes/<uuid:note_id>/delete/", view_notes.delete, name="note-delete"),
     path("highlights/", view_highlights.show_highlights, name="highlights"),
     path("highlights/add/", view_highlights.add, name="highlight-add"),
+    path("highlights/cards/", view_highlights.make_cards, name="highlights-cards"),
     path("highlights/export/<slug:form>/", highlight_files.export, name="highlights-export"),
     path("highlights/import/", highlight_files.import_file, name="highlights-import"),
     path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),
@@ -98,6 +99,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sources/<uuid:source_id>/hit/", search.open_hit, name="hit"),
     path("sources/<uuid:source_id>/hit/play/", search.play_hit, name="hit-play"),
     path("sources/<uuid:source_id>/guide/", sources.show_guide, name="source-guide"),
+    path("sources/<uuid:source_id>/outline/", sources.show_outline, name="source-outline"),
+    path(
+        "sources/<uuid:source_id>/contents/<int:number>/",
+        pages.show_contents,
+        name="source-contents",
+    ),
     path("sources/<uuid:source_id>/state/", view_add.show_state, name="source-state"),
     path("sources/<uuid:source_id>/pages/<int:number>/", pages.show_page, name="source-page"),
     path(

@@ -40,10 +40,16 @@ def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video 
     with transaction.atomic():
         stored = _store_or_note(job, upload, selected, written)
         if stored:
-            media.hand_over(job, selected.name, stored.video)
+            _note_where(job, selected.name, stored)
         # The alternatives go, too, or the next worker would store a lesser format.
         job.files.filter(name__in=(selected.name, *selected.instead)).delete()
     return stored.video if stored else None
+
+
+def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
+    others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
+    given = media.hand_over(job, name, stored.video)
+    job.add_read(name, video=stored.video, is_joined=others.exists(), media=given)
 
 
 def _store_or_note(

@@ -78,14 +78,16 @@ def keep_for(job: Job, file: IO[bytes], *, name: str) -> None:
         _store(file, name=name, job=job)
 
 
-def hand_over(job: Job, captions_name: str, video: Video) -> None:
-    """Give a recording the file that was sent beside its captions, if there was one."""
-    expected = recording_name(captions_name)
+def hand_over(job: Job, captions_name: str, video: Video) -> str:
+    """Give a recording the file that was sent beside its captions; return its name, "" for none."""
+    expected, given = recording_name(captions_name), ""
     for media in MediaFile.objects.filter(job=job):
         if recording_name(media.name) == expected:
             MediaFile.objects.filter(video=video).delete()
             media.video, media.job = video, None
             media.save(update_fields=["video", "job"])
+            given = media.name
+    return given
 
 
 def drop(job: Job) -> None:

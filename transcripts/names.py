@@ -4,14 +4,23 @@ import re
 from typing import Final
 
 _HYPHEN: Final = re.compile(r"(?<![A-Z\d])-|-(?!\d)")
+_ID: Final = r"[\w-]{11}"  # of a video on YouTube
+# Downloads end in it, in brackets or after a hyphen; a word of eleven letters has no such signs.
+_ID_AT_END: Final = re.compile(rf"(?P<title>.*?)(?P<id>\[{_ID}\]|(?<=[-_ ]){_ID}|^{_ID})", re.ASCII)
+_SIGNS: Final = re.compile(r"(?=.*[-_])(?=.*[a-z])(?=.*[A-Z])(?=.*(\d|[a-z][A-Z]))")
 
 
 def readable(name: str) -> str:
     """Put blanks for underscores, and for hyphens where these stand for blanks.
 
     They do where a name has no blanks: ``calculus-1`` becomes "calculus 1". Those of "COVID-19" and
-    "2024-05-01" stay.
+    "2024-05-01" stay, and so does the id of a video at the end: "talk_a_B3-x9_Qz7" becomes
+    "talk a_B3-x9_Qz7".
     """
+    video = _ID_AT_END.fullmatch(name)
+    if video and (video["id"].startswith("[") or _SIGNS.match(video["id"])):
+        title = readable(video["title"].strip(" -_")) if video["title"] else ""
+        return f"{title} {video['id']}".strip()
     text = name.replace("_", " ").strip()
     words = text if " " in text else " ".join(_HYPHEN.sub(" ", text).split())
     return words or name

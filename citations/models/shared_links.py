@@ -1,6 +1,7 @@
 """Links that show one highlight, answer, page or clip to people without an account."""
 
 import uuid
+from typing import Final
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -10,7 +11,10 @@ from django.db.models.functions import Now
 from citations.models.answers import Answer, Conversation
 from citations.models.highlights import Highlight
 from citations.models.sources import Source
+from transcripts.reading import cut_at_word
 from transcripts.scope import Scope
+
+SHOWN: Final = 80  # characters of what a link is called
 
 
 class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
@@ -86,9 +90,7 @@ class SharedLink(models.Model):
         return f"/shared/{self.uuid}/"
 
     def __str__(self) -> str:
-        return str(
-            self.quote[:80]
-            or self.highlight
-            or (self.answer and self.answer.question)
-            or self.source
-        )
+        highlighted = self.highlight and self.highlight.quote
+        text = self.quote or highlighted or (self.answer and self.answer.question) or self.source
+        cut = cut_at_word(str(text), SHOWN)
+        return cut if cut == str(text) else f"{cut} …"

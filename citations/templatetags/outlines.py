@@ -1,6 +1,6 @@
 """The outline of a source."""
 
-from typing import Any
+from typing import Any, Final
 
 from django import template
 
@@ -11,10 +11,15 @@ from transcripts.models import Transcript
 register = template.Library()
 
 
+FEW: Final = 40  # parts that come with the page
+
+
 @register.inclusion_tag("citations/_outline.html")
 def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
-    """Show the outline of a source, if it has one."""
-    return {"source": source, "outline": outline_storage.outline(source), "is_open": is_open}
+    """Show the outline of a source, if it has one; many parts come when it is unfolded."""
+    outline = outline_storage.outline(source)
+    is_lazy = not is_open and len(outline.parts) > FEW
+    return {"source": source, "outline": outline, "is_open": is_open, "is_lazy": is_lazy}
 
 
 @register.inclusion_tag("citations/_outline.html")

@@ -37,6 +37,7 @@ class AddResult:
     name: str
     job: Job | None = None
     video: Video | None = None
+    media: str = ""  # the file that plays there now
     document: AddedDocument | None = None
     warning: KnowledgeBaseError | None = None
     error: KnowledgeBaseError | None = None
@@ -50,6 +51,8 @@ class AddResult:
         return self._good_news() % {"title": self.document.source if self.document else self.name}
 
     def _good_news(self) -> str:
+        if self.media:
+            return _("“%(title)s” plays with its recording now.")
         if self.document and self.document.is_new:
             return _("“%(title)s” is being read.")
         if self.document:
@@ -209,7 +212,7 @@ def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:
         video = media.add(collection, file, name=name)
     except KnowledgeBaseError as error:
         return AddResult(name=name, error=error)
-    return AddResult(name=name, video=video)
+    return AddResult(name=name, video=video, media=name)
 
 
 def _add(values: dict[str, Any], file: "UploadedFile[Any]", *, by: Any, alone: bool) -> AddResult:

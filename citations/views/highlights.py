@@ -3,15 +3,17 @@
 from typing import Any, Final
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.ingest import selection
 from citations.models import HighlightColor
-from citations.notebook import highlights
+from citations.notebook import cards, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address
 from transcripts import library
@@ -32,6 +34,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     )
     context = {
         "page": page,
+        "no_cards": cards.count_others(request.access, request.user, filter) if page.cards else 0,
         "offset": offset,
         "filter": filter,
         "is_filtered": filter != HighlightFilter(),
@@ -72,6 +75,17 @@ def add(request: PageRequest) -> HttpResponse:
     if request.htmx:
         return _beside(request, highlight.placed)
     return back(request, address_of(highlight.placed))
+
+
+@require_POST
+def make_cards(request: PageRequest) -> HttpResponse:
+    """Make cards of all highlights of the list that are the user's own."""
+    request.caller.require_write()
+    filter = FilterForm(request.GET).filter()
+    count = cards.make(request.access, request.user, filter)
+    message = ngettext("%(count)s card was made.", "%(count)s cards were made.", count)
+    messages.success(request, message % {"count": count})
+    return redirect(f"{reverse('highlights')}{address(filter)}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from citations.ingest import selection
@@ -42,6 +42,9 @@ def show_list(
     """Show a page of the list, of one collection or of all; ``around`` returns what else the whole
     page needs.
     """
+    address = _without_empty(request)
+    if address and not request.htmx:
+        return redirect(address)
     parameters = LibraryForm(request.GET).parameters(
         view=request.COOKIES.get("library", ""), collection=collection.slug if collection else ""
     )
@@ -67,6 +70,8 @@ def show_list(
         listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
         context["counts"] = sources.count(Source.objects.visible(listed))
         response = fragment(request, "citations/_library_list.html", context)
+        if address:
+            response["HX-Replace-Url"] = address
     else:
         response = render(
             request, template, context | _choices(request, collection) | around(request)
@@ -74,6 +79,15 @@ def show_list(
     if "view" in request.GET:
         response.set_cookie("library", parameters.view, max_age=A_YEAR, samesite="Lax")
     return response
+
+
+def _without_empty(request: PageRequest) -> str:
+    """Return the address without the fields of the filter that were left empty; "" if none was."""
+    sent = request.GET.copy()
+    for name in [name for name, value in sent.items() if not value]:
+        del sent[name]
+    question = f"?{sent.urlencode()}" if sent else ""
+    return f"{request.path}{question}" if len(sent) < len(request.GET) else ""
 
 
 def _renamed(request: PageRequest) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """A page of a document, its image, and the original file."""
 
-from bisect import bisect_left
 from collections.abc import AsyncIterator
 from typing import Any, Final
 from uuid import UUID
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from citations.documents import page_images, page_search, pages
 from citations.documents.page_search import MatchPlace, PageMatches
+from citations.errors import PageNotFound
 from citations.library import reading_progress
 from citations.library.filters import find_source
 from citations.library.item import COVER_WIDTH
@@ -25,6 +25,7 @@ from citations.quotes import source_texts
 from citations.quotes.selection import SelectedText
 from citations.readers.formats import PDF
 from citations.readers.pdf import reader as pdf_reader
+from citations.reading import contents as document_contents
 from citations.tasks import send_for_abstracts
 from citations.views.highlight_form import passage_form
 from citations.views.hit_place import hit_place
@@ -32,7 +33,6 @@ from citations.views.reading_progress import resume_document
 from citations.views.search_form import PageForm, PageParameters
 from transcripts.views.requests import PageRequest, fragment, number_of
 
-CONTENTS: Final = 300  # entries of a document's own table of contents
 NOTES: Final = 20
 
 # Browsers must not run a file's content as part of this site: no sniffing, no scripts.
@@ -81,14 +81,16 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
     if request.htmx:
         return fragment(request, "citations/_page.html", context)
     send_for_abstracts(source)
-    contents = source.document.outline[:CONTENTS]
+    contents = document_contents.of(source.document.outline)
+    part, entry = contents.at(number)
     path = reverse("source", args=(source_id,))
     title = source.title.replace("[", "(").replace("]", ")")
     here = reverse("source-page", args=(source_id, number))
     context |= {
         "source": source,
         "contents": contents,
-        "chapter": _chapter(contents, number),
+        "part_here": part,
+        "entry_here": entry,
         "highlights": placed,
         "highlight_count": highlights.count_in_source(request.access, request.user, source),
         "passage": passage_form(
@@ -149,10 +151,19 @@ def _progress(
     }
 
 
-def _chapter(contents: list[tuple[int, str, int]], number: int) -> int:
-    """Return which entry (from 1) a page belongs to: the first on it, or the last before it."""
-    pages_of = [page for _, _, page in contents]
-    return pages_of.index(number) + 1 if number in pages_of else bisect_left(pages_of, number)
+@require_safe
+def show_contents(request: PageRequest, source_id: UUID, number: int) -> HttpResponse:
+    """Show the headings within a part of a document: a fragment for its fold, or a page."""
+    source = find_source(request.access, str(source_id))
+    document = pages.find_document(request.access, source_id)
+    parts = document_contents.of(document.outline).parts
+    if not 0 < number <= len(parts):
+        raise PageNotFound("The contents have no such part.", hint="Reload the page.")
+    parameters = PageForm(request.GET).parameters()
+    context = {"source": source, "part": parts[number - 1], "parameters": parameters}
+    if request.htmx:
+        return fragment(request, "citations/_contents_part.html", context)
+    return render(request, "citations/contents.html", context)
 
 
 @require_safe

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
-from citations.notebook import answers, shared_links
+from citations.notebook import answers, link_terms, shared_links
 from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
 from transcripts.models import Collection, Role
@@ -96,6 +96,8 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
         if is_allowed
         else _("What “%(name)s” holds cannot be shared by links any more.")
     )
+    if request.POST.get("next") == "settings":
+        return confirm(request, message % {"name": collection}, "collection-settings", pk=pk)
     return confirm(request, message % {"name": collection}, "shared-links")
 
 
@@ -131,23 +133,11 @@ def _allow_chosen(request: PageRequest, target: ShareTarget) -> None:
 
 def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) -> HttpResponse:
     """Say which collections stand in the way, and who can allow links there."""
-    roles, writable = collections.roles_of(request.user), request.access.writable
     hindering = shared_links.obstacles(request.access, request.user, target)
-    rows = [
-        {
-            "collection": collection,
-            "is_own": roles(collection) == Role.OWNER and collection.pk in writable,
-            "owners": [
-                member.user.get_username()
-                for member in collections.members(collection).filter(role=Role.OWNER)
-            ],
-        }
-        for collection in hindering
-    ]
+    terms = link_terms.of(request.access, request.user, hindering)
     names = ("page", "from", "until", "file")
     context = {
-        "rows": rows,
-        "own": [row["collection"] for row in rows if row["is_own"]],
+        "terms": terms,
         "days": days,
         "lifetimes": LIFETIMES,
         "sent": {name: request.POST.get(name, "")[:40] for name in names},
@@ -155,7 +145,7 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
     }
     if request.htmx:
         return fragment(request, "citations/_share_refused.html", context)
-    is_writer = all(collection.pk in writable for collection in hindering)
+    is_writer = all(obstacle.is_writable for obstacle in terms.obstacles)
     status = 409 if is_writer else 403
     return render(request, "citations/share_refused.html", context, status=status)
 

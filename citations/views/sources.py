@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from citations.library import sources
 from citations.library.filters import find_source
 from citations.models import Document, Source
+from citations.outline import storage as outline_storage
 from citations.tasks import send
 from citations.views import pages
 from transcripts.views.requests import PageRequest, confirm, fragment, number_of
@@ -58,6 +59,16 @@ def show_guide(request: PageRequest, source_id: UUID) -> HttpResponse:
     if not request.htmx:
         return redirect("source", source_id=source_id)
     return fragment(request, "citations/_guide_alone.html", {"source": source})
+
+
+@require_safe
+def show_outline(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Show the parts of a source's outline: a fragment that unfolding asks for, or a page."""
+    source = find_source(request.access, str(source_id))
+    context = {"source": source, "outline": outline_storage.outline(source)}
+    if request.htmx:
+        return fragment(request, "citations/_outline_parts.html", context)
+    return render(request, "citations/outline.html", context)
 
 
 @require_POST

@@ -47,6 +47,22 @@ def ask(page: Page, question: str) -> Locator:
     return page.locator(".answer").last
 
 
+def check_share(page: Page, answer: Locator) -> None:
+    """The form to share a citation is whole within the panel, which grows with it."""
+    answer.locator(".cref").first.click()
+    details = page.locator("#details")
+    details.get_by_text("Share this passage").click()
+    share = details.locator("[data-share] button")
+    expect(share).to_be_in_viewport(ratio=1)
+    form = details.locator("[data-share]").bounding_box()
+    panel = details.bounding_box()
+    assert form is not None
+    assert panel is not None
+    assert panel["x"] <= form["x"]
+    assert form["x"] + form["width"] <= panel["x"] + panel["width"]
+    details.get_by_text("Share this passage").click()
+
+
 def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     visit: Callable[..., Visit], textbook: str
 ) -> None:
@@ -68,6 +84,10 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
     expect(page).to_have_url(re.compile(r"/ask/[0-9a-f-]{36}/$"))
     expect(page.get_by_role("heading", level=1)).to_have_text("What does BM25 rest on?")
     expect(page.locator("[data-log]")).to_contain_text("The answer is complete: 1 citation.")
+    assert page.evaluate(
+        "document.querySelector('h1').getBoundingClientRect().top"
+        " >= document.querySelector('.top').getBoundingClientRect().bottom"
+    ), "the title of the conversation is not below the header"
     assert "moon" not in answer.locator(".answer-text").inner_text()
     assert "four" not in answer.locator(".answer-text").inner_text()
     answer.get_by_text("How this answer was made").click()
@@ -79,6 +99,7 @@ def test_four_kinds_of_questions_are_asked_and_each_citation_opens_at_its_place(
 
     check_card(page, answer, textbook)
     check_details(page, answer)
+    check_share(page, answer)
 
     # An overview, several things at once, and what nobody said
     ask(page, "Give me an overview of BM25.")

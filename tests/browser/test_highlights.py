@@ -81,6 +81,10 @@ def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visi
     select_by_mouse(page, "#t40000 > span")
     tools.get_by_role("button", name="Card").click()
     expect(page.locator("#t40000 mark.highlight-yellow")).to_have_count(0)  # it stays green
+    made = page.locator("#notices")
+    expect(made).to_contain_text("A card was made.")
+    made.get_by_role("button", name="Dismiss").click()
+    expect(made).to_be_empty()
     expect(page.locator("#highlights-beside")).to_contain_text("card")
     open_side(page)
     expect(page.locator("#highlights-beside")).to_contain_text("0:40")

@@ -248,6 +248,26 @@ def test_a_list_of_several_pages_is_selected_as_a_whole(
     expect(bar.locator("[data-select-all]")).to_be_hidden()
 
 
+def test_a_box_in_the_head_of_the_table_selects_what_is_shown(visit: Callable[..., Visit]) -> None:
+    visited = visit()
+    page = visited.go("/library/?view=table&q=Evening")
+    whole, bar = page.get_by_label("Select all that are shown"), page.locator("#selection")
+    whole.check()
+    expect(bar).to_contain_text("30 items selected")
+    page.locator("[data-choice]").first.uncheck()
+    assert whole.evaluate("(box) => box.indeterminate && !box.checked")
+    whole.check()
+    whole.uncheck()
+    expect(page.locator("[data-choice]:checked")).to_have_count(0)
+    for column in ("item-author", "item-published"):  # no row has one
+        expect(page.locator(f"th.{column}")).to_be_hidden()
+    page.get_by_label("Filter by title").fill("lecture")
+    page.wait_for_url("**/library/?q=lecture&*")
+    assert "=&" not in page.url
+    expect(page.locator("th.item-author")).to_be_visible()
+    assert not visited.console
+
+
 def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/?view=cards")
     page.get_by_text("Table", exact=True).click()

@@ -384,3 +384,17 @@ def test_a_reader_marks_hits_and_changes_no_source(visit: Callable[..., Visit], 
     expect(page.locator(".mark-wrong").first).to_have_attribute("aria-pressed", "true")
     page.goto(f"{site.url}/sources/{site.seeded['broken']}/")
     expect(page.get_by_role("button", name="Index again")).to_have_count(0)
+
+
+def test_searching_again_copies_no_style_that_an_extension_left_on_a_field(
+    visit: Callable[..., Visit],
+) -> None:
+    """Password managers do, and screenshots: ``style=""`` on each field of text."""
+    visited = visit()
+    page = visited.go("/search/?q=gradient&mode=lexical")
+    for question in ("network", "weight", "layer"):
+        fields = page.locator("#search-body input[type=date]")
+        fields.evaluate_all("(fields) => fields.forEach((field) => (field.style.top = '0'))")
+        ask(page, question)
+        expect(page.locator("#results mark").first).to_contain_text(question)
+    assert not visited.console

@@ -168,6 +168,8 @@ PAGES = [
     Door("POST", "sources/<uuid:source_id>/index/"),
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/guide/"),
+    Door("GET", "sources/<uuid:source_id>/outline/"),
+    Door("GET", "sources/<uuid:source_id>/contents/<int:number>/"),
     Door("POST", "sources/<uuid:source_id>/progress/", "note", {"position": "1000"}),
     Door("GET", "search/hit/", "list"),
     Door("GET", "sources/<uuid:source_id>/hit/"),
@@ -217,6 +219,7 @@ PAGES = [
     Door("POST", "export/<uuid:archive_id>/delete/"),
     Door("GET", "highlights/", "list"),
     Door("POST", "highlights/add/", "note", {"source": "{book}", "quote": SECRET}),
+    Door("POST", "highlights/cards/", "own"),
     Door("GET", "highlights/export/<slug:form>/", "list"),
     Door("GET", "highlights/import/", "list"),
     Door("GET", "highlights/<uuid:highlight_id>/"),
@@ -544,7 +547,7 @@ class House:
             filled = filled.replace(f"<{name}_id>", str(ids[name])).replace(
                 f"<uuid:{name}_id>", str(ids[name])
             )
-        if "/pages/" in door.route or "/file/" in door.route:
+        if any(part in door.route for part in ("/pages/", "/contents/", "/file/")):
             filled = filled.replace("<uuid:source_id>", str(ids["book"])).replace(
                 "<int:number>", "1"
             )
@@ -715,7 +718,8 @@ def make_book(shelf: Collection) -> Source:
         "read_by": "pdf-1",
         "page_count": 1,
     }
-    document = Document.objects.create(source=book, **about)
+    outline = [[1, SECRET, 1], [2, SECRET, 1]]
+    document = Document.objects.create(source=book, outline=outline, **about)
     DocumentPart.objects.create(document=document, ordinal=0, data=data)
     Page.objects.create(
         document=document, number=1, start=0, text=SECRET, blocks=[[0, len(SECRET), "", False]]

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from kbsite.models import ApiToken, SignInLink
 from tests.html import text_of
@@ -78,6 +79,30 @@ def test_a_name_with_blanks_is_refused_with_one_that_is_possible(
     assert status == 422
     assert "Write it as “Zoë.van.Dam”." in shown
     assert invite(admin, collection, "Zoë.van.Dam")[0] == 200
+
+
+def test_an_invitation_is_offered_at_the_field_for_a_name_without_an_account(
+    admin: Client, collection: Collection
+) -> None:
+    settings = f"/collections/{collection.pk}/settings/"
+    assert "/invite/" not in text_of(admin.get(settings))  # one form, one action
+    who = {"username": "anna", "role": "editor"}
+    response = admin.post(f"/collections/{collection.pk}/members/", who)
+    assert response.status_code == 422
+    html = LexborHTMLParser(text_of(response))
+    problem = html.css_first("#member-error")
+    assert "There is no user “anna”." in problem.text()
+    assert f"a member of “{collection.name}”" in " ".join(problem.text().split())
+    assert not html.css("code")
+    form = problem.parent
+    assert form is not None
+    first, offer = form.css("button")  # Enter in the field presses the first
+    assert "formaction" not in first.attributes
+    assert offer.attributes["formaction"] == f"/collections/{collection.pk}/invite/"
+    assert "autofocus" in offer.attributes
+    assert form.css_first("[name=username]").attributes["value"] == "anna"
+    assert form.css_first("option[selected]").attributes["value"] == "editor"
+    assert not User.objects.filter(username="anna").exists()
 
 
 def test_an_owner_who_may_not_add_users_is_told_whom_to_ask(

@@ -16,6 +16,10 @@ from transcripts.names import readable
         ("2024-05-01-minutes", "2024-05-01 minutes"),
         ("--", "--"),
         ("", ""),
+        ("a_B3-x9_Qz7", "a_B3-x9_Qz7"),
+        ("my_talk-a_B3-x9_Qz7", "my talk a_B3-x9_Qz7"),
+        ("My talk [a_B3-x9_Qz7]", "My talk [a_B3-x9_Qz7]"),
+        ("lecture_part_two_3d", "lecture part two 3d"),
     ],
 )
 def test_hyphens_and_underscores_become_blanks_where_they_stand_for_them(

@@ -76,7 +76,7 @@ class JobAdmin(RecordAdmin):
     list_filter = ("state", "kind", ("error_code", FilledFilter), "collection", "created_at")
     list_select_related = ("collection", "created_by")
     search_fields = ("target", "error", "video__title")
-    exclude: ClassVar[Any] = ("problems", "feed", "video")
+    exclude: ClassVar[Any] = ("problems", "read", "feed", "video")
     readonly_fields = ("progress", "parts_that_failed")
     actions = ("retry",)
 

@@ -24,6 +24,7 @@ from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, er
 
 ENQUEUE_TRIES = 3
 MAX_PROBLEMS = 1_000  # of one job
+MAX_READ = 200  # files whose way a job keeps
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
@@ -127,6 +128,9 @@ class Job(QueuedWork):
     problems = models.JSONField(
         default=list, blank=True, help_text="Parts that failed while the others succeeded."
     )
+    read = models.JSONField(
+        default=list, blank=True, help_text="What became of files: item, joined, sound or video."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -209,6 +213,13 @@ class Job(QueuedWork):
             for name, error in errors.items()
         ]
         self.change(problems=[*self.problems, *added][:MAX_PROBLEMS])
+
+    def add_read(self, name: str, *, video: Video, is_joined: bool, media: str) -> None:
+        """Record where a file went: to an item of its own, or to ``is_joined``, which had captions
+        in another language; and the sound or video file that plays there. At most ``MAX_READ``.
+        """
+        row = {"name": name[:200], "video": video.pk, "is_joined": is_joined, "media": media[:200]}
+        self.change(read=[*self.read, row][:MAX_READ])
 
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""

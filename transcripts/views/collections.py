@@ -82,13 +82,17 @@ def own_collection(request: PageRequest, pk: int) -> Collection:
 
 
 def member_set(request: PageRequest, collection: Collection, form: MemberForm) -> HttpResponse:
-    """Make a user a member, or show at the field that there is no such user."""
-    values = form.cleaned_data
+    """Make a user a member, or show at the field that there is no such user; whoever may make
+    accounts is offered to make one.
+    """
+    values = dict(form.cleaned_data)
     try:
         collections.set_member(collection, **values)
     except InvalidInput as error:
-        form.add_error("username", f"{translated(error.message)} {translated(error.hint)}")
-        return settings_page(request, collection, form=form, status=422)
+        hint = "" if _may_invite(request) else translated(error.hint)
+        form.add_error("username", f"{translated(error.message)} {hint}".strip())
+        unknown = values["username"]
+        return settings_page(request, collection, form=form, unknown=unknown, status=422)
     about = {"user": values["username"], "role": Role(values["role"]).label, "name": collection}
     message = _("%(user)s is %(role)s of “%(name)s”.") % about
     return confirm(request, message, "collection-settings", pk=collection.pk)
@@ -100,9 +104,12 @@ def settings_page(
     *,
     form: MemberForm | None = None,
     invitation: Mapping[str, Any] | None = None,
+    unknown: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the name and the members: with what could not be added, or who was just invited."""
+    """Render the name and the members: with what could not be added, the name that nobody here has,
+    or who was just invited.
+    """
     memberships = collections.members(collection)
     owners = [member.user_id for member in memberships if member.role == Role.OWNER]
     context = {
@@ -112,7 +119,12 @@ def settings_page(
         "roles": Role.choices,
         "form": form,
         "invitation": invitation,
-        "may_invite": request.user.has_perm("auth.add_user"),
+        "may_invite": _may_invite(request),
+        "unknown": unknown,
     }
     template = "transcripts/collection_settings.html"
     return render(request, template, context, status=status)
+
+
+def _may_invite(request: PageRequest) -> bool:
+    return bool(request.user.has_perm("auth.add_user"))

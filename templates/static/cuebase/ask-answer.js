@@ -19,11 +19,18 @@ function isAtEnd() {
 }
 
 /**
+ * Return where an answer is read from: the first one from the title of the conversation.
+ * @param {Element} article
+ */
+export const startOf = (article) =>
+  article.previousElementSibling ? article : need("#ask-head");
+
+/**
  * Scroll along with an answer while its question stays in sight.
  * @param {HTMLElement} article
  */
 function scrollAlong(article) {
-  const top = scrollY + article.getBoundingClientRect().top - HEADER;
+  const top = scrollY + startOf(article).getBoundingClientRect().top - HEADER;
   const bottom = document.documentElement.scrollHeight;
   scrollTo({ top: Math.min(bottom, top), behavior: scrolling() });
 }

@@ -1,7 +1,7 @@
 // The Ask page: sources to choose from, a question, and its answer claim by claim.
 
 import "./ask-details.js";
-import { followAnswer } from "./ask-answer.js";
+import { followAnswer, startOf } from "./ask-answer.js";
 import { isToAsk } from "./ask-at-once.js";
 import {
   all, around, cloned, field, find, isPlainKey, isTyping, need, onHtmx, openDialog, scrolling,
@@ -114,7 +114,7 @@ form?.addEventListener("submit", async (event) => {
   const article = newArticle(question);
   answers.append(article);
   box.value = "";
-  article.scrollIntoView({ block: "start", behavior: scrolling() });
+  startOf(article).scrollIntoView({ block: "start", behavior: scrolling() });
   const isTaken = await ask(form.getAttribute("action") ?? "", values, article);
   if (!isTaken && !box.value) box.value = question;
 });
@@ -164,6 +164,7 @@ document.addEventListener("keydown", (event) => {
 if (isToAsk()) form?.requestSubmit();
 
 // A conversation is read from its last answer.
-if (!location.hash) {
-  answers.lastElementChild?.scrollIntoView({ block: "start", behavior: "instant" });
+const latest = answers.lastElementChild;
+if (!location.hash && latest) {
+  startOf(latest).scrollIntoView({ block: "start", behavior: "instant" });
 }

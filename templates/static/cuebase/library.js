@@ -20,12 +20,21 @@ function show() {
   const bar = find("[data-selection]");
   if (!bar) return;
   bar.classList.toggle("selection-on", chosen().length > 0);
+  showWhole();
   need("[data-selected]", bar).textContent = selectedText();
   const total = Number(find("#results .count")?.dataset.total ?? 0);
   const button = need("[data-select-all]", bar);
   const isPart = Boolean(nextPage()) && chosen().length === choices().length;
   button.hidden = !isPart || total > MOST;
   button.textContent = ngettext("Select all {count}", "Select all {count}", total);
+}
+
+/** Show in the head of the table whether all rows are chosen, or some. */
+function showWhole() {
+  const whole = /** @type {HTMLInputElement | null} */ (find("[data-choose-all]"));
+  if (!whole) return;
+  whole.checked = chosen().length > 0 && chosen().length === choices().length;
+  whole.indeterminate = chosen().length > 0 && !whole.checked;
 }
 
 /** The link to what follows the listed items. */
@@ -73,6 +82,8 @@ document.addEventListener("click", (event) => {
     last = choice;
     chosenNow();
   }
+  const whole = /** @type {HTMLInputElement | null} */ (around(event, "[data-choose-all]"));
+  if (whole) chooseAll(whole.checked);
   if (around(event, "[data-select-none]")) chooseAll(false);
   if (around(event, "[data-select-all]")) void chooseWholeList();
 });

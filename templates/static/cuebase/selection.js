@@ -4,9 +4,8 @@ import {
   all, announce, around, cloned, copy, field, find, isPlainClick, isPlainKey, isTyping, need,
   openDialog, parsed,
 } from "./dom.js";
-import {
-  HIGHLIGHTED, highlightAt, highlightedPassage, paint, send, showList,
-} from "./highlights.js";
+import { HIGHLIGHTED, highlightAt, highlightedPassage, paint, send, showList }
+  from "./highlights.js";
 import { hasSingleKeys } from "./keys.js";
 import { selectedPassage, selectLine } from "./passages.js";
 import { below, quotedInMarkdown } from "./text.js";
@@ -189,7 +188,8 @@ async function keep(values) {
   paint(target, { id, color }); // it may have had one
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
-  announce(values.card ? gettext("A card was made") : HIGHLIGHTED[color]);
+  if (values.card) need("#notices").replaceChildren(cloned("#card-made"));
+  else announce(HIGHLIGHTED[color]);
 }
 
 // When it opens

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest import selection
@@ -57,6 +58,24 @@ def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
     assert f'src="/videos/{video.pk}/media?v={video.media.pk}#t=2.000,4.000"' in html
     assert "<audio" in html
     assert "data-skip" in html
+
+
+def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
+    names = ["talk.en.vtt", "talk.de.vtt", *(f"other-{number}.vtt" for number in range(5))]
+    files = [(name, CAPTIONS) for name in names]
+    upload(page, *files, ("talk.wav", make_wav()), collection="lectures")
+    job = Job.objects.get()
+    acquisition.perform(job.pk)
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    links = html.css(".problems a")
+    assert sorted(link.text() for link in links) == sorted(names)
+    assert {link.attributes["href"] for link in links} == {
+        f"/videos/{video.pk}/" for video in Video.objects.all()
+    }
+    shown = " ".join(html.css_first(".job").text().split())
+    assert shown.count("joined to the item that was there") == 1
+    assert shown.count("with talk.wav, which plays there") == 1
+    assert "… and 2 more" in shown
 
 
 def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(

@@ -254,5 +254,24 @@ def test_the_page_says_which_highlights_are_cards_for_anki(page: Client, book: S
     assert "all highlights</span>" in text_of(page.get("/highlights/"))
     keep(page, book, "error", card="on")
     html = text_of(page.get("/highlights/"))
-    assert "1 card" in html
+    assert "1 of 2 highlights is a card" in html
     assert "all highlights" not in html
+
+
+def test_the_other_highlights_of_the_list_become_cards_at_a_press(
+    page: Client, viewer: Client, book: Source
+) -> None:
+    keep(page, book, "error", card="on")
+    keep(page, book, "Each weight", color="blue")
+    keep(page, book, "follows", color="green", shared="on")
+    assert "Make cards of the other 2" in text_of(page.get("/highlights/"))
+    assert "Make cards" not in text_of(viewer.get("/highlights/"))
+    shown = page.post("/highlights/cards/?color=blue", follow=True)
+    assert shown.request["QUERY_STRING"] == "color=blue"
+    assert "1 card was made." in text_of(shown)
+    assert sorted(Highlight.objects.filter(is_card=True).values_list("quote", flat=True)) == [
+        "Each weight",
+        "error",
+    ]
+    viewer.post("/highlights/cards/")
+    assert not Highlight.objects.get(quote="follows").is_card  # it is somebody else's

@@ -1,5 +1,6 @@
 """The library page: what it lists, how, and for whom."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -61,9 +62,27 @@ def test_the_view_is_remembered(page: Client, talk: Video) -> None:
 
 def test_the_table_is_sorted_by_its_headings(page: Client, talk: Video) -> None:
     html = text_of(page.get("/library/?view=table&sort=title&q=networks"))
-    assert 'aria-sort="ascending"><a href="/library/?q=networks&amp;sort=-title">Title' in html
+    assert 'aria-sort="ascending"' in html
+    assert '<a href="/library/?q=networks&amp;sort=-title">Title' in html
     reversed_ = text_of(page.get("/library/?view=table&sort=-title"))
-    assert 'aria-sort="descending"><a href="/library/?sort=title">Title' in reversed_
+    assert 'aria-sort="descending"' in reversed_
+    assert '<a href="/library/?sort=title">Title' in reversed_
+
+
+def test_fields_that_were_left_empty_are_no_part_of_the_address(page: Client, talk: Video) -> None:
+    sent, kept = "/library/?q=&kind=&reading=&sort=title", "/library/?sort=title"
+    assert page.get(sent)["Location"] == kept
+    assert page.get("/library/?q=")["Location"] == "/library/"
+    answer = page.get(sent, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer["HX-Replace-Url"]) == (200, kept)
+    assert "HX-Replace-Url" not in page.get(kept, headers={"HX-Request": "true"})
+
+
+def test_dates_are_written_as_everywhere(page: Client, talk: Video) -> None:
+    Video.objects.update(published_at=datetime(2024, 5, 1, tzinfo=UTC))
+    assert ">May 1, 2024</td>" in text_of(page.get("/library/?view=table"))
+    german = page.get("/library/?view=table", headers={"Accept-Language": "de"})
+    assert ">1. Mai 2024</td>" in text_of(german)
 
 
 def test_each_filter_is_a_chip_that_can_be_taken_away(page: Client, talk: Video) -> None:

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from citations.documents import storage as document_storage
-from citations.models import Source
+from citations.models import Document, Level, Node, Source
 from citations.samples import TEXTBOOK
 from citations.views.search_form import PageParameters
 from tests.citations.documents.test_page_images import QUOTE, textbook
@@ -378,3 +378,42 @@ def test_the_form_for_a_highlight_begins_empty_where_words_were_looked_for(
     response = page.get(f"/sources/{paper.uuid}/pages/2/?q=second")
     assert response.context["view"].quote
     assert response.context["passage"].quote == ""
+
+
+def test_the_contents_of_a_book_are_folded_by_chapter_and_come_after_its_guide(
+    page: Client, guide: Source
+) -> None:
+    headings = [
+        [1 + bool(number), f"Part {chapter}.{number}", 1]
+        for chapter in range(1, 10)
+        for number in range(8)
+    ]
+    Document.objects.filter(source=guide).update(outline=headings)
+    html = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert html.index('class="tools"') < html.index('class="chapters"')
+    assert "Part 9.0" in html
+    assert "Part 9.7" not in html  # comes when it is unfolded
+    way = f"/sources/{guide.uuid}/contents/9/"
+    assert f'hx-get="{way}"' in html
+    assert f'<a href="{way}"' in html
+    for headers in ({}, {"HX-Request": "true"}):
+        within = text_of(page.get(way, headers=headers))
+        assert "Part 9.7" in within
+        assert ("<html" in within) is not bool(headers)
+    assert page.get(f"/sources/{guide.uuid}/contents/10/").status_code == 404
+
+
+def test_an_outline_of_many_parts_comes_when_it_is_unfolded(page: Client, guide: Source) -> None:
+    text = "It is about tides."
+    texts = {"title": "A part", "text": text, "spans": [[0, len(text)]], "digest": bytes(32)}
+    places = {"first": 0, "last": 0, "span_start": 0, "span_end": 5, "page": 1, "last_page": 1}
+    Node.objects.create(source=guide, level=Level.DOCUMENT, ordinal=0, **places, **texts)
+    for ordinal in range(41):
+        Node.objects.create(source=guide, level=Level.SECTION, ordinal=ordinal, **places, **texts)
+    way = f"/sources/{guide.uuid}/outline/"
+    html = text_of(page.get(f"/sources/{guide.uuid}/"))
+    assert "A part" not in html
+    assert f'hx-get="{way}"' in html
+    assert f'<a href="{way}"' in html
+    for headers in ({}, {"HX-Request": "true"}):
+        assert text_of(page.get(way, headers=headers)).count("A part") == 41

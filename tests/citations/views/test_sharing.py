@@ -203,3 +203,69 @@ def test_a_shared_answer_shows_each_passage_once_and_plays_it_at_its_second(
     assert html.count(citation.quote) == 1
     assert "https://www.youtube.com/watch?v=dQw4w9WgXcQ&amp;t=1s" in html
     assert "ada" not in html
+
+
+def test_the_form_says_before_it_is_sent_that_links_are_off_and_keeps_every_choice(
+    page: Client, citation: Citation, collection: Collection
+) -> None:
+    assert citation.answer is not None
+    conversation = f"/ask/{citation.answer.conversation.uuid}/"
+    paper = make_paper(collection, [SAID])
+    remedy = f"Allow links in {collection.name} and share"
+    for address in (
+        conversation,
+        f"/videos/{citation.source.video_id}/",
+        f"/sources/{paper.uuid}/",
+    ):
+        html = text_of(page.get(address))
+        assert f"are off in “{collection.name}”" in html
+        assert remedy in html
+        assert f'name="allow" value="{collection.pk}"' in html
+    Collection.objects.update(allows_links=True)
+    html = text_of(page.get(conversation))
+    assert remedy not in html
+    assert f'hx-post="{paths(citation)[0]}"' in html
+
+
+def test_an_editor_learns_whom_to_ask_instead_of_a_form(
+    citation: Citation, collection: Collection
+) -> None:
+    client = Client()
+    client.force_login(make_user("eve", collection=collection, role=Role.EDITOR))
+    html = text_of(client.get(f"/videos/{citation.source.video_id}/"))
+    assert "An owner can allow them: ada." in html
+    assert f'hx-post="/sources/{citation.source.uuid}/share/"' not in html
+
+
+def test_a_viewer_gets_no_form_to_share_their_answer(
+    citation: Citation, collection: Collection
+) -> None:
+    Collection.objects.update(allows_links=True)
+    assert citation.answer is not None
+    eve = make_user("eve", collection=collection, role=Role.VIEWER)
+    Conversation.objects.update(owner=eve)
+    client = Client()
+    client.force_login(eve)
+    html = text_of(client.get(f"/ask/{citation.answer.conversation.uuid}/"))
+    assert "What runs?" in html
+    assert "/share/" not in html
+
+
+def test_links_are_allowed_and_forbidden_in_the_settings_of_the_collection(
+    page: Client, collection: Collection
+) -> None:
+    settings = f"/collections/{collection.pk}/settings/"
+    for value, label in (("1", "Allow links"), ("0", "Forbid links")):
+        assert label in text_of(page.get(settings))
+        sent = {"allowed": value, "next": "settings"}
+        assert page.post(f"/collections/{collection.pk}/links/", sent)["Location"] == settings
+        collection.refresh_from_db()
+        assert collection.allows_links is (value == "1")
+
+
+def test_a_link_is_called_by_whole_words(citation: Citation) -> None:
+    link = SharedLink(source=citation.source, quote="Each weight follows its own gradient. " * 9)
+    shown = str(link)
+    assert shown.endswith(" …")
+    assert len(shown) <= 82
+    assert link.quote[len(shown) - 2] == " "

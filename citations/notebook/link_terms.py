@@ -1,0 +1,94 @@
+"""What keeps a user from sharing by links, and who can change that."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from citations.models import Source
+from citations.notebook.answers import AnswerRecord
+from transcripts import collections
+from transcripts.models import Collection, Role
+from transcripts.scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """A collection without links, or that is only read; whether the user owns it, or who does."""
+
+    collection: Collection
+    is_own: bool
+    is_writable: bool
+    owners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTerms:
+    """The obstacles to a link; none where it can be made at once."""
+
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def own(self) -> list[Collection]:
+        """The collections in which the user can allow links."""
+        return [obstacle.collection for obstacle in self.obstacles if obstacle.is_own]
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the user can make a link, once they allow links where they may."""
+        return len(self.own) == len(self.obstacles)
+
+    @property
+    def is_for_writers(self) -> bool:
+        """Whether the user may share something of this at all."""
+        return not self.obstacles or any(obstacle.is_writable for obstacle in self.obstacles)
+
+
+def of(scope: Scope, user: User, hindering: Iterable[Collection]) -> LinkTerms:
+    """Return the terms where these collections are in the way."""
+    roles = collections.roles_of(user)
+    return LinkTerms(tuple(_obstacle(scope, roles(row), row) for row in hindering))
+
+
+def of_collection(scope: Scope, user: User, collection: Collection) -> LinkTerms:
+    """Return the terms of what a collection holds."""
+    return of(scope, user, [collection] if _is_hindering(scope, collection) else [])
+
+
+def of_answers(scope: Scope, user: User, answers: Iterable[AnswerRecord]) -> dict[UUID, LinkTerms]:
+    """Return the terms of answers, by their ids: a part of one can be shared where one collection
+    that it quotes is not in the way.
+    """
+    quoted = {answer.id: {quote.origin.id for quote in answer.quotes} for answer in answers}
+    sources = Source.objects.visible(scope).filter(uuid__in=set().union(*quoted.values()))
+    held = {source.uuid: source.collection for source in sources.select_related("collection")}
+    terms = of(scope, user, filter(partial(_is_hindering, scope), set(held.values())))
+    hindering = {obstacle.collection.pk: obstacle for obstacle in terms.obstacles}
+    return {
+        answer: _of_some({held[source].pk for source in ids if source in held}, hindering)
+        for answer, ids in quoted.items()
+    }
+
+
+def _of_some(collections: set[int], hindering: Mapping[int, Obstacle]) -> LinkTerms:
+    if not collections <= hindering.keys():
+        return LinkTerms()
+    obstacles = (hindering[collection] for collection in collections)
+    return LinkTerms(tuple(sorted(obstacles, key=lambda obstacle: obstacle.collection.name)))
+
+
+def _is_hindering(scope: Scope, collection: Collection) -> bool:
+    return not collection.allows_links or collection.pk not in scope.writable
+
+
+def _obstacle(scope: Scope, role: str | None, collection: Collection) -> Obstacle:
+    is_writable = collection.pk in scope.writable
+    owners = collections.members(collection).filter(role=Role.OWNER)
+    return Obstacle(
+        collection=collection,
+        is_own=role == Role.OWNER and is_writable,
+        is_writable=is_writable,
+        owners=tuple(member.user.get_username() for member in owners),
+    )
