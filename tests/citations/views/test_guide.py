@@ -76,7 +76,7 @@ def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
     ("source", "said"),
     [
         ({"state": State.WORDS}, "The guide comes when indexing is done."),
-        ({}, "The guide is being made."),
+        ({}, "The guide is made as soon as nothing waits to be indexed."),
     ],
 )
 def test_a_guide_that_is_to_come_appears_by_itself(
