@@ -16,7 +16,8 @@ _TAGS: Final = frozenset(_NAMES.split())
 _ATTRIBUTES: Final = {"ol": {"start"}, "td": {"colspan"}, "th": {"colspan"}}
 
 
-_HEADING: Final = re.compile(r"(?:(?<=<h)|(?<=</h))[1-5](?=>)")
+_HEADING: Final = re.compile(r"<(?P<end>/?)h(?P<level>[1-6])>")
+_DEEPEST: Final = 6
 
 
 def sanitize(html: str) -> str:
@@ -27,5 +28,22 @@ def sanitize(html: str) -> str:
 
 
 def below_title(html: str) -> str:
-    """Lower the headings of sanitised HTML by a level, below the title of the page around it."""
-    return _HEADING.sub(lambda level: str(int(level[0]) + 1), html)
+    """Set the headings of sanitised HTML below the title of the page around it, an h1.
+
+    The first is an h2, and none is more than a level below the one before it, wherever in its
+    document the HTML begins.
+
+    >>> below_title("<h3>Limits</h3><h2>Series</h2><h4>Hint</h4>")
+    '<h2>Limits</h2><h2>Series</h2><h3>Hint</h3>'
+    """
+    above: list[int] = []
+
+    def lower(heading: re.Match[str]) -> str:
+        if not heading["end"]:
+            level = int(heading["level"])
+            while above and above[-1] >= level:
+                above.pop()
+            above.append(level)
+        return f"<{heading['end']}h{min(len(above) + 1, _DEEPEST)}>"
+
+    return _HEADING.sub(lower, html)

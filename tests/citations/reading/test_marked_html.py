@@ -34,7 +34,12 @@ def test_marks_change_nothing_but_marks(html: str, text: str, first: int, length
 
 def test_headings_stand_below_the_title_of_the_page() -> None:
     shown = below_title(sanitize("<h1>A</h1><h2>B</h2><h6>C</h6><p>1 &lt;/h1> 2</p>"))
-    assert shown == "<h2>A</h2><h3>B</h3><h6>C</h6><p>1 &lt;/h1&gt; 2</p>"
+    assert shown == "<h2>A</h2><h3>B</h3><h4>C</h4><p>1 &lt;/h1&gt; 2</p>"
+
+
+def test_headings_of_a_page_leave_out_no_level_wherever_it_begins() -> None:
+    shown = below_title(sanitize("<h3>A</h3><h2>B</h2><h4>C</h4><h2>D</h2>"))
+    assert shown == "<h2>A</h2><h2>B</h2><h3>C</h3><h2>D</h2>"
 
 
 def test_what_acts_or_loads_is_not_shown() -> None:
