@@ -1,6 +1,6 @@
 """Collections and their members: create, change and delete."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
@@ -80,6 +80,15 @@ def members(collection: Collection) -> QuerySet[Membership]:
     return rows.order_by(Case(*ranks, output_field=IntegerField()), "user__username")
 
 
+def owners_of(rows: Iterable[Collection]) -> dict[int, list[str]]:
+    """Return the names of the owners of each collection, by its primary key; empty for none."""
+    names: dict[int, list[str]] = {row.pk: [] for row in rows}
+    own = Membership.objects.filter(collection__in=names, role=Role.OWNER)
+    for key, name in own.order_by("user__username").values_list("collection", "user__username"):
+        names[key].append(name)
+    return names
+
+
 def require_owner(collection: Collection, user: Any) -> None:
     """Raise ``Forbidden`` unless the user is an owner."""
     if role_in(collection, user) != Role.OWNER:
@@ -117,12 +126,18 @@ def find_user(username: str) -> Any | None:
     return get_user_model().objects.filter(username=username.strip()).first()
 
 
+def _find_whatever_case(username: str) -> Any | None:
+    """Return a user by the exact name, else the only one whose name differs in its case."""
+    alike = get_user_model().objects.filter(username__iexact=username.strip())
+    return find_user(username) or (alike.first() if alike.count() == 1 else None)
+
+
 def set_member(collection: Collection, username: str, *, role: str) -> None:
     """Add a member or change a role.
 
     Raises ``InvalidInput`` for an unknown user, and ``Conflict`` if no owner would be left.
     """
-    user = find_user(username)
+    user = _find_whatever_case(username)
     if user is None:
         name = username.strip()[:80]
         raise InvalidInput(

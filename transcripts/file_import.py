@@ -47,9 +47,10 @@ def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video 
 
 
 def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
+    is_new = stored.change is storage.StorageChange.ADDED
     others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
     given = media.hand_over(job, name, stored.video)
-    job.add_read(name, video=stored.video, is_joined=others.exists(), media=given)
+    job.add_read(name, video=stored.video, is_joined=is_new and others.exists(), media=given)
 
 
 def _store_or_note(

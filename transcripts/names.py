@@ -5,17 +5,17 @@ from typing import Final
 
 _HYPHEN: Final = re.compile(r"(?<![A-Z\d])-|-(?!\d)")
 _ID: Final = r"[\w-]{11}"  # of a video on YouTube
-# Downloads end in it, in brackets or after a hyphen; a word of eleven letters has no such signs.
+# Downloads end in it, in brackets or after a hyphen. “Week_3_Quiz” has no part that mixes letters.
 _ID_AT_END: Final = re.compile(rf"(?P<title>.*?)(?P<id>\[{_ID}\]|(?<=[-_ ]){_ID}|^{_ID})", re.ASCII)
-_SIGNS: Final = re.compile(r"(?=.*[-_])(?=.*[a-z])(?=.*[A-Z])(?=.*(\d|[a-z][A-Z]))")
+_SIGNS: Final = re.compile(r"(?=.*[-_])(?=.*[a-z])(?=.*[A-Z])(?=.*(\d[A-Za-z]|[a-z][A-Z]))")
 
 
 def readable(name: str) -> str:
     """Put blanks for underscores, and for hyphens where these stand for blanks.
 
     They do where a name has no blanks: ``calculus-1`` becomes "calculus 1". Those of "COVID-19" and
-    "2024-05-01" stay, and so does the id of a video at the end: "talk_a_B3-x9_Qz7" becomes
-    "talk a_B3-x9_Qz7".
+    "2024-05-01" stay, and so does the id of a video at the end: "talk-H39Z_720T5s" becomes
+    "talk H39Z_720T5s".
     """
     video = _ID_AT_END.fullmatch(name)
     if video and (video["id"].startswith("[") or _SIGNS.match(video["id"])):

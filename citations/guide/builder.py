@@ -75,7 +75,7 @@ class _Builder:
         self._nodes = list(
             Node.objects.filter(source=source)
             .only("level", "title", "spans", "span_start", "span_end")
-            .order_by("-level")
+            .order_by("-level", "ordinal")
         )
 
     def build(self) -> SourceGuide:

@@ -1,6 +1,6 @@
 """What keeps a user from sharing by links, and who can change that."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
@@ -37,8 +37,10 @@ class LinkTerms:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the user can make a link, once they allow links where they may."""
-        return len(self.own) == len(self.obstacles)
+        """Whether the user can make a link, if only to a part, once they allow links where they
+        may.
+        """
+        return bool(self.own) or not self.obstacles
 
     @property
     def is_for_writers(self) -> bool:
@@ -48,13 +50,16 @@ class LinkTerms:
 
 def of(scope: Scope, user: User, hindering: Iterable[Collection]) -> LinkTerms:
     """Return the terms where these collections are in the way."""
-    roles = collections.roles_of(user)
-    return LinkTerms(tuple(_obstacle(scope, roles(row), row) for row in hindering))
+    rows = list(hindering)
+    if not rows:
+        return LinkTerms()
+    roles, owners = collections.roles_of(user), collections.owners_of(rows)
+    return LinkTerms(tuple(_obstacle(scope, roles(row), row, owners[row.pk]) for row in rows))
 
 
 def of_collection(scope: Scope, user: User, collection: Collection) -> LinkTerms:
     """Return the terms of what a collection holds."""
-    return of(scope, user, [collection] if _is_hindering(scope, collection) else [])
+    return of(scope, user, [collection] if is_hindering(scope, collection) else [])
 
 
 def of_answers(scope: Scope, user: User, answers: Iterable[AnswerRecord]) -> dict[UUID, LinkTerms]:
@@ -64,7 +69,7 @@ def of_answers(scope: Scope, user: User, answers: Iterable[AnswerRecord]) -> dic
     quoted = {answer.id: {quote.origin.id for quote in answer.quotes} for answer in answers}
     sources = Source.objects.visible(scope).filter(uuid__in=set().union(*quoted.values()))
     held = {source.uuid: source.collection for source in sources.select_related("collection")}
-    terms = of(scope, user, filter(partial(_is_hindering, scope), set(held.values())))
+    terms = of(scope, user, filter(partial(is_hindering, scope), set(held.values())))
     hindering = {obstacle.collection.pk: obstacle for obstacle in terms.obstacles}
     return {
         answer: _of_some({held[source].pk for source in ids if source in held}, hindering)
@@ -72,23 +77,25 @@ def of_answers(scope: Scope, user: User, answers: Iterable[AnswerRecord]) -> dic
     }
 
 
-def _of_some(collections: set[int], hindering: Mapping[int, Obstacle]) -> LinkTerms:
-    if not collections <= hindering.keys():
-        return LinkTerms()
-    obstacles = (hindering[collection] for collection in collections)
-    return LinkTerms(tuple(sorted(obstacles, key=lambda obstacle: obstacle.collection.name)))
-
-
-def _is_hindering(scope: Scope, collection: Collection) -> bool:
+def is_hindering(scope: Scope, collection: Collection) -> bool:
+    """Tell whether a collection keeps what it holds from being shared by a link of this user."""
     return not collection.allows_links or collection.pk not in scope.writable
 
 
-def _obstacle(scope: Scope, role: str | None, collection: Collection) -> Obstacle:
+def _of_some(keys: set[int], hindering: Mapping[int, Obstacle]) -> LinkTerms:
+    if not keys <= hindering.keys():
+        return LinkTerms()
+    obstacles = (hindering[key] for key in keys)
+    return LinkTerms(tuple(sorted(obstacles, key=lambda obstacle: obstacle.collection.name)))
+
+
+def _obstacle(
+    scope: Scope, role: str | None, collection: Collection, owners: Sequence[str]
+) -> Obstacle:
     is_writable = collection.pk in scope.writable
-    owners = collections.members(collection).filter(role=Role.OWNER)
     return Obstacle(
         collection=collection,
         is_own=role == Role.OWNER and is_writable,
         is_writable=is_writable,
-        owners=tuple(member.user.get_username() for member in owners),
+        owners=tuple(owners),
     )

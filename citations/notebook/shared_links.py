@@ -20,7 +20,7 @@ from citations.documents.page_images import PageImage
 from citations.errors import LinksNotAllowed, PassageNotFound, SharedLinkNotFound
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
-from citations.notebook import answers, highlights
+from citations.notebook import answers, highlights, link_terms
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
@@ -167,7 +167,7 @@ def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Coll
     else:
         sources = sources.filter(pk=find_source(scope, str(target.source)).pk)
     rows = Collection.objects.filter(pk__in=sources.values("collection")).order_by("name")
-    return [row for row in rows if not row.allows_links or row.pk not in scope.writable]
+    return [row for row in rows if link_terms.is_hindering(scope, row)]
 
 
 def list_links(scope: Scope, user: User | None) -> list[SharedLink]:

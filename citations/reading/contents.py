@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import sub
 from typing import Final
 
 Heading = tuple[int, str, int]  # level, title, page
@@ -12,6 +13,7 @@ FLAT: Final = 40  # entries that need no folds
 MANY_PARENTS: Final = 5  # a heading under so many others says nothing of what follows
 MOST_PARTS: Final = 120  # beyond it, several are folded together
 TOGETHER: Final = 40
+MOST_WITHIN: Final = 300  # headings that are shown in a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,11 @@ class TableOfContents:
         last before it; no entry where it is the part itself.
         """
         best: tuple[ContentsPart | None, ContentsEntry | None] = (None, None)
-        for part, entry in self._places():
+        latest = 0
+        for part, entry in self._places():  # bookmarks need not be in the order of pages
             start = (entry or part).page
-            if start > page:
-                break
-            best = (part, entry)
-            if start == page:
-                break
+            if latest < start <= page or latest == start < page:
+                best, latest = (part, entry), start
         return best
 
     def _places(self) -> Iterator[tuple[ContentsPart, ContentsEntry | None]]:
@@ -75,7 +75,7 @@ def of(outline: Iterable[Sequence[int | str]]) -> TableOfContents:
     """
     headings = [(int(level), str(title), int(page)) for level, title, page in outline]
     top = _top_level(headings)
-    repeated = _repeated(headings, top)
+    repeated = _repeated(headings, top) if len(headings) > FLAT else set()
     left_out: Counter[str] = Counter()
     kept = []
     for heading in headings:
@@ -91,10 +91,14 @@ def of(outline: Iterable[Sequence[int | str]]) -> TableOfContents:
 
 
 def _top_level(headings: Sequence[Heading]) -> int:
-    """Return the level of parts: the first one with several, as a lone heading is the title."""
+    """Return the level of parts: the first one with several, as a lone heading is the title, none
+    of which holds more than ``MOST_WITHIN`` headings where a deeper level divides it.
+    """
     levels = sorted({level for level, _, _ in headings})
     for level in levels:
-        if sum(other <= level for other, _, _ in headings) > 1:
+        starts = [place for place, heading in enumerate(headings) if heading[0] <= level]
+        ends = [*starts[1:], len(headings)]
+        if len(starts) > 1 and max(map(sub, ends, starts)) <= MOST_WITHIN:
             return level
     return levels[-1] if levels else 0
 
@@ -122,12 +126,13 @@ def _parts(headings: Sequence[Heading], top: int) -> Iterator[ContentsPart]:
         if heading[0] <= top or not groups:
             groups.append([])
         groups[-1].append(heading)
-    if len(groups) > MOST_PARTS:
+    if is_merged := len(groups) > MOST_PARTS:
         firsts = range(0, len(groups), TOGETHER)
         groups = [list(chain(*groups[first : first + TOGETHER])) for first in firsts]
     for number, group in enumerate(groups, 1):
         _, title, page = group[0]
+        above = top - is_merged
         entries = tuple(
-            ContentsEntry(title, page, max(1, level - top)) for level, title, page in group[1:]
+            ContentsEntry(title, page, max(1, level - above)) for level, title, page in group[1:]
         )
         yield ContentsPart(number, title, page, entries)

@@ -100,9 +100,26 @@ def test_an_invitation_is_offered_at_the_field_for_a_name_without_an_account(
     assert "formaction" not in first.attributes
     assert offer.attributes["formaction"] == f"/collections/{collection.pk}/invite/"
     assert "autofocus" in offer.attributes
+    assert offer.attributes["value"] == "anna"  # whatever the field says by then
     assert form.css_first("[name=username]").attributes["value"] == "anna"
     assert form.css_first("option[selected]").attributes["value"] == "editor"
     assert not User.objects.filter(username="anna").exists()
+
+
+def test_a_member_is_found_whatever_the_case_of_their_name(
+    admin: Client, collection: Collection
+) -> None:
+    bea = make_user("bea")
+    response = admin.post(
+        f"/collections/{collection.pk}/members/", {"username": "Bea", "role": "viewer"}
+    )
+    assert response.status_code == 302
+    assert collection.memberships.filter(user=bea, role=Role.VIEWER).exists()
+    make_user("BEA")  # of two alike, only the exact name is meant
+    unclear = admin.post(
+        f"/collections/{collection.pk}/members/", {"username": "bEA", "role": "editor"}
+    )
+    assert unclear.status_code == 422
 
 
 def test_an_owner_who_may_not_add_users_is_told_whom_to_ask(

@@ -221,6 +221,11 @@ class Job(QueuedWork):
         row = {"name": name[:200], "video": video.pk, "is_joined": is_joined, "media": media[:200]}
         self.change(read=[*self.read, row][:MAX_READ])
 
+    @property
+    def unlisted(self) -> int:
+        """How many files were read beyond those whose way is kept."""
+        return max(0, self.done - MAX_READ) if len(self.read) >= MAX_READ else 0
+
     def finish(self, *, video: Video | None = None) -> None:
         """Record success."""
         columns = {} if video is None else {"video": video}

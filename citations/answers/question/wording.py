@@ -49,22 +49,25 @@ _REQUEST: Final = re.compile(
 )
 _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL)
 # “What is a scan key”, “who is Ada”: asks about a thing by its name. “What is the cost” does not.
-_NAMING: Final = (
-    r"(?i:(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war))"
-    r"\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
-)
-# Questions end at their marks, at lines, at “and what is a …”, and at “, and why do …”: of a few
-# words more it is a part.
+_IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
+_NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
+# Questions end at their marks, at lines, at “and what is a …”, at “, and how many times”, and at
+# “, and why do …”: of a few words more it is a part.
 _END: Final = re.compile(
     rf"""[{QUESTION_MARKS}！]+ | [\n;]
-    | ,?(?=\s(?i:{any_of("connectives")})\s+{_NAMING})
-    | ,(?=\s+(?i:{any_of("connectives")})\s+(?i:{any_of("question_words")})(?:\W+\w+){{2}})""",
+    | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_NAMING})
+    | ,(?=\s+(?i:{any_of("connectives")})\s+
+        (?i:how\s+(?:many|much|often|long)\s+\w|{any_of("question_words")}(?:\W+\w+){{3}}))""",
     re.VERBOSE,
 )
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _QUOTED: Final = re.compile(r'"[^"]*"|“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|`[^`]*`')
 _JOINT: Final = re.compile(rf"\W*{any_of('joints')}(?!\w)", re.IGNORECASE)
 _NAMES: Final = re.compile(_NAMING)
+_WHAT_IS: Final = re.compile(rf"\W*(?i:{_IS_ASKED})(?!\w)")
+_QUESTION_WORD: Final = re.compile(
+    rf"(?<!\w){any_of('question_words')}(?!\w)|(?<!\w)was\s+(?:ist|war)(?!\w)", re.IGNORECASE
+)
 _CONNECTIVE: Final = re.compile(rf"^\W*{any_of('connectives')}(?!\w)[\s,]*", re.IGNORECASE)
 _REFERENCE: Final = re.compile(
     rf"""(?<![\w’'])(?:
@@ -223,11 +226,20 @@ def named(question: str) -> str:
 def _pieces(text: str) -> list[str]:
     """Cut a text where its questions end; drop bullets and numbers."""
     masked = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), text)
-    comma = masked.find(",")  # further ones are those of a list
-    ends = [end.end() for end in _END.finditer(masked) if end[0] != "," or end.start() == comma]
+    ends = [end.end() for end in _END.finditer(masked) if _is_end(masked, end)]
     pieces = (text[first:last] for first, last in pairwise([0, *ends, len(text)]))
     plain = (" ".join(_ITEM.sub("", piece.strip(" ,;\n"), count=1).split()) for piece in pieces)
     return [piece for piece in plain if piece]
+
+
+def _is_end(text: str, end: re.Match[str]) -> bool:
+    """Tell whether a question ends here: only the first comma is no list's, and without a comma
+    “and what is a …” begins another one only behind a question that asks what a thing is.
+    """
+    before = text[: end.start()]
+    if end[0]:
+        return end[0] != "," or "," not in before
+    return bool(_WHAT_IS.match(before)) and len(_QUESTION_WORD.findall(before)) == 1
 
 
 def _is_question(piece: str) -> bool:

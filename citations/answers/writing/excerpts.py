@@ -248,12 +248,22 @@ def _extended(
             span[1] - first > most
             or not _is_beside(text, end, span[0])
             or not is_new(span)
-            or (SPEAKER.match(following) and not asks(before))  # somebody else goes on
+            or (_is_turn(following, text) and not asks(before))  # somebody else goes on
         ):
             break
         end, before = span[1], following
         last = last if asks(following) else end  # a question comes with its answer
     return replace(pick, span=(offset + first, offset + last), text=text[first:last])
+
+
+def _is_turn(sentence: str, text: str) -> bool:
+    """Tell whether a sentence begins with a speaker, whom the text names again: “Ann Lee:”.
+
+    “In other words:” has words without a capital, and “Note:” hardly comes twice.
+    """
+    label = SPEAKER.match(sentence)
+    is_name = label and all(not word[0].islower() for word in label[0].split())
+    return bool(label and is_name and text.count(label[0]) > 1)
 
 
 def _passage(pick: Pick) -> tuple[int, str]:

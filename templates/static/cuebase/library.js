@@ -96,7 +96,9 @@ document.addEventListener("submit", (event) => {
 
 /** @param {KeyboardEvent} event */
 const isElsewhere = (event) =>
-  Boolean(openDialog()) || event.altKey || (isTyping(event) && !around(event, "[data-choice]"));
+  Boolean(openDialog()) ||
+  event.altKey ||
+  (isTyping(event) && !around(event, "[data-choice], [data-choose-all]"));
 
 function chooseCurrent() {
   const item = document.activeElement?.closest("[data-item]");

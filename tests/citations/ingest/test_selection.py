@@ -184,7 +184,7 @@ def test_what_is_deleted_stays_hidden_though_its_deleter_is_gone(
     assert not Video.objects.exists()
 
 
-def test_after_ten_seconds_they_are_gone_and_the_trail_says_who_deleted_them(
+def test_after_half_a_minute_they_are_gone_and_the_trail_says_who_deleted_them(
     chosen: ChosenItems, both: Scope, owner: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     deletion = selection.delete(chosen, by=owner)

@@ -73,3 +73,38 @@ def test_a_page_is_at_the_first_entry_on_it_or_the_last_before() -> None:
     assert book.at(29)[0] is book.parts[1]
     assert book.at(3) == (None, None)
     assert contents.of([]).at(1) == (None, None)
+
+
+def test_a_page_is_found_where_bookmarks_are_out_of_order() -> None:
+    book = contents.of([[1, "Index", 300], [1, "Start", 1], [1, "End", 10]])
+    assert [book.at(page)[0] for page in (0, 1, 9, 10, 400)] == [
+        None,
+        book.parts[1],
+        book.parts[1],
+        book.parts[2],
+        book.parts[0],
+    ]
+
+
+def test_a_part_with_nearly_all_headings_is_divided() -> None:
+    within = [[2, f"Section {page}", page] for page in range(3, 403)]
+    book = contents.of([[1, "Cover", 1], [1, "Book", 2], *within])
+    assert max(len(part.entries) for part in book.parts) <= contents.TOGETHER
+    assert sum(1 + len(part.entries) for part in book.parts) == 402
+
+
+def test_headings_of_a_short_document_stay_though_they_come_again() -> None:
+    chapters = range(1, 6)
+    outline = [row for n in chapters for row in ([1, f"Chapter {n}", n], [2, "Summary", n])]
+    book = contents.of(outline)
+    assert [len(part.entries) for part in book.parts] == [1] * 5
+
+
+def test_sections_of_chapters_that_are_folded_together_stand_below_them() -> None:
+    outline = [row for n in range(1, 131) for row in ([1, f"Ch {n}", n], [2, f"Sec {n}", n])]
+    entries = contents.of(outline).parts[0].entries[:3]
+    assert [(entry.title, entry.depth) for entry in entries] == [
+        ("Sec 1", 2),
+        ("Ch 2", 1),
+        ("Sec 2", 2),
+    ]

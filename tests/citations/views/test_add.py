@@ -78,6 +78,17 @@ def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
     assert "… and 2 more" in shown
 
 
+def test_captions_that_were_there_already_join_nothing(page: Client) -> None:
+    upload(page, ("talk.en.vtt", CAPTIONS), ("talk.de.vtt", CAPTIONS), collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    upload(page, ("talk.en.vtt", CAPTIONS), collection="lectures")
+    again = Job.objects.latest("pk")
+    acquisition.perform(again.pk)
+    shown = text_of(page.get(f"/jobs/{again.pk}/"))
+    assert "talk.en.vtt" in shown
+    assert "joined to the item" not in shown
+
+
 def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     page: Client, collection: Collection
 ) -> None:

@@ -11,7 +11,7 @@ from citations.models import Answer, Citation, Conversation, Highlight, SharedLi
 from citations.quotes import source_texts
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
-from transcripts.models import Collection, Role
+from transcripts.models import Collection, Membership, Role
 
 HTMX = {"HX-Request": "true"}
 SAID = "the error runs backwards"
@@ -225,6 +225,20 @@ def test_the_form_says_before_it_is_sent_that_links_are_off_and_keeps_every_choi
     html = text_of(page.get(conversation))
     assert remedy not in html
     assert f'hx-post="{paths(citation)[0]}"' in html
+
+
+def test_a_part_of_an_answer_is_shared_where_another_part_cannot_be(
+    page: Client, citation: Citation, owner: User, collection: Collection
+) -> None:
+    other = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    Membership.objects.create(collection=other, user=owner, role=Role.VIEWER)
+    read = make_source(make_video(other, key="other"), texts=["It is so."])
+    answer = citation.answer
+    assert answer is not None
+    quoted = {"span_start": 0, "span_end": 9, "digest": read.digest, "quote": "It is so."}
+    Citation.objects.create(answer=answer, number=2, source=read, **quoted)
+    shown = text_of(page.get(f"/ask/{answer.conversation.uuid}/"))
+    assert f"Allow links in {collection.name} and share" in shown
 
 
 def test_an_editor_learns_whom_to_ask_instead_of_a_form(

@@ -1,4 +1,4 @@
-"""For the ten seconds in which a deletion can be taken back, no door shows what it is about."""
+"""For the half minute in which a deletion can be taken back, no door shows what it is about."""
 
 import pytest
 from django.test import Client

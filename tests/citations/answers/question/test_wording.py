@@ -80,6 +80,11 @@ SPLIT = {
 }
 WHOLE = """
     What is the difference between A and B?
+    How do I decide what is a claim and what is an opinion?
+    What is the difference between what is a duty and what is a right?
+    What is a tensor, a vector, and what is a scalar?
+    What does he say about the moon, and how it moves?
+    Describe the mempool, and what it does.
     What is the difference between supervised and unsupervised learning?
     How do cats and dogs get along?
     cats and dogs

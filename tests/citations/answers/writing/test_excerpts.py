@@ -77,10 +77,15 @@ def test_an_excerpt_ends_with_its_paragraph() -> None:
 
 def test_an_excerpt_ends_where_somebody_else_goes_on_unless_that_answers() -> None:
     turn = "Ann Lee: Entropy measures the disorder in a gas."
-    text = f"{turn} Bob: Another thing that I was wondering about. {WEATHER}"
+    text = f"Bob: Hello. {turn} Bob: Another thing that I was wondering about. {WEATHER}"
     assert pick_texts(passage(text))[0] == turn
-    text = f"{turn} But why is that so? Bob: Because gases mix. {WEATHER}"
+    text = f"Bob: Hello. {turn} But why is that so? Bob: Because gases mix. {WEATHER}"
     assert pick_texts(passage(text))[0] == f"{turn} But why is that so? Bob: Because gases mix."
+
+
+def test_a_colon_behind_other_words_than_a_name_ends_no_excerpt() -> None:
+    text = "Entropy measures the disorder. In other words: it counts states. Note: it grows."
+    assert pick_texts(passage(f"{text}\n\nIn other words: no. {WEATHER}"))[0] == text
 
 
 def test_an_excerpt_does_not_end_with_a_question() -> None:
