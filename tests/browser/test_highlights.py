@@ -13,14 +13,16 @@ from tests.browser.site import Site
 pytestmark = pytest.mark.browser
 
 TABLE = """
+import time
 from io import BytesIO
 from citations.documents import storage as documents
-from citations.models import Source
+from citations.models import Document
 from transcripts.models import Collection
 text = b"# Ports\\n\\n1. Malo\\n   - deep\\n2. Brest\\n\\n## Depths\\n\\n"
 text += b"| Port | Range |\\n|---|---|\\n| Malo | 12 m |\\n| Brest | 7 m |\\n\\nBoth are Breton.\\n"
 source = documents.add(Collection.objects.default(), BytesIO(text), name="ports.md").source
-documents.extract(source)
+while not Document.objects.get(source=source).read_by:  # the worker of the site reads it
+    time.sleep(0.05)
 print(json.dumps(str(source.uuid)))
 """
 REMOVE = """

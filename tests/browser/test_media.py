@@ -132,7 +132,7 @@ def test_a_film_that_is_dropped_with_its_captions_plays_beside_them(
     film = {"name": name, "mimeType": "", "buffer": make_film(ffmpeg, name)}
     captions = {"name": "film.en.vtt", "mimeType": "", "buffer": CAPTIONS.encode()}
     page.locator("#files").set_input_files([film, captions])  # adding begins at once
-    page.locator("#added").get_by_role("link", name="film").click()
+    page.locator("#added").get_by_role("link", name="film", exact=True).click()
     player = page.locator("video#player")
     visited.until(lambda: player.evaluate("player => player.readyState") >= 1)
     assert player.evaluate("player => Math.round(player.duration)") == 60
