@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -83,11 +84,10 @@ def show_list(
 
 def _without_empty(request: PageRequest) -> str:
     """Return the address without the fields of the filter that were left empty; "" if none was."""
-    sent = request.GET.copy()
-    for name in [name for name, value in sent.items() if not value]:
-        del sent[name]
-    question = f"?{sent.urlencode()}" if sent else ""
-    return f"{request.path}{question}" if len(sent) < len(request.GET) else ""
+    sent = [(name, value) for name, values in request.GET.lists() for value in values]
+    filled = [(name, value) for name, value in sent if value]
+    question = f"?{urlencode(filled)}" if filled else ""
+    return f"{request.path}{question}" if len(filled) < len(sent) else ""
 
 
 def _renamed(request: PageRequest) -> dict[str, str]:

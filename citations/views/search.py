@@ -374,7 +374,7 @@ def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
 def _likely(
     ranked: Sequence[RankedPassage], results: Results, *, is_likely: bool
 ) -> list[RankedPassage]:
-    """Return the likely passages and those above the first, or the others; else the nearest."""
+    """Return the likely passages and any above the first, or the rest; without any, the nearest."""
     best = next((hit.rank for hit in ranked if hit.passage.is_likely), 0)
     chosen = [hit for hit in ranked if is_likely == (hit.passage.is_likely or hit.rank < best)]
     return chosen[:NEAREST] if results.nothing_relevant else chosen

@@ -7,6 +7,7 @@ import pytest
 from citations.errors import ModelServerError
 from citations.guide import builder
 from citations.guide import storage as guide_storage
+from citations.guide.items import SourceGuide
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Guide, Node, Source
 from citations.quotes import source_texts
@@ -35,6 +36,14 @@ def talk(collection: Collection, fake_models: None) -> Source:
     return source
 
 
+def guide_of(source: Source) -> SourceGuide:
+    """Make and read the guide to a source."""
+    guide_storage.make(source)
+    guide = guide_storage.of(source)
+    assert guide is not None
+    return guide
+
+
 def test_every_item_stands_verbatim_at_its_place(talk: Source) -> None:
     assert guide_storage.make(talk)
     guide = guide_storage.of(talk)
@@ -50,16 +59,12 @@ def test_every_item_stands_verbatim_at_its_place(talk: Source) -> None:
 
 
 def test_a_defined_term_is_shown_with_its_definition(talk: Source) -> None:
-    guide_storage.make(talk)
-    guide = guide_storage.of(talk)
-    assert guide is not None
+    guide = guide_of(talk)
     assert [(item.title, item.sentence) for item in guide.terms][:1] == [("Sourdough", SAID[1])]
 
 
 def test_a_question_is_kept_with_the_quote_that_answers_it(talk: Source) -> None:
-    guide_storage.make(talk)
-    guide = guide_storage.of(talk)
-    assert guide is not None
+    guide = guide_of(talk)
     quotes = {item.title: item.sentence for item in guide.questions}
     assert SAID[5] in quotes[SAID[4]]
 
@@ -71,9 +76,7 @@ def test_a_source_that_asks_little_is_asked_about_its_terms(
     source = talk_in(collection, said=(*said, "Without the oven fan the crust stays soft."))
     source.refresh_from_db()
     Node.objects.filter(source=source).update(title="Oven fan")
-    guide_storage.make(source)
-    guide = guide_storage.of(source)
-    assert guide is not None
+    guide = guide_of(source)
     quotes = {item.title: item.sentence for item in guide.questions}
     assert "oven fan" in quotes["What is said about “oven fan”?"].casefold()
 
@@ -83,9 +86,7 @@ def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
 ) -> None:
     source = talk_in(collection, said=(*SAID, *SAID[4:6]))
     source.refresh_from_db()
-    guide_storage.make(source)
-    guide = guide_storage.of(source)
-    assert guide is not None
+    guide = guide_of(source)
     assert [item.title for item in guide.questions].count(SAID[4]) == 1
 
 
@@ -95,9 +96,7 @@ def test_no_two_quotes_of_a_guide_begin_at_the_same_place(
     source = talk_in(collection, said=(*SAID, "The oven fan cools the rye crust in no time."))
     source.refresh_from_db()
     Node.objects.filter(source=source).update(title="Oven fan, rye crust")
-    guide_storage.make(source)
-    guide = guide_storage.of(source)
-    assert guide is not None
+    guide = guide_of(source)
     places = [item.span[0] for item in guide.questions]
     assert len(set(places)) == len(places) > 1
 
@@ -107,9 +106,7 @@ def test_a_name_in_a_talk_is_no_term(collection: Collection, fake_models: None) 
     source = talk_in(collection, said=(*SAID, *said))
     source.refresh_from_db()
     Node.objects.filter(source=source).update(title="Frank Rosenblatt")
-    guide_storage.make(source)
-    guide = guide_storage.of(source)
-    assert guide is not None
+    guide = guide_of(source)
     assert [item.title for item in guide.names] == ["Frank Rosenblatt"]
     assert "frank rosenblatt" not in [item.title.casefold() for item in guide.terms]
 

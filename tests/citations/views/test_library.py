@@ -73,6 +73,7 @@ def test_fields_that_were_left_empty_are_no_part_of_the_address(page: Client, ta
     sent, kept = "/library/?q=&kind=&reading=&sort=title", "/library/?sort=title"
     assert page.get(sent)["Location"] == kept
     assert page.get("/library/?q=")["Location"] == "/library/"
+    assert page.get("/library/?tag=a&tag=")["Location"] == "/library/?tag=a"
     answer = page.get(sent, headers={"HX-Request": "true"})
     assert (answer.status_code, answer["HX-Replace-Url"]) == (200, kept)
     assert "HX-Replace-Url" not in page.get(kept, headers={"HX-Request": "true"})

@@ -132,19 +132,25 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     assert "Hit 1 of 2" in text_of(page.get(unescape(before), follow=True))
 
 
-def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
-    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def doubt_hit(monkeypatch: pytest.MonkeyPatch, collection: Collection, number: int) -> None:
+    """Add another source on networks, and let the hit of this number, from 0, be unlikely."""
     other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text="Networks.")])
     make_source(other, texts=["Networks."])
     search = search_pipeline.search
 
     def search_with_doubt(*criteria: Any, **options: Any) -> Results:
         results = search(*criteria, **options)
-        best, last = results.passages
-        return replace(results, passages=(best, replace(last, is_likely=False)))
+        passages = list(results.passages)
+        passages[number] = replace(passages[number], is_likely=False)
+        return replace(results, passages=tuple(passages))
 
     monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
+
+
+def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
+    page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubt_hit(monkeypatch, collection, 1)
     listed = text_of(page.get("/search/?q=network&mode=lexical"))
     assert "Less likely" in listed
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', listed)
@@ -158,16 +164,7 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
 def test_a_hit_that_ranks_above_a_likely_one_is_listed_before_it(
     page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text="Networks.")])
-    make_source(other, texts=["Networks."])
-    search = search_pipeline.search
-
-    def search_with_doubt(*criteria: Any, **options: Any) -> Results:
-        results = search(*criteria, **options)
-        best, last = results.passages
-        return replace(results, passages=(replace(best, is_likely=False), last))
-
-    monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
+    doubt_hit(monkeypatch, collection, 0)
     listed = text_of(page.get("/search/?q=network&mode=lexical"))
     assert "2 passages" in listed
     assert "Less likely" not in listed
