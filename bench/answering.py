@@ -1,13 +1,16 @@
-"""Measure answers without a language model: right citations, refusals, and time.
+"""Measure answers: right citations, refusals, and time.
 
 Run ``python bench/answering.py`` from the repository; names of sets measure only these. Gold
 questions are asked of their own library, of a foreign one without an answer, and of their own
 without the talk that answers them, which may have another answer. Refusals were trained on such
-questions, these among them; ``bench/train_confidence.py`` measures them on new ones. The data come
-from ``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
+questions, these among them; ``bench/train_confidence.py`` measures them on new ones. With a
+language model (``LLM_PROVIDER`` and the settings that belong to it), gold questions are asked, and
+near ones that have no answer, each with passages that are found without it. The data come from
+``CUEBASE_DATA`` (default: ``../shared/data`` beside the repository).
 """
 
 import argparse
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,13 +19,14 @@ from typing import Final
 
 from environment import boot
 
-boot()
+MODEL = os.environ.get("LLM_PROVIDER", "none")
+boot(LLM_PROVIDER=MODEL, DISABLE_HYDE="true", DISABLE_CONTEXTUAL_RETRIEVAL="true")
 
 from bm25 import write
 from kept import kept_vectors
-from questions import FOREIGN, GOLD, LEFT_OUT, SETS, Library, Trial
+from questions import FOREIGN, GOLD, LEFT_OUT, NEAR_BY, SETS, Library, Trial
 
-TITLE: Final = "## Answers"
+TITLE: Final = "## Answers" if MODEL == "none" else "## Answers with a language model"
 
 
 def main() -> None:
@@ -34,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     with kept_vectors():
         library = Library(options.sets or list(SETS), note)
-        kinds = (GOLD, FOREIGN, LEFT_OUT)
+        kinds = (GOLD, FOREIGN, LEFT_OUT) if MODEL == "none" else (GOLD, NEAR_BY)
         trials = list(library.ask_all(most=options.questions, kinds=kinds, tell=note))
     report = "\n".join(reported(trials))
     print(report)
@@ -43,22 +47,25 @@ def main() -> None:
 
 def reported(trials: Sequence[Trial]) -> Iterator[str]:
     command = shlex.join(["bench/answering.py", *sys.argv[1:]])
-    yield f"{TITLE}\n\n`python {command}`: no language model."
+    names = {trial.reply.model for trial in trials} - {""}
+    model = ", ".join(sorted(names)) or "no language model"
+    yield f"{TITLE}\n\n`python {command}`: {model}."
     yield "A citation is right if it shares half of itself with the gold range; shares are of the"
     yield "answered. Milliseconds are medians; checking looks every quote up in its source.\n"
     yield (
         "| set | questions | answered | first citation right | any right | foreign ones refused"
-        " | left out refused | checking, ms | whole, ms |"
+        " | left out refused | near refused | checking, ms | whole, ms |"
     )
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for name in [*dict.fromkeys(trial.set for trial in trials), "all"]:
         yield row(name, [trial for trial in trials if name in (trial.set, "all")])
     yield ""
 
 
 def row(name: str, trials: Sequence[Trial]) -> str:
-    gold, foreign, left_out = (
-        [trial for trial in trials if trial.kind == kind] for kind in (GOLD, FOREIGN, LEFT_OUT)
+    gold, foreign, left_out, near = (
+        [trial for trial in trials if trial.kind == kind]
+        for kind in (GOLD, FOREIGN, LEFT_OUT, NEAR_BY)
     )
     answered = [trial for trial in gold if not trial.is_refused]
     shares = [
@@ -67,6 +74,7 @@ def row(name: str, trials: Sequence[Trial]) -> str:
         share([trial.any_right for trial in answered]),
         share([trial.is_refused for trial in foreign]),
         share([trial.is_refused for trial in left_out]),
+        share([trial.is_refused for trial in near]),
     ]
     checking = [trial.milliseconds("ground") for trial in answered]
     whole = [trial.milliseconds() for trial in gold]

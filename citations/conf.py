@@ -7,6 +7,7 @@ from django.conf import settings
 
 NO_LLM = "none"
 NO_RERANKER = "none"
+SERVICE_TIMEOUT = 30.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +26,9 @@ class LlmChoice:
     provider: str
     model: str = ""
     base_url: str = ""
-    concurrency: int = 4
+    concurrency: int = 0
     context_tokens: int = 0
+    timeout: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def llm() -> LlmChoice:
         base_url=settings.LLM_BASE_URL,
         concurrency=settings.LLM_CONCURRENCY,
         context_tokens=settings.LLM_CONTEXT_TOKENS,
+        timeout=settings.MODEL_TIMEOUT_SECONDS,
     )
 
 
@@ -82,7 +85,8 @@ def remote(name: str) -> Remote:
         "anthropic": ("https://api.anthropic.com/v1", settings.ANTHROPIC_API_KEY),
     }
     base_url, key = addresses[name]
-    return Remote(base_url=base_url.rstrip("/"), key=key, timeout=settings.MODEL_TIMEOUT_SECONDS)
+    timeout = settings.MODEL_TIMEOUT_SECONDS or SERVICE_TIMEOUT
+    return Remote(base_url=base_url.rstrip("/"), key=key, timeout=timeout)
 
 
 def reranker() -> str:

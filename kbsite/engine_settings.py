@@ -142,7 +142,11 @@ LLM_CONTEXT_TOKENS = option(
     most=1_000_000,
 )
 LLM_CONCURRENCY = option(
-    "LLM_CONCURRENCY", 4, "Concurrent calls while chunk contexts are written.", least=1, most=64
+    "LLM_CONCURRENCY",
+    0,
+    "Concurrent calls while chunk contexts are written; 0: 4 for a known service, 1 for another "
+    "server.",
+    most=64,
 )
 DISABLE_CONTEXTUAL_RETRIEVAL = option(
     "DISABLE_CONTEXTUAL_RETRIEVAL", False, "Do not let a language model write chunk contexts."
@@ -169,7 +173,10 @@ OPENAI_BASE_URL = option(
 )
 OLLAMA_BASE_URL = option("OLLAMA_BASE_URL", "http://127.0.0.1:11434", "Address of Ollama.")
 MODEL_TIMEOUT_SECONDS = option(
-    "MODEL_TIMEOUT_SECONDS", 30.0, "Time limit for one response of a model server."
+    "MODEL_TIMEOUT_SECONDS",
+    0.0,
+    "Longest silence of a model server; 0: 30 seconds, and 180 for a language model on a server of "
+    "your own.",
 )
 
 # Documents and lectures

@@ -1,7 +1,7 @@
 """A language model that records what it is asked."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from citations.providers.llm import Completion, Usage
 from citations.providers.prompts import Prompt, prompt_tokens
@@ -12,6 +12,8 @@ class FakeLlm:
 
     name = "fake:words"
     caches = True
+    fills_forms = True
+    concurrency = 4
 
     def __init__(
         self, answer: Callable[[Prompt], str] | None = None, *, budget: int = 90_000
@@ -27,8 +29,8 @@ class FakeLlm:
         return Completion(text=text, usage=usage)
 
     def stream(
-        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
-    ) -> Iterator[str]:
+        self, prompt: Prompt, *, tries: int = 0, on_usage: Callable[[Usage], None] | None = None
+    ) -> Generator[str, None, None]:
         completion = self.ask(prompt)
         yield from re.findall(r"\S+\s*", completion.text)
         if on_usage:

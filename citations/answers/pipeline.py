@@ -22,10 +22,11 @@ from citations.answers.answer import (
     Route,
 )
 from citations.answers.citation_check import Proof
+from citations.answers.draft import Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
 from citations.answers.question.wording import asks_for_more, named
 from citations.answers.understanding import ROUTE, Understanding, understand
-from citations.answers.writers import Draft, SentenceRater, WritingTask
+from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, resolve
 from citations.passages import NEAREST, Stage

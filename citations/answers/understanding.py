@@ -81,7 +81,7 @@ class AnswerModels:
             question,
             embed=embedder.embed_queries if embedder else None,
             ask=(lambda text: llm.ask(Prompt(text=text, max_tokens=200), tries=1).text)
-            if llm
+            if llm and llm.fills_forms
             else None,
             model=llm.name if llm else "",
         )

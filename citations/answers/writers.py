@@ -1,66 +1,25 @@
 """Writes answers: by a language model whose quotes are checked, or from the sources' sentences."""
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
-from citations import conf
 from citations.answers import confidence, sections
-from citations.answers.answer import Breadth, Claim, ClaimEvent, Event, Progress, QuestionPart
-from citations.answers.citation_check import Proof, relates
-from citations.answers.evidence import EvidenceSet
+from citations.answers.answer import Breadth, Claim, ClaimEvent, Progress, QuestionPart
+from citations.answers.citation_check import Proof
+from citations.answers.draft import GROUND, Draft, Writing, WritingTask
+from citations.answers.model_writer import ModelWriter
 from citations.answers.question.wording import asks_for_more
-from citations.answers.writing import claim_support, excerpts, extractive, output_parser
-from citations.answers.writing import prompts as writing_prompts
+from citations.answers.writing import extractive
 from citations.answers.writing.answer_types import asks_for_list
-from citations.answers.writing.attribution import attribute
 from citations.answers.writing.excerpts import Pick
 from citations.answers.writing.extractive import Extract
-from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
-from citations.answers.writing.sentence_ranking import stems
+from citations.answers.writing.output_parser import CitedQuote
 from citations.errors import ModelError
 from citations.providers.embedding import Embedder
-from citations.providers.llm import Llm, Usage
-from citations.providers.prompts import Prompt, prompt_tokens
-from citations.quotes import matching
-from transcripts.locks import release_connection
+from citations.providers.llm import Llm
 
-GROUND: Final = "ground"
-ECHOED: Final = 0.5  # share of its words that a "not found" must have from the question
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WritingTask:
-    """A question, and the passages to answer it from. ``earlier_quotes`` are not repeated."""
-
-    full_question: str
-    parts: tuple[QuestionPart, ...]
-    evidence: EvidenceSet
-    earlier_quotes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """An answer as it was written.
-
-    ``missing`` are the parts without an answer, ``is_cut_off`` tells that the language model broke
-    off, and ``repeats`` that an earlier answer has some of the quotes. ``signs`` are those of each
-    part. ``remarks`` stand with the answer, ``notes`` in its trace.
-    """
-
-    claims: tuple[Claim, ...] = ()
-    missing: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    signs: tuple[Mapping[str, float], ...] = ()
-    confidence: float | None = None
-    is_cut_off: bool = False
-    repeats: bool = False
-    model: str = ""
-    tokens: Mapping[str, int] = field(default_factory=dict)
-
-
-Writing: TypeAlias = Generator[Event, None, Draft]
+SURE: Final = 0.6  # confidence in the sources' sentences that a small model's "not found" must beat
 
 
 class SentenceRater:
@@ -94,7 +53,8 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
     """Write an answer, yielding each claim once it is checked.
 
     If a language model fails before its first claim, or nothing that it writes can be verified, the
-    sources' sentences answer.
+    sources' sentences answer. They also stand below the claims of a model that does not fill forms,
+    and in place of its "not found" where their confidence is high: such models are small.
     """
     extracts = extractive.extract(
         task.parts,
@@ -112,10 +72,15 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
     )
     if llm is None or not task.evidence.evidence:
         return (yield from _extractive(task, basis, extracts, proof))
-    draft = yield from _ModelWriter(task, proof, llm, trusted).write(basis)
-    if draft.model:
+    draft = yield from ModelWriter(task, proof, llm, trusted).write(basis)
+    if draft.claims and not llm.fills_forms:
+        return (yield from _with_more(task, draft, extracts, proof))
+    if draft.model and not (_is_sure(basis) and not llm.fills_forms):
         return draft
-    failed = replace(basis, remarks=draft.remarks, notes=draft.notes, tokens=draft.tokens)
+    no_answer = f"These are the sources' sentences: {llm.name} found no answer in the passages."
+    failed = replace(
+        basis, remarks=draft.remarks or (no_answer,), notes=draft.notes, tokens=draft.tokens
+    )
     return (yield from _extractive(task, failed, extracts, proof))
 
 
@@ -127,6 +92,14 @@ def _signs(task: WritingTask, extract: Extract, *, is_calibrated: bool) -> dict[
     }
     numbers = extract.signs.as_numbers()
     return {name: value for name, value in numbers.items() if name not in unknown}
+
+
+def _is_sure(basis: Draft) -> bool:
+    """Tell whether the sources' sentences answer a question with high confidence."""
+    return any(
+        confidence.is_answered(signs) and confidence.estimate(signs) >= SURE
+        for signs in basis.signs
+    )
 
 
 # The sources' sentences
@@ -163,12 +136,38 @@ def _extractive(
     return draft
 
 
+def _with_more(
+    task: WritingTask, draft: Draft, extracts: Sequence[Extract], proof: Proof
+) -> Writing:
+    """Add the sources' sentences that the claims of a language model do not cite."""
+    for extract, signs in zip(extracts, draft.signs, strict=True):
+        if extract.part.is_of_the_whole or not confidence.is_answered(signs):
+            continue
+        cited = [" ".join(quote.text.split()) for quote in proof.quotes]
+        picks = tuple(
+            pick
+            for pick in extract.picks
+            if not any(
+                text in excerpt or excerpt in text
+                for excerpt in [" ".join(pick.text.split())]
+                for text in cited
+            )
+        )
+        heading = _heading(task, extract.part)
+        draft = yield from _cite(
+            draft, replace(extract, picks=picks), proof, has_lead=True, heading=heading
+        )
+    return draft
+
+
 def _heading(task: WritingTask, part: QuestionPart) -> str:
     return sections.heading(part.text) if len(task.parts) > 1 else ""
 
 
 def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, heading: str) -> Writing:
-    is_overview, before = extract.part.breadth == Breadth.BROAD, len(draft.claims)
+    """Add a part's sentences; with ``has_lead``, those behind its first claim are more of them."""
+    is_overview = extract.part.breadth == Breadth.BROAD
+    has_claim = any(claim.heading == heading for claim in draft.claims)
     for pick in extract.picks:
         count = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
@@ -179,9 +178,10 @@ def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, headi
                 text=text[:1].upper() + text[1:] if is_overview else text,
                 label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
-                is_more=has_lead and len(draft.claims) > before,
+                is_more=has_lead and has_claim,
                 heading=heading,
             )
+            has_claim = True
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[count:]))
     return draft
@@ -193,205 +193,3 @@ def _label(draft: Draft, number: int, proof: Proof, pick: Pick) -> str:
     label = " ".join((pick.evidence.heading or quote.heading or quote.origin.title).split())
     last = next((claim.label for claim in reversed(draft.claims) if claim.label), "")
     return "" if label == last else label
-
-
-# A language model
-
-
-class _ModelWriter:
-    """Reads the claims of a language model, and checks them one by one."""
-
-    def __init__(
-        self, task: WritingTask, proof: Proof, llm: Llm, rate: SentenceRater | None
-    ) -> None:
-        self._task, self._proof, self._llm, self._rate = task, proof, llm, rate
-        self._claims: list[Claim] = []
-        self._missing: list[str] = []
-        self._notes: list[str] = []
-        self._tokens: dict[str, int] = {}
-
-    def write(self, basis: Draft) -> Writing:
-        """Write the answer, a second time if nothing in it can be verified.
-
-        A failure is a remark. ``model`` stays empty where the model has verified nothing and does
-        not say that anything is missing.
-        """
-        error: ModelError | None = None
-        try:
-            written = yield from self._read()
-            if written and not self._has_answered:
-                self._notes.append("Nothing was verified, so it was asked once more.")
-                yield from self._read(failed=written)
-        except ModelError as failure:
-            error = failure
-        return replace(
-            basis,
-            claims=tuple(self._claims),
-            missing=tuple(self._missing),
-            remarks=self._remarks(basis, error),
-            notes=tuple(self._notes),
-            confidence=None if error or basis.repeats else self._confidence(basis),
-            is_cut_off=error is not None and bool(self._claims),
-            model=self._llm.name if self._claims or (self._missing and not error) else "",
-            tokens=self._tokens,
-        )
-
-    @property
-    def _has_answered(self) -> bool:
-        return bool(self._claims or self._missing)
-
-    def _read(self, *, failed: str = "") -> Generator[Event, None, str]:
-        """Read and check an answer, and return what it says."""
-        task, llm = self._task, self._llm
-        prompt = writing_prompts.prompt(
-            task.full_question,
-            task.parts,
-            task.evidence.evidence,
-            budget=llm.budget,
-            earlier_quotes=task.earlier_quotes,
-            failed=failed,
-        )
-        written: list[str] = []
-        pieces = llm.stream(prompt, on_usage=lambda usage: self._count(usage, prompt))
-        yield Progress(stage=GROUND)
-        release_connection()  # a model may write for a minute
-        waiting: list[Claim] = []  # unsupported claims wait for a supported one
-        for draft in output_parser.parse_drafts(pieces):
-            written.append(draft.text)
-            count = len(self._proof.quotes)
-            if isinstance(draft, UnansweredPart):
-                self._missing.append(self._unanswered(draft))
-            else:
-                waiting += self._verified(draft)
-            if any(claim.is_supported for claim in (*self._claims, *waiting)):
-                self._claims += waiting
-                quotes = tuple(self._proof.quotes[count:])
-                yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
-                waiting = []
-        return "\n".join(written)
-
-    def _verified(self, draft: ClaimDraft) -> list[Claim]:
-        """Return a claim with its quotes, or else with the sentences that it stands on; nothing
-        where neither is to be had.
-        """
-        claim = self._checked(draft) if draft.cited else None
-        if claim is None or not claim.is_supported:
-            claim = self._attributed(draft) or claim
-        if claim is None and conf.marks_unsupported():
-            claim = Claim(text=draft.text, is_supported=False)
-        claim = replace(claim, heading=self._heading(claim)) if claim else None
-        is_shown = claim is not None and (claim.is_supported or conf.marks_unsupported())
-        return [claim] if claim and is_shown and claim not in self._claims else []
-
-    def _heading(self, claim: Claim) -> str:
-        """Return which of several questions a claim answers: the one that shares most words with it
-        and its quotes, or else for which its passage was found; without a quote, that of the claim
-        before it.
-        """
-        parts, evidence, proof = self._task.parts, self._task.evidence.evidence, self._proof
-        if len(parts) == 1 or not claim.citations:
-            return self._claims[-1].heading if self._claims else ""
-        quotes = (proof.quotes[number - 1].text for number in claim.citations)
-        words = set(stems(" ".join((claim.text, *quotes))))
-        shared = self._shared(words)
-        passages = {check.number: check.evidence for check in proof.checks if check.evidence}
-        passage = passages.get(claim.citations[0])
-        found_for = evidence[passage - 1].part if passage else 0
-        is_best = shared[found_for] == max(shared)
-        return sections.heading(parts[found_for if is_best else shared.index(max(shared))].text)
-
-    def _shared(self, words: set[str]) -> list[int]:
-        """Count how many of these stems each question has."""
-        questions = (sections.heading(part.text) for part in self._task.parts)
-        return [len(words & set(stems(question))) for question in questions]
-
-    def _attributed(self, draft: ClaimDraft) -> Claim | None:
-        """Return a claim that its passages prove: in its words if they say them, else in theirs."""
-        numbers = {*draft.passages, *(cited.passage for cited in draft.cited)}
-        evidence = self._task.evidence.evidence
-        named = [passage for passage in evidence if passage.number in numbers]
-        place = attribute(draft.text, named or evidence, rate=self._rate)
-        if place is None or excerpts.is_repeated(place.pick.text, self._task.earlier_quotes):
-            return None
-        quote = CitedQuote(quote=place.pick.text, passage=place.pick.evidence.number)
-        match = self._proof.look_up(quote)
-        number = self._proof.number(match) if match else 0
-        if not number:
-            return None
-        is_said = place.is_said and claim_support.is_backed(
-            draft.text, [place.pick.text], contains=matching.occurs
-        )
-        text = draft.text if is_said else " ".join(place.pick.text.split())
-        return Claim(text=text, citations=(number,))
-
-    def _checked(self, draft: ClaimDraft) -> Claim:
-        """Keep a claim's quotes that stand in the sources and relate to it.
-
-        A claim has no support without one, or with a number that none of their passages has.
-        """
-        proof, earlier_quotes = self._proof, self._task.earlier_quotes
-        true = [
-            match
-            for cited in draft.cited
-            if (match := proof.look_up(cited))
-            and not excerpts.is_repeated(cited.quote, earlier_quotes)
-        ]
-        matches = [
-            match
-            for match in true
-            if relates(draft.text, proof.text(match), match.span, self._rate)
-        ]
-        if len(matches) < len(true):
-            self._notes.append(
-                "Left out true quotes that do not relate to what the language model wrote above"
-                " them."
-            )
-        texts = [self._task.full_question, *(match.around for match in matches)]
-        if not claim_support.is_backed(draft.text, texts, contains=matching.occurs):
-            return Claim(text=draft.text, is_supported=False)
-        numbers = dict.fromkeys(number for match in matches if (number := proof.number(match)))
-        return Claim(text=draft.text, citations=tuple(numbers), is_supported=bool(numbers))
-
-    def _unanswered(self, draft: UnansweredPart) -> str:
-        """Return what is missing: of several questions the one that the model means, else what it
-        says if these are the question's words.
-        """
-        words, task = set(stems(draft.text)), self._task
-        if not words or len(words & set(stems(task.full_question))) < ECHOED * len(words):
-            return task.full_question
-        shared = self._shared(words)
-        is_clear = len(shared) > 1 and shared.count(max(shared)) == 1
-        return task.parts[shared.index(max(shared))].text if is_clear else draft.text
-
-    def _remarks(self, basis: Draft, error: ModelError | None) -> tuple[str, ...]:
-        name = self._llm.name
-        if error:
-            outcome = (
-                "The answer breaks off" if self._claims else "These are the sources' sentences"
-            )
-            return (f"{outcome}: {name} failed. {error.message} {error.hint}".rstrip(),)
-        if self._has_answered:
-            return ()
-        proves = "is new and can be verified" if basis.repeats else "can be verified"
-        return (f"These are the sources' sentences: nothing that {name} wrote {proves}.",)
-
-    def _confidence(self, basis: Draft) -> float | None:
-        """Estimate the confidence in the first citation, by the signs of its part."""
-        checks = self._proof.checks
-        cited = [check.number > 0 for check in checks]
-        if not any(cited):
-            return None
-        passages = (check.evidence for check in checks if check.number == 1 and check.evidence)
-        first = next(passages, 0)
-        part = self._task.evidence.evidence[first - 1].part if first else 0
-        return confidence.estimate(basis.signs[part], proven=sum(cited) / len(cited))
-
-    def _count(self, usage: Usage, prompt: Prompt) -> None:
-        """Add up the tokens; estimate what the server does not report."""
-        counted = {
-            "input": usage.input or prompt_tokens(prompt),
-            "cached": usage.cached,
-            "stored": usage.stored,
-            "output": usage.output,
-        }
-        self._tokens = {name: self._tokens.get(name, 0) + counted[name] for name in counted}

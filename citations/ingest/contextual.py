@@ -119,12 +119,12 @@ def write(
 ) -> ContextResult:
     """Request a context for each piece, several at once, and pass each to ``save`` in this thread.
 
-    ``concurrency`` 0 means LLM_CONCURRENCY. Single failures are counted and skipped. Raises
-    ``ModelRefused`` and ``ModelMissing`` at once, any ``ModelError`` after several in a row, and
-    what ``save`` raises; requests in progress are finished and saved before.
+    ``concurrency`` 0 means that of the settings or the model. Single failures are counted and
+    skipped. Raises ``ModelRefused`` and ``ModelMissing`` at once, any ``ModelError`` after several
+    in a row, and what ``save`` raises; requests in progress are finished and saved before.
     """
     tally = _Tally(save)
-    at_once = concurrency or conf.llm().concurrency
+    at_once = concurrency or conf.llm().concurrency or llm.concurrency
     with ThreadPoolExecutor(at_once, thread_name_prefix="contexts") as executor:
         for turn in _turns(_excerpts(text, pieces, llm.budget), waits=llm.caches):
             _take(

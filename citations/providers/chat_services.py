@@ -4,6 +4,7 @@ import hashlib
 import re
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
@@ -15,6 +16,7 @@ from citations.providers.prompts import Prompt
 from citations.providers.server_errors import Refusal, ServerNames, ollama_model_missing
 
 _MODELS: Final = {"openai": "gpt-6-luna", "anthropic": "claude-haiku-5-5", "ollama": "gemma3:4b"}
+OWN_TIMEOUT: Final = 180.0  # seconds in which a server of one's own may read a prompt
 _THINKING_ROOM: Final = 4_000  # tokens for reasoning that cannot be switched off
 
 
@@ -270,6 +272,8 @@ def _server(choice: conf.LlmChoice) -> ModelServer:
     is_own_address = bool(choice.base_url) or provider == "anthropic"
     remote = conf.remote(provider)
     remote = replace(remote, base_url=(choice.base_url or remote.base_url).rstrip("/"))
+    if not choice.timeout and urlsplit(remote.base_url).hostname != _CLASSES[provider].home:
+        remote = replace(remote, timeout=OWN_TIMEOUT)
     is_compatible = choice.base_url and provider != "ollama"
     names = ServerNames(
         server="The language model's server" if is_compatible else service,

@@ -1,7 +1,7 @@
 """Language models: their protocol, and what those behind an API share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Protocol
 
@@ -16,6 +16,7 @@ from transcripts.stages import timed
 
 KNOWN_CONTEXT: Final = 90_000  # tokens; services charge more beyond 100,000
 UNKNOWN_CONTEXT: Final = 8_000
+SERVICE_CONCURRENCY: Final = 4  # requests at once; a server of one's own answers one by one
 _MAX_ANSWER: Final = 400_000  # characters
 _CONTROL: Final = dict.fromkeys(code for code in range(32) if chr(code) not in "\n\t")
 
@@ -64,12 +65,22 @@ class Llm(Protocol):
     def caches(self) -> bool:
         """Whether a ``document`` costs a fraction if it is soon sent again."""
 
+    @property
+    def fills_forms(self) -> bool:
+        """Whether it writes lines of a form that is described to it, as known services do; a model
+        of one to two billion parameters repeats the description.
+        """
+
+    @property
+    def concurrency(self) -> int:
+        """How many requests it answers at once."""
+
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
         """Answer a prompt in at most ``tries`` attempts (0: default). Raises ``ModelError``."""
 
     def stream(
-        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
-    ) -> Iterator[str]:
+        self, prompt: Prompt, *, tries: int = 0, on_usage: Callable[[Usage], None] | None = None
+    ) -> Generator[str, None, None]:
         """Yield the answer in pieces, then call ``on_usage``. Raises as ``ask`` does."""
 
 
@@ -123,6 +134,14 @@ class RemoteLlm(ABC):
     def caches(self) -> bool:
         return self.official
 
+    @property
+    def fills_forms(self) -> bool:
+        return self.official
+
+    @property
+    def concurrency(self) -> int:
+        return SERVICE_CONCURRENCY if self.official else 1
+
     def ask(self, prompt: Prompt, *, tries: int = 0) -> Completion:
         """Answer a prompt. Raises ``ModelServerError``, also for an empty answer.
 
@@ -141,14 +160,14 @@ class RemoteLlm(ABC):
         return Completion(text=text, usage=reply.usage)
 
     def stream(
-        self, prompt: Prompt, *, on_usage: Callable[[Usage], None] | None = None
-    ) -> Iterator[str]:
+        self, prompt: Prompt, *, tries: int = 0, on_usage: Callable[[Usage], None] | None = None
+    ) -> Generator[str, None, None]:
         """Yield the answer in pieces. Raises as ``ask``, also if incomplete, after ``on_usage``."""
         body = self._request(prompt, stream=True)
         reply = ChatReply()
         with timed("model", self.name) as tokens:
             try:
-                for event in self._server.stream(self.path, body, self.answer):
+                for event in self._server.stream(self.path, body, self.answer, tries=tries):
                     piece = self._read(event)
                     reply = reply.then(piece)
                     if reply.error or len(reply.text) > _MAX_ANSWER:

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
-from time import perf_counter
+from contextlib import closing
+from time import monotonic, perf_counter
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from citations.errors import ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
+from citations.providers.llm import Llm
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
 from transcripts.errors import KnowledgeBaseError
@@ -25,6 +27,7 @@ from transcripts.stages import finish
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,
+HYDE_PAUSES = (30.0, 1_800.0)  # seconds without asking after a late one: at first, and at most,
 EMBED_SECONDS = 20.0  # and for a vector
 HYDE_AT_ONCE = 8  # requests to the language model; beyond them a search does without
 HYPOTHESIS_TOKENS = 300
@@ -75,7 +78,10 @@ class QueryEmbedding:
             return self._question
         try:
             expansion = self._expanding.result(HYDE_SECONDS)
+            if expansion.value.hypothesis:
+                _pause.end()
         except TooSlow:
+            _pause.begin()
             note = f"The language model took more than {HYDE_SECONDS:g} seconds; {_INSTEAD}"
             expansion = _Timed(_Expansion(note=note), HYDE_SECONDS * 1000)
         self.hypothesis = expansion.value.hypothesis
@@ -113,6 +119,32 @@ class _Expansion(NamedTuple):
     note: str = ""
 
 
+class _Pause:
+    """The time in which the language model of this process is not asked, as it was too slow.
+
+    It doubles each time that the model is too slow again: one may have been loading, another never
+    is fast enough.
+    """
+
+    def __init__(self) -> None:
+        self._length = 0.0
+        self._end = 0.0
+
+    def begin(self) -> None:
+        shortest, longest = HYDE_PAUSES
+        self._length = min(max(2 * self._length, shortest), longest)
+        self._end = monotonic() + self._length
+
+    def end(self) -> None:
+        self._length = self._end = 0.0
+
+    @property
+    def lasts(self) -> bool:
+        return monotonic() < self._end
+
+
+_pause = _Pause()
+
 # More threads than cores, because those of a remote model only wait.
 _executor = ThreadPoolExecutor(
     max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="question"
@@ -126,7 +158,10 @@ def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":
     future: Future[_Timed[_Expansion]] = Future()
-    if _hyde_turns.acquire(blocking=False):
+    if _pause.lasts:
+        expansion = _Expansion(note=f"The language model was too slow before; {_INSTEAD}")
+        future.set_result(_Timed(expansion, 0.0))
+    elif _hyde_turns.acquire(blocking=False):
         # A daemon thread, so that a hanging server cannot keep the process alive.
         threading.Thread(
             target=_settle,
@@ -151,12 +186,26 @@ def _settle(future: "Future[T]", call: Callable[[], T]) -> None:
 def _expand(question: str) -> _Expansion:
     try:
         llm = registry.llm()
-        answer = llm.ask(hyde_prompt(question), tries=1).text if llm else ""
+        answer = _answer(llm, question) if llm else ""
     except KnowledgeBaseError as error:
         return _Expansion(note=f"No hypothetical answer: {error.message} {_INSTEAD.capitalize()}")
     text = clean_answer(answer, MAX_HYPOTHESIS)
     note = "" if text else f"The language model gave no hypothetical answer; {_INSTEAD}"
     return _Expansion(hypothesis=text, note=note)
+
+
+def _answer(llm: Llm, question: str) -> str:
+    """Return the answer of a language model, "" once nobody waits for it any more: leaving off
+    reading lets a server of one's own turn to what is asked next.
+    """
+    deadline = perf_counter() + HYDE_SECONDS
+    read: list[str] = []
+    with closing(llm.stream(hyde_prompt(question), tries=1)) as pieces:
+        for piece in pieces:
+            if perf_counter() > deadline:
+                return ""
+            read.append(piece)
+    return "".join(read)
 
 
 def _timed(call: Callable[[], T]) -> _Timed[T]:

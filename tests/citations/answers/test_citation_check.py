@@ -14,6 +14,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library.filters import Filter
 from citations.models import Source
 from citations.providers import registry
+from citations.providers.chat_services import OpenAiLlm
 from citations.readers import source_blocks
 from citations.text import blocks
 from tests.citations.talks import SAID, talk_in
@@ -59,8 +60,11 @@ def library(collection: Collection) -> dict[str, Source]:
 
 
 @pytest.fixture
-def liar(model_server: ModelStandIn, fake_models: None, settings: Any) -> ModelStandIn:
-    """A server of the OpenAI protocol that is asked to write answers."""
+def liar(
+    model_server: ModelStandIn, fake_models: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> ModelStandIn:
+    """A server of the OpenAI protocol that is asked for claims with quotes, as a service is."""
+    monkeypatch.setattr(OpenAiLlm, "fills_forms", True)
     settings.LLM_PROVIDER, settings.LLM_MODEL, settings.LLM_BASE_URL, settings.DISABLE_HYDE = (
         "openai",
         "liar",

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from citations import conf
+from citations.conf import SERVICE_TIMEOUT
 from citations.errors import InvalidProvider, ModelMissing, ModelRefused, ModelServerError
 from citations.providers import chat_services, registry
+from citations.providers.chat_services import OWN_TIMEOUT
 from citations.providers.http import ModelServer
 from citations.providers.llm import KNOWN_CONTEXT, UNKNOWN_CONTEXT, Llm, RemoteLlm, Usage
 from citations.providers.prompts import Prompt
@@ -306,6 +308,8 @@ def test_a_document_that_is_sent_again_costs_a_fraction(
 ) -> None:
     llm = _official(model_server, provider, monkeypatch)
     assert llm.caches
+    assert llm.fills_forms
+    assert llm.concurrency > 1
     assert llm.budget == KNOWN_CONTEXT
     first, second = (
         llm.ask(Prompt(text=text, document=DOCUMENT)).usage for text in ("One?", "Two?")
@@ -315,10 +319,30 @@ def test_a_document_that_is_sent_again_costs_a_fraction(
     assert second.input == first.input
 
 
-def test_a_server_of_ones_own_is_not_taken_for_one_that_caches(model_server: ModelStandIn) -> None:
+def test_a_server_of_ones_own_is_not_taken_for_a_service(model_server: ModelStandIn) -> None:
     llm = _llm(model_server, "openai")
     assert not llm.caches
+    assert not llm.fills_forms
+    assert llm.concurrency == 1
     assert llm.budget == UNKNOWN_CONTEXT
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "setting", "seconds"),
+    [
+        ("openai", "http://127.0.0.1:8080/v1", 0, OWN_TIMEOUT),
+        ("ollama", "", 0, OWN_TIMEOUT),
+        ("openai", "", 0, SERVICE_TIMEOUT),
+        ("openai", "http://127.0.0.1:8080/v1", 7, 7),
+        ("openai", "", 7, 7),
+    ],
+)
+def test_a_model_on_ones_own_server_has_more_time_unless_the_settings_say(
+    settings: Any, provider: str, base_url: str, setting: float, seconds: float
+) -> None:
+    settings.LLM_PROVIDER, settings.LLM_BASE_URL = provider, base_url
+    settings.OPENAI_API_KEY, settings.MODEL_TIMEOUT_SECONDS = "a-key", setting
+    assert chat_services._server(conf.llm()).timeout == seconds
 
 
 def test_control_characters_are_dropped(model_server: ModelStandIn) -> None:

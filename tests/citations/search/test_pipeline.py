@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,6 @@ from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
 from citations.passages import Results, SearchMode
 from citations.providers import registry
-from citations.providers.llm import Completion, Usage
 from citations.providers.prompts import Prompt
 from citations.search import candidates, judgments, query_expansion
 from citations.search import pipeline as search_pipeline
@@ -87,9 +86,9 @@ class Teller:
         self.answer = answer
         self.prompts: list[str] = []
 
-    def ask(self, prompt: Prompt, **_: Any) -> Completion:
+    def stream(self, prompt: Prompt, **_: Any) -> Generator[str, None, None]:
         self.prompts.append(prompt.text)
-        return Completion(text=self.answer(), usage=Usage())
+        yield self.answer()
 
 
 def with_reranker(monkeypatch: pytest.MonkeyPatch, reranker: object) -> None:
@@ -100,6 +99,7 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
     teller = Teller(answer)
     settings.LLM_PROVIDER = "openai"
     monkeypatch.setattr(registry, "llm", lambda: teller)
+    monkeypatch.setattr(query_expansion, "_pause", query_expansion._Pause())
     return teller
 
 
@@ -817,13 +817,16 @@ def test_a_language_model_that_is_slow_is_not_waited_for(
         return "late"
 
     monkeypatch.setattr(query_expansion, "HYDE_SECONDS", 0.05)
-    with_llm(monkeypatch, settings, hang)
+    teller = with_llm(monkeypatch, settings, hang)
     try:
         result = search_pipeline.search(scope, "entropy")
+        again = search_pipeline.search(scope, "entropy")
     finally:
         release.set()
-    assert texts(result) == texts(plain)
+    assert texts(result) == texts(again) == texts(plain)
     assert "took more than" in result.notes[0]
+    assert "too slow before" in again.notes[0]
+    assert len(teller.prompts) == 1
 
 
 def test_no_more_questions_are_out_to_a_language_model_than_a_few(
