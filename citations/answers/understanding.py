@@ -16,7 +16,13 @@ from citations.answers.question.named_sections import (
     find_named_section,
     section_span,
 )
-from citations.answers.question.wording import content_words, in_context, refers_back, separated
+from citations.answers.question.wording import (
+    asks_for_more,
+    content_words,
+    in_context,
+    refers_back,
+    separated,
+)
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
@@ -155,14 +161,18 @@ def _embedder() -> Embedder | None:
 def rewrite(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | None = None) -> str:
     """Return a question that can be looked up without ``history``, (question, answer) pairs.
 
-    A language model rewrites it, with as much history as its budget takes; its rewriting counts
-    only if it is made of the conversation's words. Otherwise a question that refers to the one
-    before it is searched together with it. Returns at most ``MAX_QUERY_CHARACTERS`` characters.
+    A language model rewrites it, with as much history as its budget takes, one that does not fill
+    forms only if the question seems to refer to the one before it. Its rewriting counts if it is
+    made of the conversation's words, and no earlier question. Otherwise a question that refers to
+    the one before it is searched together with it, as is one for more. Returns at most
+    ``MAX_QUERY_CHARACTERS`` characters.
     """
     turns = [turn for turn in history if turn[0].strip()][-MAX_TURNS:]
     if not turns:
         return question
-    rewritten = _rewritten(llm, question, turns) if llm else ""
+    rewritten = ""
+    if llm and not asks_for_more(question) and (llm.fills_forms or refers_back(question)):
+        rewritten = _rewritten(llm, question, turns)
     return (rewritten or _with_context(question, turns))[:MAX_QUERY_CHARACTERS]
 
 
@@ -178,7 +188,11 @@ def _rewritten(llm: Llm, question: str, turns: Sequence[tuple[str, str]]) -> str
 
 
 def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether a rewriting keeps the question's words, and takes its others from the turns."""
+    """Tell whether a rewriting keeps the question's words, takes its others from the turns, and
+    does not repeat one of their questions.
+    """
+    if any(set(stems(text)) == set(stems(earlier)) for earlier, _ in turns):
+        return False
     new, old = set(stems(text)), set(stems(question))
     vocabulary = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
     return (
