@@ -191,7 +191,7 @@ def _look_up(
         if hit.key in rows
     ]
     if request.uses_words and embedding is not None and vector is not None:
-        judge = partial(_judged, request, hits, vector, embedding, resolved)
+        judge = partial(_judged, request, hits, embedding, resolved)
         hits = log.timed(JUDGE, judge)
     return hits, len(hits) == len(fused)
 
@@ -207,18 +207,19 @@ def _by_words(
 def _judged(
     request: SearchRequest,
     hits: list[CandidateHit],
-    vector: Vector,
     embedding: QueryEmbedding,
     resolved: ResolvedFilter,
 ) -> list[CandidateHit]:
-    """Order candidates by the judge; ties keep the order of the fused ranks."""
+    """Order candidates by the judge; ties keep the order of the fused ranks.
+
+    It compares them with the question itself: a hypothetical answer is near to any passage.
+    """
     relevances = relevance.judge_candidates(
         request.query.words,
         [hit.candidate for hit in hits],
-        vector=vector,
+        vector=embedding.question_vector(),
         space=embedding.space,
         resolved=resolved,
-        is_hypothetical=bool(embedding.hypothesis),
     )
     judged = (
         hit._replace(relevance=own, is_verbatim=_is_verbatim(request.query, hit, own))

@@ -5,7 +5,7 @@ Never uses the database.
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlow
 from contextlib import closing
@@ -19,6 +19,7 @@ from citations.errors import ModelServerError
 from citations.models import EmbeddingSpace
 from citations.passages import Stage
 from citations.providers import registry
+from citations.providers.embedding import Embedder
 from citations.providers.llm import Llm
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.vectors import space as vector_space
@@ -41,6 +42,7 @@ _HYDE = (
 )
 _INSTEAD = "the question itself was searched for."
 Vector = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 T = TypeVar("T")
 
 
@@ -54,7 +56,7 @@ def hyde_prompt(question: str) -> Prompt:
 
 
 class QueryEmbedding:
-    """The vector of a question, or of a hypothetical answer; starts at once, waits when needed."""
+    """The vectors of a question and of a hypothetical answer; starts at once, waits when needed."""
 
     def __init__(self, question: str, *, space: EmbeddingSpace, expands: bool) -> None:
         self.space = space
@@ -62,20 +64,35 @@ class QueryEmbedding:
         self.stages: list[Stage] = []
         self._question = question
         self._expanding = _start_expansion(question) if expands else None
-        self._embedding = None if expands else _start_embedding(question, space)
-        self._vector: Vector | None = None
+        self._embedding = None if expands else _start_embedding([question], space)
+        self._vectors: Vectors | None = None
+
+    def question_vector(self) -> Vector:
+        """Wait for the question's own vector. Raises as ``vector``."""
+        own: Vector = self._embedded()[0]
+        return own
 
     def vector(self) -> Vector:
-        """Wait for the vector. Raises ``InvalidProvider`` and, also if too slow, ``ModelError``."""
-        if self._vector is None:
-            self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
-            self._vector = self._await(self._embedding)
-        return self._vector
+        """Wait for the vector to search by: the question's, or the mean of it and the answer's.
 
-    def _expanded(self) -> str:
-        """Return the hypothetical answer to embed, or the question where none arrives in time."""
+        The answer of a small model may be far from the subject: alone, it leads the search astray.
+        Raises ``InvalidProvider`` and, also if too slow, ``ModelError``.
+        """
+        total = self._embedded().sum(axis=0)
+        length = np.linalg.norm(total)
+        return np.asarray(total / length, dtype=np.float32) if length else self.question_vector()
+
+    def _embedded(self) -> Vectors:
+        """Return the vectors, of length 1: the question's first."""
+        if self._vectors is None:
+            self._embedding = self._embedding or _start_embedding(self._expanded(), self.space)
+            self._vectors = self._await(self._embedding)
+        return self._vectors
+
+    def _expanded(self) -> list[str]:
+        """Return the question to embed, and the hypothetical answer if it arrives in time."""
         if self._expanding is None:
-            return self._question
+            return [self._question]
         try:
             expansion = self._expanding.result(HYDE_SECONDS)
             if expansion.value.hypothesis:
@@ -94,9 +111,9 @@ class QueryEmbedding:
                 note=expansion.value.note,
             )
         )
-        return self.hypothesis or self._question
+        return [text for text in (self._question, self.hypothesis) if text]
 
-    def _await(self, embedding: "Future[_Timed[Vector]]") -> Vector:
+    def _await(self, embedding: "Future[_Timed[Vectors]]") -> Vectors:
         try:
             embedded = embedding.result(EMBED_SECONDS)
         except TooSlow:
@@ -152,8 +169,15 @@ _executor = ThreadPoolExecutor(
 _hyde_turns = threading.BoundedSemaphore(HYDE_AT_ONCE)
 
 
-def _start_embedding(text: str, space: EmbeddingSpace) -> "Future[_Timed[Vector]]":
-    return _executor.submit(_timed, lambda: vector_space.embedder_of(space).embed_query(text))
+def _start_embedding(texts: Sequence[str], space: EmbeddingSpace) -> "Future[_Timed[Vectors]]":
+    return _executor.submit(_timed, lambda: _embed(texts, vector_space.embedder_of(space)))
+
+
+def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
+    """Return the vectors of texts, shape (n, dimensions)."""
+    if len(texts) == 1:
+        return embedder.embed_query(texts[0])[np.newaxis]  # which is cached
+    return embedder.embed_queries(texts)
 
 
 def _start_expansion(question: str) -> "Future[_Timed[_Expansion]]":

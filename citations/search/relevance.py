@@ -34,19 +34,16 @@ def judge_candidates(
     space: EmbeddingSpace,
     resolved: ResolvedFilter,
     is_live: bool = False,
-    is_hypothetical: bool = False,
 ) -> list[Relevance]:
     """Judge the candidates of a query that is these words and this vector, in their order.
 
-    Candidates without a vector in the space count as unrelated in meaning. The likelihood is not
-    known where the vector ``is_hypothetical``, that of an answer: it is near to any passage.
-    Questions in a language that the space's model was not made for are judged by words alone.
+    Candidates without a vector in the space count as unrelated in meaning. Questions in a language
+    that the space's model was not made for are judged by words alone.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
     if not is_live and _is_foreign(words, table.bm25, candidates, model=space.model):
         return judge.of_words().judge(table)
-    own = judge.trained(space.model)
-    return own.judge(table, model="" if is_hypothetical else space.model, is_live=is_live)
+    return judge.trained(space.model).judge(table, model=space.model, is_live=is_live)
 
 
 def _is_foreign(words: str, bm25: Numbers, candidates: Sequence[Candidate], *, model: str) -> bool:

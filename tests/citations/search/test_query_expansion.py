@@ -3,8 +3,12 @@
 from collections.abc import Generator
 from typing import Any
 
+import numpy as np
 import pytest
 
+from citations.models import EmbeddingSpace
+from citations.providers import registry
+from citations.providers.embedding import HashEmbedder
 from citations.search import query_expansion
 from tests.fake_llm import FakeLlm
 
@@ -52,3 +56,25 @@ def test_nobody_reads_an_answer_that_comes_too_late(monkeypatch: pytest.MonkeyPa
 
     assert query_expansion._answer(Slow(), "Where is the cat?") == ""
     assert is_closed == [True]
+
+
+def test_a_search_is_led_by_the_mean_of_question_and_answer_and_judged_by_the_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    embedder = HashEmbedder()
+    monkeypatch.setattr(query_expansion.vector_space, "embedder_of", lambda space: embedder)
+    monkeypatch.setattr(registry, "llm", lambda: FakeLlm(lambda prompt: "A cat sat."))
+    monkeypatch.setattr(query_expansion, "_pause", query_expansion._Pause())
+    embedding = query_expansion.QueryEmbedding("heat", space=EmbeddingSpace(), expands=True)
+    question, answer = embedder.embed_query("heat"), embedder.embed_query("A cat sat.")
+    assert embedding.question_vector() == pytest.approx(question)
+    assert embedding.vector() @ question == pytest.approx(embedding.vector() @ answer, abs=1e-6)
+    assert np.linalg.norm(embedding.vector()) == pytest.approx(1)
+    assert embedding.hypothesis == "A cat sat."
+
+
+def test_vectors_that_cancel_out_leave_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedding = query_expansion.QueryEmbedding.__new__(query_expansion.QueryEmbedding)
+    question = np.array([1, 0], np.float32)
+    monkeypatch.setattr(embedding, "_vectors", np.stack([question, -question]), raising=False)
+    assert embedding.vector().tolist() == [1, 0]
