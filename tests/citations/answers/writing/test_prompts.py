@@ -94,3 +94,20 @@ def test_an_answer_to_be_repaired_is_shown_in_either_form() -> None:
         )
         assert "Entropy falls." in request.text
         assert ("in that form" in request.text) == fills_forms
+
+
+@pytest.mark.parametrize(
+    ("fills_forms", "breadth", "count"),
+    [(True, Breadth.SPECIFIC, 9), (False, Breadth.SPECIFIC, 4), (False, Breadth.BROAD, 9)],
+)
+def test_a_model_that_fills_no_forms_gets_few_passages_for_a_fact(
+    fills_forms: bool, breadth: Breadth, count: int
+) -> None:
+    evidence = [
+        passage(f"Entropy {number} grows.", number=number, source=number, score=1 / number)
+        for number in range(1, 10)
+    ]
+    parts = [QuestionPart(text=QUESTION, breadth=breadth)]
+    request = prompt(QUESTION, parts, evidence, budget=9_000, fills_forms=fills_forms)
+    assert request.document.count("grows") == count
+    assert "Entropy 1 grows" in request.document
