@@ -9,6 +9,7 @@ from citations.answers import confidence, sections
 from citations.answers.answer import Claim, ClaimEvent, Event, Progress
 from citations.answers.citation_check import Proof, relates
 from citations.answers.draft import GROUND, Draft, Writing, WritingTask
+from citations.answers.question.wording import is_question
 from citations.answers.writing import claim_support, excerpts, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.attribution import attribute
@@ -74,7 +75,7 @@ class ModelWriter:
         """Read and check an answer, and return what it says."""
         task, llm = self._task, self._llm
         prompt = writing_prompts.prompt(
-            task.full_question,
+            self._question(),
             task.parts,
             task.evidence.evidence,
             budget=llm.budget,
@@ -100,6 +101,13 @@ class ModelWriter:
                 yield from (ClaimEvent(claim=claim, quotes=quotes) for claim in waiting)
                 waiting = []
         return "\n".join(written)
+
+    def _question(self) -> str:
+        """Return the question; a small model finds nothing about a mere subject, if not asked."""
+        question = self._task.full_question
+        if self._llm.fills_forms or is_question(question):
+            return question
+        return f"What is said about “{question}”? Answer in the language of the passages."
 
     def _verified(self, draft: ClaimDraft) -> list[Claim]:
         """Return a claim with its quotes, or else with the sentences that it stands on; nothing

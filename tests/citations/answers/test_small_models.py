@@ -189,3 +189,20 @@ def test_a_small_model_is_not_asked_what_a_question_asks(
 ) -> None:
     task_of(scope, model_server, settings)
     assert not model_server.requests
+
+
+@pytest.mark.parametrize(
+    ("question", "is_wrapped"), [("Backpropagation of errors", True), (ERROR, False)]
+)
+def test_a_small_model_is_asked_what_is_said_about_a_subject(
+    library: str,
+    scope: Scope,
+    model_server: ModelStandIn,
+    settings: Any,
+    question: str,
+    is_wrapped: bool,
+) -> None:
+    answered(scope, model_server, settings, CARRIES, question=question)
+    sent = str(model_server.requests[-1].body["messages"])
+    assert question in sent
+    assert (f"What is said about “{question}”?" in sent) == is_wrapped
