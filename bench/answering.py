@@ -19,7 +19,7 @@ from typing import Final
 
 from environment import boot
 
-MODEL = os.environ.get("LLM_PROVIDER", "none")
+MODEL = os.environ.get("LLM_PROVIDER") or "none"
 boot(LLM_PROVIDER=MODEL, DISABLE_HYDE="true", DISABLE_CONTEXTUAL_RETRIEVAL="true")
 
 from bm25 import write
@@ -47,9 +47,10 @@ def main() -> None:
 
 def reported(trials: Sequence[Trial]) -> Iterator[str]:
     command = shlex.join(["bench/answering.py", *sys.argv[1:]])
+    setting = "" if MODEL == "none" else f"LLM_PROVIDER={MODEL} "
     names = {trial.reply.model for trial in trials} - {""}
     model = ", ".join(sorted(names)) or "no language model"
-    yield f"{TITLE}\n\n`python {command}`: {model}."
+    yield f"{TITLE}\n\n`{setting}python {command}`: {model}."
     yield "A citation is right if it shares half of itself with the gold range; shares are of the"
     yield "answered. Milliseconds are medians; checking looks every quote up in its source.\n"
     yield (

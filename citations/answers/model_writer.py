@@ -52,7 +52,7 @@ class ModelWriter:
         return replace(
             basis,
             claims=tuple(self._claims),
-            missing=self._missing_parts(),
+            missing=tuple(self._missing),
             remarks=self._remarks(basis, error),
             notes=tuple(self._notes),
             confidence=None if error or basis.repeats else self._confidence(basis),
@@ -60,12 +60,6 @@ class ModelWriter:
             model=self._llm.name if self._claims or (self._missing and not error) else "",
             tokens=self._tokens,
         )
-
-    def _missing_parts(self) -> tuple[str, ...]:
-        """Return what is missing, without a small model's "not found" of what it answered."""
-        if self._llm.fills_forms or not self._claims:
-            return tuple(self._missing)
-        return tuple(text for text in self._missing if text != self._task.full_question)
 
     @property
     def _has_answered(self) -> bool:
@@ -103,11 +97,11 @@ class ModelWriter:
         return "\n".join(written)
 
     def _question(self) -> str:
-        """Return the question; a small model finds nothing about a mere subject, if not asked."""
+        """Return the question: a small model finds nothing about a bare subject."""
         question = self._task.full_question
         if self._llm.fills_forms or is_question(question):
             return question
-        return f"What is said about “{question}”? Answer in the language of the passages."
+        return f"What is said about “{question}”?"
 
     def _verified(self, draft: ClaimDraft) -> list[Claim]:
         """Return a claim with its quotes, or else with the sentences that it stands on; nothing

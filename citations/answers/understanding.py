@@ -16,13 +16,7 @@ from citations.answers.question.named_sections import (
     find_named_section,
     section_span,
 )
-from citations.answers.question.wording import (
-    asks_for_more,
-    content_words,
-    in_context,
-    refers_back,
-    separated,
-)
+from citations.answers.question.wording import content_words, in_context, refers_back, separated
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
@@ -38,7 +32,7 @@ from citations.vectors import space as vector_space
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.stages import finish
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS, tokenize
 
 ROUTE: Final = "route"
 QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
@@ -164,14 +158,14 @@ def rewrite(question: str, history: Sequence[tuple[str, str]], *, llm: Llm | Non
     A language model rewrites it, with as much history as its budget takes, one that does not fill
     forms only if the question seems to refer to the one before it. Its rewriting counts if it is
     made of the conversation's words, and no earlier question. Otherwise a question that refers to
-    the one before it is searched together with it, as is one for more. Returns at most
-    ``MAX_QUERY_CHARACTERS`` characters.
+    the one before it is searched together with it. Returns at most ``MAX_QUERY_CHARACTERS``
+    characters.
     """
     turns = [turn for turn in history if turn[0].strip()][-MAX_TURNS:]
     if not turns:
         return question
     rewritten = ""
-    if llm and not asks_for_more(question) and (llm.fills_forms or refers_back(question)):
+    if llm and (llm.fills_forms or refers_back(question)):
         rewritten = _rewritten(llm, question, turns)
     return (rewritten or _with_context(question, turns))[:MAX_QUERY_CHARACTERS]
 
@@ -191,7 +185,7 @@ def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool
     """Tell whether a rewriting keeps the question's words, takes its others from the turns, and
     does not repeat one of their questions.
     """
-    if any(set(stems(text)) == set(stems(earlier)) for earlier, _ in turns):
+    if any(tokenize(text, shortest=1) == tokenize(earlier, shortest=1) for earlier, _ in turns):
         return False
     new, old = set(stems(text)), set(stems(question))
     vocabulary = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))

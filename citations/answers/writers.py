@@ -1,6 +1,6 @@
 """Writes answers: by a language model whose quotes are checked, or from the sources' sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -75,7 +75,8 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
     draft = yield from ModelWriter(task, proof, llm, trusted).write(basis)
     if draft.claims and not llm.fills_forms:
         return (yield from _with_more(task, draft, extracts, proof))
-    if draft.model and not (_is_sure(basis) and not llm.fills_forms):
+    is_sure = any(map(_is_sure, extracts, basis.signs))
+    if draft.model and (llm.fills_forms or not is_sure):
         return draft
     no_answer = f"These are the sources' sentences: {llm.name} found no answer in the passages."
     failed = replace(
@@ -94,12 +95,21 @@ def _signs(task: WritingTask, extract: Extract, *, is_calibrated: bool) -> dict[
     return {name: value for name, value in numbers.items() if name not in unknown}
 
 
-def _is_sure(basis: Draft) -> bool:
-    """Tell whether the sources' sentences answer a question with high confidence."""
-    return any(
-        confidence.is_answered(signs) and confidence.estimate(signs) >= SURE
-        for signs in basis.signs
-    )
+def _is_sure(extract: Extract, signs: Mapping[str, float]) -> bool:
+    """Tell whether the sources' sentences answer a question with high confidence.
+
+    What the sources are about stands in them. The signs of sentences that were quoted before say
+    nothing about new ones.
+    """
+    if not extract.picks or extract.repeats:
+        return False
+    is_near = confidence.is_answered(signs) and confidence.estimate(signs) >= SURE
+    return extract.part.is_of_the_whole or is_near
+
+
+def _is_answered(extract: Extract, signs: Mapping[str, float]) -> bool:
+    """Tell whether the sources' sentences answer a question at all."""
+    return extract.part.is_of_the_whole or confidence.is_answered(signs)
 
 
 # The sources' sentences
@@ -120,12 +130,9 @@ def _extractive(
 ) -> Writing:
     yield Progress(stage=GROUND)
     for extract, signs in zip(extracts, draft.signs, strict=True):
-        # What the sources are about stands in them, whichever words the question has.
-        is_whole = extract.part.is_of_the_whole
         before = len(draft.claims)
-        if is_whole or confidence.is_answered(signs):
-            # The signs of sentences quoted before say nothing about the new ones.
-            is_rated = not is_whole and not extract.repeats
+        if _is_answered(extract, signs):
+            is_rated = not extract.part.is_of_the_whole and not extract.repeats
             if draft.confidence is None and is_rated:
                 draft = replace(draft, confidence=confidence.estimate(signs))
             heading = _heading(task, extract.part)
@@ -139,25 +146,32 @@ def _extractive(
 def _with_more(
     task: WritingTask, draft: Draft, extracts: Sequence[Extract], proof: Proof
 ) -> Writing:
-    """Add the sources' sentences that the claims of a language model do not cite."""
+    """Add the sources' sentences beyond the places that the claims of a language model cite: for
+    what it did not find, those with high confidence. ``missing`` are the questions without a claim.
+    """
     for extract, signs in zip(extracts, draft.signs, strict=True):
-        if extract.part.is_of_the_whole or not confidence.is_answered(signs):
+        is_answered = _is_sure if extract.part.text in draft.missing else _is_answered
+        if extract.part.breadth == Breadth.BROAD or not is_answered(extract, signs):
             continue
-        cited = [" ".join(quote.text.split()) for quote in proof.quotes]
-        picks = tuple(
-            pick
-            for pick in extract.picks
-            if not any(
-                text in excerpt or excerpt in text
-                for excerpt in [" ".join(pick.text.split())]
-                for text in cited
-            )
-        )
-        heading = _heading(task, extract.part)
+        picks = tuple(pick for pick in extract.picks if not _is_cited(pick, proof))
+        heading, has_lead = _heading(task, extract.part), _has_lead(task, extract.part)
         draft = yield from _cite(
-            draft, replace(extract, picks=picks), proof, has_lead=True, heading=heading
+            draft, replace(extract, picks=picks), proof, has_lead=has_lead, heading=heading
         )
-    return draft
+    headings = {claim.heading for claim in draft.claims}
+    missing = (part.text for part in task.parts if _heading(task, part) not in headings)
+    return replace(draft, missing=tuple(missing))
+
+
+def _is_cited(pick: Pick, proof: Proof) -> bool:
+    """Tell whether a quote is of the same place."""
+    first, last = pick.span
+    return any(
+        quote.source == pick.evidence.source
+        and quote.locator.span[0] < last
+        and first < quote.locator.span[1]
+        for quote in proof.quotes
+    )
 
 
 def _heading(task: WritingTask, part: QuestionPart) -> str:

@@ -37,6 +37,7 @@ MAX_BYTES: Final = 32_000_000
 _MAX_LINE: Final = 1_000_000  # of a stream
 _MAX_TIMEOUTS: Final = 3  # for a whole answer, so that a slow trickle cannot block a worker
 _MAX_STREAM_TIMEOUTS: Final = 20
+_MOST_SECONDS: Final = 600.0  # the same, whatever the timeout
 _MAX_ERROR_BYTES: Final = 100_000
 _CONNECT_SECONDS: Final = 10.0
 # 529: Anthropic is overloaded.
@@ -199,7 +200,7 @@ class ModelServer:
         method = "GET" if body is None else "POST"
         try:
             with self._client.stream(method, path, content=_encoded(body)) as response:
-                pieces = self._limited(response, time.monotonic() + timeouts * self.timeout)
+                pieces = self._limited(response, time.monotonic() + self._most(timeouts))
                 if not response.is_success:
                     raise self._failure(response, _start(pieces))
                 yield pieces
@@ -212,6 +213,10 @@ class ModelServer:
             raise _TransientError(self._timeout_error()) from None
         except httpx.HTTPError as error:
             raise _TransientError(self._error(f"broke off ({type(error).__name__}).")) from None
+
+    def _most(self, timeouts: int) -> float:
+        """Return the seconds that a whole answer may take."""
+        return max(self.timeout, min(timeouts * self.timeout, _MOST_SECONDS))
 
     def _limited(self, response: httpx.Response, deadline: float) -> Iterator[bytes]:
         size = 0

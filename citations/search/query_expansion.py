@@ -28,8 +28,8 @@ from transcripts.stages import finish
 
 EXPAND, EMBED = "expand", "embed"  # names of stages
 HYDE_SECONDS = 6.0  # a search waits so long for a hypothetical answer,
-HYDE_PAUSES = (30.0, 1_800.0)  # seconds without asking after a late one: at first, and at most,
 EMBED_SECONDS = 20.0  # and for a vector
+HYDE_PAUSES = (30.0, 1_800.0)  # seconds without asking after a late answer: at first, and at most
 HYDE_AT_ONCE = 8  # requests to the language model; beyond them a search does without
 HYPOTHESIS_TOKENS = 300
 MAX_HYPOTHESIS = 1_500  # characters
@@ -144,13 +144,17 @@ class _Pause:
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._length = 0.0
         self._end = 0.0
 
     def begin(self) -> None:
+        """Begin it, unless another search that waited for the same model did."""
         shortest, longest = HYDE_PAUSES
-        self._length = min(max(2 * self._length, shortest), longest)
-        self._end = monotonic() + self._length
+        with self._lock:
+            if not self.lasts:
+                self._length = min(max(2 * self._length, shortest), longest)
+                self._end = monotonic() + self._length
 
     def end(self) -> None:
         self._length = self._end = 0.0
@@ -219,15 +223,15 @@ def _expand(question: str) -> _Expansion:
 
 
 def _answer(llm: Llm, question: str) -> str:
-    """Return the answer of a language model, "" once nobody waits for it any more: leaving off
-    reading lets a server of one's own turn to what is asked next.
+    """Return the answer of a language model. Raises ``TooSlow`` once nobody waits for it any more:
+    leaving off reading lets a server of one's own turn to what is asked next.
     """
     deadline = perf_counter() + HYDE_SECONDS
     read: list[str] = []
     with closing(llm.stream(hyde_prompt(question), tries=1)) as pieces:
         for piece in pieces:
             if perf_counter() > deadline:
-                return ""
+                raise TooSlow
             read.append(piece)
     return "".join(read)
 

@@ -108,7 +108,7 @@ def by_number(quotes: Sequence[Quote]) -> dict[int, Quote]:
 def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
     quotes = by_number(record.quotes)
     claims = tuple(
-        claim_context(claim, quotes, gone=record.gone, is_quoted=not record.model)
+        claim_context(claim, quotes, gone=record.gone, is_quoted=claim.is_more or not record.model)
         for claim in record.claims
     )
     share, confidence = record.confidence, ""
@@ -146,11 +146,10 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
     """Encode events: ``begun``, ``stage`` and ``claim``, then ``answer`` or ``failed``."""
     yield events.event("begun", address)
     quotes: dict[int, Quote] = {}
-    heading = ""
+    headings: set[str] = set()
     try:
         for event_ in steps:
-            yield from _encode_event(event_, quotes, heading)
-            heading = event_.claim.heading if isinstance(event_, ClaimEvent) else heading
+            yield from _encode_event(event_, quotes, headings)
         yield events.event("answer", render())
     except KnowledgeBaseError as error:
         yield _failed(error)
@@ -159,8 +158,8 @@ def encode(steps: Iterator[Event], *, address: str, render: Callable[[], str]) -
         yield _failed(UnexpectedError())
 
 
-def _encode_event(event_: Event, quotes: dict[int, Quote], heading: str) -> Iterator[str]:
-    """Encode an event; a claim has its heading, unless it is that of the claim before it."""
+def _encode_event(event_: Event, quotes: dict[int, Quote], headings: set[str]) -> Iterator[str]:
+    """Encode an event, and note its quotes and heading: the first claim below a heading has it."""
     if isinstance(event_, Progress):
         label = STAGE_LABELS.get(event_.stage, event_.stage)
         yield events.event("stage", translated(label))
@@ -170,8 +169,9 @@ def _encode_event(event_: Event, quotes: dict[int, Quote], heading: str) -> Iter
         context = {
             "claim": claim_context(event_.claim, quotes),
             "quotes": event_.quotes,
-            "heading": own if own != heading else "",
+            "heading": "" if own in headings else own,
         }
+        headings.add(own)
         yield events.event("claim", render_to_string("citations/_claim_event.html", context))
     elif isinstance(event_, FinalEvent):
         yield events.event("stage", _("Done"))

@@ -111,6 +111,7 @@ def _follow(steps: Iterable[AnswerStep], *, quiet: bool) -> TracedReplyOut:
                 case ClaimOut() if not quiet:
                     if step.heading and step.heading != heading:
                         _print_heading(step.heading)
+                        has_more = False
                     if step.is_more and not has_more:
                         say(f"\n{MORE}:", "dim")
                     heading, has_more = step.heading, step.is_more

@@ -96,9 +96,9 @@ def prompt(
     if heard:
         lines.append("\n".join((_HEARD, *reversed(heard))))
     bare = form.ask(lines)
+    count = form.passages * len(parts) + len(earlier_quotes)  # whose passages are found once more
     passages = _fitting(
-        [_passage(passage) for passage in _in_turn(evidence)[: form.passages * len(parts)]],
-        _room(bare, budget),
+        [_passage(passage) for passage in _in_turn(evidence)[:count]], _room(bare, budget)
     )
     return replace(bare, document="\n\n".join(passages))
 

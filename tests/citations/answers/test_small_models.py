@@ -155,16 +155,18 @@ def test_more_from_the_sources_stands_behind_the_claim_of_a_small_model(
 def test_the_question_is_no_claim(
     library: str, scope: Scope, model_server: ModelStandIn, settings: Any
 ) -> None:
-    draft = answered(scope, model_server, settings, f"{ERROR} [1]\n{CARRIES} [1]")
-    assert [claim.text for claim in draft.claims if not claim.is_more] == [CARRIES]
+    question = "What carries the error from the end to the start?"
+    draft = answered(scope, model_server, settings, f"{question} [1]", question=question)
+    assert not draft.model
 
 
 def test_what_a_small_model_answers_it_does_not_miss(
     library: str, scope: Scope, model_server: ModelStandIn, settings: Any
 ) -> None:
-    draft = answered(scope, model_server, settings, f"{CARRIES} [1]\nNOT FOUND")
-    assert draft.claims
-    assert not draft.missing
+    for missing in ("NOT FOUND", "NOT FOUND: what backpropagation does with the error"):
+        draft = answered(scope, model_server, settings, f"{CARRIES} [1]\n{missing}")
+        assert draft.claims
+        assert not draft.missing
 
 
 @pytest.mark.parametrize(("confidence", "is_overruled"), [(0.9, True), (0.3, False)])
@@ -206,3 +208,28 @@ def test_a_small_model_is_asked_what_is_said_about_a_subject(
     sent = str(model_server.requests[-1].body["messages"])
     assert question in sent
     assert (f"What is said about “{question}”?" in sent) == is_wrapped
+
+
+def test_what_the_sources_are_about_stands_in_them_whatever_a_small_model_finds(
+    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
+) -> None:
+    draft = answered(scope, model_server, settings, "NOT FOUND", question="What is this about?")
+    assert draft.claims
+    assert not draft.model
+
+
+@pytest.mark.parametrize(("confidence", "is_missing"), [(0.9, False), (0.3, True)])
+def test_a_part_that_a_small_model_does_not_find_is_answered_where_the_sources_are_sure(
+    library: str,
+    scope: Scope,
+    model_server: ModelStandIn,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    confidence: float,
+    is_missing: bool,
+) -> None:
+    monkeypatch.setattr(writers.confidence, "estimate", lambda *_, **__: confidence)
+    reply = f"{CARRIES} [1]\nNOT FOUND: how soup gets its taste"
+    draft = answered(scope, model_server, settings, reply, question=QUESTION)
+    assert bool(draft.missing) == is_missing
+    assert any("simmer" in claim.text for claim in draft.claims) != is_missing

@@ -154,10 +154,10 @@ def test_a_small_model_is_asked_only_where_a_question_seems_to_refer_to_another(
     assert rewrite("Why does it work?", TURNS_BEFORE, llm=llm) == "Why does backpropagation work?"
 
 
-def test_a_question_for_more_is_not_rewritten() -> None:
-    llm = FakeLlm(lambda prompt: "What is backpropagation?")
-    whole = rewrite("Tell me more", TURNS_BEFORE, llm=llm)
-    assert whole == "Tell me more (What is backpropagation?)"
+def test_a_rewriting_that_changes_the_question_word_of_an_earlier_one_counts() -> None:
+    turns = [("When was Ada Lovelace born?", "In 1815.")]
+    llm = FakeLlm(lambda prompt: "Where was Ada Lovelace born?")
+    assert rewrite("And where?", turns, llm=llm) == "Where was Ada Lovelace born?"
 
 
 @pytest.mark.parametrize(

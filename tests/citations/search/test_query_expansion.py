@@ -1,6 +1,7 @@
 """Hypothetical answers: what is asked for, and how long it is waited for."""
 
 from collections.abc import Generator
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,39 @@ def test_nobody_reads_an_answer_that_comes_too_late(monkeypatch: pytest.MonkeyPa
             finally:
                 is_closed.append(True)
 
-    assert query_expansion._answer(Slow(), "Where is the cat?") == ""
+    with pytest.raises(TimeoutError):
+        query_expansion._answer(Slow(), "Where is the cat?")
     assert is_closed == [True]
+
+
+def test_an_answer_that_comes_piece_by_piece_but_too_late_begins_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Slow(FakeLlm):
+        def stream(self, *_: Any, **__: Any) -> Generator[str, None, None]:
+            yield "A cat "
+            sleep(0.1)
+            yield "sat."
+
+    monkeypatch.setattr(query_expansion, "HYDE_SECONDS", 0.05)
+    monkeypatch.setattr(query_expansion.vector_space, "embedder_of", lambda space: HashEmbedder())
+    monkeypatch.setattr(registry, "llm", Slow)
+    monkeypatch.setattr(query_expansion, "_pause", query_expansion._Pause())
+    embedding = query_expansion.QueryEmbedding("heat", space=EmbeddingSpace(), expands=True)
+    sleep(0.3)  # other stages of the search
+    assert embedding.vector() == pytest.approx(HashEmbedder().embed_query("heat"))
+    assert "took more than" in embedding.stages[0].note
+    assert query_expansion._pause.lasts
+
+
+def test_searches_that_wait_together_begin_one_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(query_expansion, "monotonic", lambda: clock[0])
+    pause = query_expansion._Pause()
+    for _ in range(8):
+        pause.begin()
+    clock[0] += 30
+    assert not pause.lasts
 
 
 def test_a_search_is_led_by_the_mean_of_question_and_answer_and_judged_by_the_question(
