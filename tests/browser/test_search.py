@@ -149,7 +149,7 @@ def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
     visit: Callable[..., Visit], slow_answer: threading.Event, number: int
 ) -> None:
     page = visit(viewport={"width": 1000, "height": 600}).go(
-        "/search/?q=captions+times&source=why-captions-have-times&limit=30"
+        "/search/?q=captions+times&source=why-captions-have-times&limit=30&mode=vector"
     )
     expect(page.locator("[data-refining]")).to_contain_text("First results")
     for _ in range(number):
