@@ -3,7 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 
@@ -25,6 +26,9 @@ from transcripts.models import Collection
 from transcripts.scope import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
+
+
+Answer: TypeAlias = Callable[..., Draft]
 
 
 class Written(NamedTuple):
@@ -133,54 +137,46 @@ def answered(
     return written(scope, server, task, lambda _: reply).draft
 
 
-def test_what_a_small_model_leaves_out_the_sources_answer_once(
-    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
-) -> None:
-    draft = answered(scope, model_server, settings, CARRIES, question=QUESTION)
+@pytest.fixture
+def answer(library: str, scope: Scope, model_server: ModelStandIn, settings: Any) -> Answer:
+    """Return the answer that is written from a reply of a small model, to ``ERROR``."""
+    return partial(answered, scope, model_server, settings)
+
+
+def test_what_a_small_model_leaves_out_the_sources_answer_once(answer: Answer) -> None:
+    draft = answer(CARRIES, question=QUESTION)
     first, *others = draft.claims
     assert first.text == CARRIES
     assert any("simmer for nine hours" in claim.text for claim in others)
     assert not any(CARRIES in claim.text for claim in others)
 
 
-def test_more_from_the_sources_stands_behind_the_claim_of_a_small_model(
-    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
-) -> None:
+def test_more_from_the_sources_stands_behind_the_claim_of_a_small_model(answer: Answer) -> None:
     reply = "Salt is added at the end, never at the start."
-    draft = answered(scope, model_server, settings, reply)
+    draft = answer(reply)
     assert [claim.is_more for claim in draft.claims] == [False, True]
     assert CARRIES in draft.claims[1].text
 
 
-def test_the_question_is_no_claim(
-    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
-) -> None:
+def test_the_question_is_no_claim(answer: Answer) -> None:
     question = "What carries the error from the end to the start?"
-    draft = answered(scope, model_server, settings, f"{question} [1]", question=question)
+    draft = answer(f"{question} [1]", question=question)
     assert not draft.model
 
 
-def test_what_a_small_model_answers_it_does_not_miss(
-    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
-) -> None:
+def test_what_a_small_model_answers_it_does_not_miss(answer: Answer) -> None:
     for missing in ("NOT FOUND", "NOT FOUND: what backpropagation does with the error"):
-        draft = answered(scope, model_server, settings, f"{CARRIES} [1]\n{missing}")
+        draft = answer(f"{CARRIES} [1]\n{missing}")
         assert draft.claims
         assert not draft.missing
 
 
 @pytest.mark.parametrize(("confidence", "is_overruled"), [(0.9, True), (0.3, False)])
 def test_a_small_model_that_finds_nothing_is_overruled_where_the_sources_are_sure(
-    library: str,
-    scope: Scope,
-    model_server: ModelStandIn,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    confidence: float,
-    is_overruled: bool,
+    answer: Answer, monkeypatch: pytest.MonkeyPatch, confidence: float, is_overruled: bool
 ) -> None:
     monkeypatch.setattr(writers.confidence, "estimate", lambda *_, **__: confidence)
-    draft = answered(scope, model_server, settings, "NOT FOUND")
+    draft = answer("NOT FOUND")
     assert bool(draft.claims) == is_overruled
     assert bool(draft.model) != is_overruled
     assert any("found no answer" in remark for remark in draft.remarks) == is_overruled
@@ -197,39 +193,28 @@ def test_a_small_model_is_not_asked_what_a_question_asks(
     ("question", "is_wrapped"), [("Backpropagation of errors", True), (ERROR, False)]
 )
 def test_a_small_model_is_asked_what_is_said_about_a_subject(
-    library: str,
-    scope: Scope,
-    model_server: ModelStandIn,
-    settings: Any,
-    question: str,
-    is_wrapped: bool,
+    answer: Answer, model_server: ModelStandIn, question: str, is_wrapped: bool
 ) -> None:
-    answered(scope, model_server, settings, CARRIES, question=question)
+    answer(CARRIES, question=question)
     sent = str(model_server.requests[-1].body["messages"])
     assert question in sent
     assert (f"What is said about “{question}”?" in sent) == is_wrapped
 
 
 def test_what_the_sources_are_about_stands_in_them_whatever_a_small_model_finds(
-    library: str, scope: Scope, model_server: ModelStandIn, settings: Any
+    answer: Answer,
 ) -> None:
-    draft = answered(scope, model_server, settings, "NOT FOUND", question="What is this about?")
+    draft = answer("NOT FOUND", question="What is this about?")
     assert draft.claims
     assert not draft.model
 
 
 @pytest.mark.parametrize(("confidence", "is_missing"), [(0.9, False), (0.3, True)])
 def test_a_part_that_a_small_model_does_not_find_is_answered_where_the_sources_are_sure(
-    library: str,
-    scope: Scope,
-    model_server: ModelStandIn,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    confidence: float,
-    is_missing: bool,
+    answer: Answer, monkeypatch: pytest.MonkeyPatch, confidence: float, is_missing: bool
 ) -> None:
     monkeypatch.setattr(writers.confidence, "estimate", lambda *_, **__: confidence)
     reply = f"{CARRIES} [1]\nNOT FOUND: how soup gets its taste"
-    draft = answered(scope, model_server, settings, reply, question=QUESTION)
+    draft = answer(reply, question=QUESTION)
     assert bool(draft.missing) == is_missing
     assert any("simmer" in claim.text for claim in draft.claims) != is_missing
