@@ -35,9 +35,10 @@ def main() -> None:
         "sets", nargs="*", metavar="SET", help=f"of {', '.join(SETS)} (default: all)"
     )
     parser.add_argument("--questions", type=int, default=60, help="of each set, at most")
+    parser.add_argument("--unmarked", action="store_true", help="captions without full stops")
     options = parser.parse_args()
     with kept_vectors():
-        library = Library(options.sets or list(SETS), note)
+        library = Library(options.sets or list(SETS), note, unmarked=options.unmarked)
         kinds = (GOLD, FOREIGN, LEFT_OUT) if MODEL == "none" else (GOLD, NEAR_BY)
         trials = list(library.ask_all(most=options.questions, kinds=kinds, tell=note))
     report = "\n".join(reported(trials))

@@ -18,6 +18,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.library.filters import Filter
 from citations.models import Source, State
+from citations.text.sentence_ends import WORD
 from transcripts import storage
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -69,9 +70,13 @@ class Trial:
 
 
 class Library:
-    """All sets in one library, each in a collection of its own."""
+    """All sets in one library, each in a collection of its own.
 
-    def __init__(self, names: Sequence[str], tell: Tell) -> None:
+    ``unmarked`` takes marks and capitals away from the captions, as most automatic ones are.
+    """
+
+    def __init__(self, names: Sequence[str], tell: Tell, *, unmarked: bool = False) -> None:
+        self._unmarked = unmarked
         self.questions: dict[str, list[Question]] = {}
         self._scopes: dict[str, Scope] = {}
         for name in names:
@@ -83,7 +88,9 @@ class Library:
     def _fill(self, name: str) -> Scope:
         collection = Collection.objects.create(name=name, slug=name)
         for path in sorted((DATA / "dev" / "transcripts" / SETS[name]).glob("*.json")):
-            storage.add_captions(collection, path.read_bytes(), name=path.name)
+            data = path.read_bytes()
+            data = without_marks(data) if self._unmarked else data
+            storage.add_captions(collection, data, name=path.name)
         discovery.adopt()
         for pk in Source.objects.filter(collection=collection).values_list("pk", flat=True):
             ingest_pipeline.ingest(pk)
@@ -149,6 +156,15 @@ class Library:
                         of=chance.choice(others) if kind == FOREIGN else "",
                     )
             tell(f"{name}: asked {len(drawn)} questions")
+
+
+def without_marks(data: bytes) -> bytes:
+    """Take the marks and capitals away from a transcript."""
+    transcript = json.loads(data)
+    for cue in transcript["cues"]:
+        cue["text"] = " ".join(match[0].lower() for match in WORD.finditer(cue["text"]))
+    transcript["cues"] = [cue for cue in transcript["cues"] if cue["text"]]
+    return json.dumps(transcript).encode()
 
 
 def _reply(scope: Scope, question: str, filter: Filter) -> Reply:

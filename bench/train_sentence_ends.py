@@ -135,12 +135,11 @@ def reported() -> Iterator[str]:
         " stops, commas and capitals were taken away, cut by `sentences.split`. In the cells: the"
         " share of cuts that stand where a sentence ends · the share of sentences that begin at a"
         f" cut. The weights are trained on {', '.join(TRAINED)}. *Pauses*: the silence before cues"
-        " is known, too. *Likely*: the share of the sentences of `sentences.likely` of which both"
-        " ends are right · their number, relative to all sentences."
+        " is known, too."
     )
     yield ""
-    yield "| set | sentences | length | with weights | pauses | pauses, with weights | likely |"
-    yield "|---|---:|---|---|---|---|---|"
+    yield "| set | sentences | length | with weights | pauses | pauses, with weights |"
+    yield "|---|---:|---|---|---|---|"
     for name in (*LEFT_OUT, *OTHER_LANGUAGES):
         talks = speeches(name)
         count = sum(len(talk.starts) for talk in talks)
@@ -152,7 +151,7 @@ def reported() -> Iterator[str]:
             with mock.patch.object(sentence_ends, "log_odds", return_value={}):
                 cells.append(quality(talks, has_pauses))
             cells.append(quality(talks, has_pauses))
-        yield f"| {name} | {count:,} | {' | '.join(cells)} | {likely(talks)} |"
+        yield f"| {name} | {count:,} | {' | '.join(cells)} |"
     yield ""
 
 
@@ -165,17 +164,6 @@ def quality(talks: Sequence[Speech], has_pauses: bool) -> str:
         cuts, total = cuts + len(begins), total + len(talk.starts)
         right += len(begins & set(talk.starts))
     return f"{right / cuts:.3f} · {right / total:.3f}"
-
-
-def likely(talks: Sequence[Speech]) -> str:
-    """Return how many of the likely sentences are sentences, and how many there are."""
-    right = count = total = 0
-    for talk in talks:
-        starts = set(talk.starts)
-        spans = sentences.likely(talk.text)
-        count, total = count + len(spans), total + len(talk.starts)
-        right += sum(starts.issuperset(span) for span in spans)
-    return f"{right / count:.3f} · {count / total:.3f}" if count else "–"
 
 
 if __name__ == "__main__":

@@ -163,6 +163,11 @@ def model_idle() -> float:
     return seconds
 
 
+def adds_full_stops() -> bool:
+    """Say whether captions without full stops get some."""
+    return bool(settings.ADD_FULL_STOPS)
+
+
 def uses_context() -> bool:
     """Say whether a language model writes contexts for chunks."""
     return llm().provider != NO_LLM and not settings.DISABLE_CONTEXTUAL_RETRIEVAL

@@ -42,6 +42,12 @@ CHUNK_PERCENTILE = option(
     "more cuts at a low one.",
     most=100,
 )
+ADD_FULL_STOPS = option(
+    "ADD_FULL_STOPS",
+    True,
+    "Put full stops and question marks into English captions that have none; the words stay. "
+    "The built-in model says where.",
+)
 if CHUNK_OVERLAP >= CHUNK_SIZE:
     raise OPTIONS["CHUNK_OVERLAP"].refusal(CHUNK_OVERLAP, f"less than CHUNK_SIZE ({CHUNK_SIZE})")
 

@@ -200,6 +200,7 @@ def fake_models(settings: Any, fresh_registry: None) -> None:
         0,
     )
     settings.LLM_PROVIDER = settings.RERANKER = "none"
+    settings.ADD_FULL_STOPS = False
 
 
 @pytest.fixture

@@ -146,6 +146,9 @@ class TranscriptOut(Shape):
 
     language: str
     origin: str
+    has_added_stops: bool = Field(
+        description="Whether full stops were added to captions that had none."
+    )
     cue_count: int
     characters: int
     duration: Seconds = Field(description="Seconds.")

@@ -161,6 +161,26 @@ def reparse(transcript: Transcript) -> StorageChange:
         return _write(transcript.video, cues, **kind, old=transcript)[1]
 
 
+def add_marks(transcript: Transcript, cues: Sequence[Cue]) -> bool:
+    """Store the cues of a transcript with full stops that it lacked, and index them.
+
+    Fetching the same captions again keeps them. Returns False, and stores nothing, if the
+    transcript was replaced meanwhile.
+    """
+    with transaction.atomic():
+        rows = Transcript.objects.light().select_for_update()
+        old = rows.filter(pk=transcript.pk, digest=transcript.digest).first()
+        if old is None:
+            return False
+        values = _text_columns(cues)
+        for name, value in values.items():
+            setattr(transcript, name, value)
+        transcript.unmarked_digest = old.unmarked_digest or old.digest
+        transcript.save(update_fields=[*values, "unmarked_digest"])
+        _index(transcript, cues)
+    return True
+
+
 def correct_language(transcript: Transcript, language: str) -> None:
     """Set the language of a transcript, and index its words in that language."""
     with transaction.atomic():
@@ -317,25 +337,34 @@ def _vocabulary(cues: Iterable[Cue]) -> set[str]:
 def _write(
     video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
 ) -> tuple[Transcript, StorageChange]:
-    rows = captions.to_json(cues)
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    word_times = captions.word_times_to_json(cues)
+    columns = _text_columns(cues)
     # Deferred: the stored word times are read only if these captions have some.
-    if old is not None and old.digest == digest and (not word_times or old.word_times):
+    if (
+        old is not None
+        and columns["digest"] in (old.digest, old.unmarked_digest)
+        and (not columns["word_times"] or old.word_times)
+    ):
         return old, StorageChange.UNCHANGED
-    values = {
-        "cues": rows,
-        "word_times": word_times,
-        "digest": digest,
-        "cue_count": len(rows),
-        "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
+    values = columns | {
+        "unmarked_digest": "",
+        "cue_count": len(cues),
         "duration": cues[-1].end,
         "updated_at": clock.now(),
     }
     written = _upsert(Transcript, values, video=video, language=language, origin=origin)
     _index(written, cues)
     return written, StorageChange.ADDED if old is None else StorageChange.UPDATED
+
+
+def _text_columns(cues: Sequence[Cue]) -> dict[str, Any]:
+    rows = captions.to_json(cues)
+    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    return {
+        "cues": rows,
+        "word_times": captions.word_times_to_json(cues),
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
+    }
 
 
 def _store_original(

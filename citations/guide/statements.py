@@ -77,7 +77,7 @@ def read(text: str, *, stops: frozenset[str], function_words: FunctionWords) -> 
     """Split a text into the sentences that can be shown. Takes linear time."""
     spans = sentences.split(text)
     has_stops = sentences.is_punctuated(text[first:last] for first, last in spans)
-    whole = _whole(text, spans) if has_stops else sentences.likely(text)
+    whole = _whole(text, spans) if has_stops else ()
     verbs = _verbs(text, function_words)
     tasks = [first for first, last in spans if _is_task(text[first:last], verbs)]
     starts = [first for first, _ in spans]

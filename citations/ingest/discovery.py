@@ -77,16 +77,29 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
     }
 
 
+def accept(source: Source) -> None:
+    """Take the source's transcript, which the ingest itself has changed, as the known one."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ACCEPTANCE, {"source": source.pk})
+
+
 # The fingerprint covers what chunks are made of: text, times (they change updated_at) and chapters.
-_QUERY = """
+_FINGERPRINT = """
+    md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text)
+"""
+_ACCEPTANCE = f"""
+UPDATE citations_source SET fingerprint = {_FINGERPRINT}
+FROM transcripts_transcript best JOIN transcripts_video video ON video.id = best.video_id
+WHERE citations_source.id = %(source)s AND best.id = citations_source.transcript_id
+"""
+_QUERY = f"""
 WITH best AS (
     SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at, characters
     FROM transcripts_transcript
     ORDER BY video_id, language, array_position(%(origins)s::text[], origin::text), id
 ), known AS (
     SELECT best.*, video.updated_at AS changed_at, video.collection_id, video.added_by_id,
-        md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text)
-            AS fingerprint
+        {_FINGERPRINT} AS fingerprint
     FROM best JOIN transcripts_video video ON video.id = best.video_id
 )
 SELECT known.id, known.video_id, known.language, known.fingerprint, known.changed_at,

@@ -26,7 +26,14 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import chunk_storage, contextual, contextual_costs, discovery, lanes
+from citations.ingest import (
+    chunk_storage,
+    contextual,
+    contextual_costs,
+    discovery,
+    lanes,
+    punctuation,
+)
 from citations.library import sources
 from citations.models import (
     Chunk,
@@ -245,6 +252,10 @@ class _Ingest:
         self._report("reading pages", done, total)
         self._pause()
 
+    def _report_words(self, done: int, total: int) -> None:
+        self._report("adding full stops", done, total)
+        self._pause()
+
     def find_by_meaning(self) -> None:
         """Split where the subject changes, embed, and build the outline."""
         try:
@@ -258,6 +269,7 @@ class _Ingest:
 
     def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
+        punctuation.add(self.source, self._report_words)
         self._report("finding where the subject changes")
         blocks = source_blocks.read(self.source)
         boundary_model = _boundary_model()

@@ -169,19 +169,20 @@ def replace_surrogates(text: str) -> str:
 def _compiled(folder: Path, head: str) -> Any:
     graph = ensure_graph(folder, head=head)
     try:
-        return _compile(graph)
+        return compile_graph(str(graph))
     except RuntimeError as error:  # made on another machine, for example
         logging.getLogger(__name__).warning(
             "The graph of %s cannot be loaded and is made again: %s", folder.name, error
         )
         discard_graph(graph)
     try:
-        return _compile(ensure_graph(folder, head=head))
+        return compile_graph(str(ensure_graph(folder, head=head)))
     except RuntimeError as error:
         raise ModelError(f"The model {folder.name} cannot be loaded: {str(error)[:300]}") from error
 
 
-def _compile(graph: Path) -> Any:
+def compile_graph(graph: Any) -> Any:
+    """Compile a graph, or the one in a file, for the cores of the settings."""
     cores = os.cpu_count() or 1
     threads = min(conf.model_threads(), cores)
     streams = max(1, cores // threads)
@@ -191,7 +192,7 @@ def _compile(graph: Path) -> Any:
         "INFERENCE_NUM_THREADS": streams * threads,
         "ENABLE_CPU_PINNING": False,
     }
-    return openvino().Core().compile_model(str(graph), "CPU", settings)
+    return openvino().Core().compile_model(graph, "CPU", settings)
 
 
 def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -7,7 +7,7 @@ a pair of texts, is part of the graph.
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -32,8 +32,8 @@ def build(folder: Path, head: str) -> Any:
 
     Raises ``UnknownArchitecture`` for other kinds of models and of files.
     """
-    stored = _Weights(folder)
-    graph = _Graph(json.loads((folder / "config.json").read_text()), stored)
+    stored = StoredWeights(folder)
+    graph = EncoderGraph(json.loads((folder / "config.json").read_text()), stored)
     config = ModelConfig.read(folder)
     inputs = _inputs(is_pair=head == "logits" and config.segments)
     try:
@@ -65,7 +65,7 @@ def _scalar(value: int) -> Any:
     return _op().constant(np.int64(value))
 
 
-def _affine(values: Any, weight: Any, bias: Any) -> Any:
+def affine(values: Any, weight: Any, bias: Any) -> Any:
     op = _op()
     return op.add(op.matmul(values, _constant(weight), False, True), _constant(bias))
 
@@ -80,7 +80,16 @@ def _inputs(*, is_pair: bool) -> list[Any]:
     return inputs
 
 
-class _Weights:
+class Tensors(Protocol):
+    """Tensors of a model as float32, by their names in its files."""
+
+    def encoder(self, name: str) -> Any:
+        """Return a tensor of the encoder, whose names may have a prefix."""
+
+    def __getitem__(self, name: str) -> Any: ...
+
+
+class StoredWeights:
     """The tensors of a model's safetensors as float32, read when they are asked for."""
 
     def __init__(self, folder: Path) -> None:
@@ -121,10 +130,13 @@ class _Weights:
             raise UnknownArchitecture(f"it has other layers, such as {unused[0]}")
 
 
-class _Graph:
-    """The layers of one model; each method adds nodes and returns the last."""
+class EncoderGraph:
+    """The layers of one model; each method adds nodes and returns the last.
 
-    def __init__(self, config: dict[str, Any], stored: _Weights) -> None:
+    Raises ``UnknownArchitecture``.
+    """
+
+    def __init__(self, config: dict[str, Any], stored: Tensors) -> None:
         self._kind = str(config.get("model_type"))
         activation = str(config.get("hidden_act"))
         if self._kind not in (BERT, *ROBERTA):
@@ -216,10 +228,10 @@ class _Graph:
 
     def _dense(self, values: Any, name: str) -> Any:
         weight, bias = (self._stored.encoder(f"{name}.{part}") for part in ("weight", "bias"))
-        return _affine(values, weight, bias)
+        return affine(values, weight, bias)
 
     def _head(self, values: Any, name: str) -> Any:
-        return _affine(values, self._stored[f"{name}.weight"], self._stored[f"{name}.bias"])
+        return affine(values, self._stored[f"{name}.weight"], self._stored[f"{name}.bias"])
 
     def _norm(self, values: Any, name: str) -> Any:
         op = _op()

@@ -55,16 +55,6 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
     return spans
 
 
-def likely(text: str) -> list[Span]:
-    """Return the sentences of speech without stops of which the words tell both ends."""
-    odds = sentence_ends.log_odds(text, 0, len(text))
-    return [
-        (first, last)
-        for first, last in split(text)
-        if odds.get(first, -1.0) >= 0 and odds.get(last, -1.0) >= 0
-    ]
-
-
 def ends_with_stop(sentence: str) -> bool:
     """Tell whether a sentence ends with a stop or a colon, closing quotes and brackets aside."""
     return sentence.rstrip(CLOSERS + " \n\r\t").endswith((*STOPS, *FULL_STOPS, ":", "："))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from citations.text.function_words import FunctionWords
-from citations.text.sentences import Span, asks, ends_with_stop, is_punctuated, likely
+from citations.text.sentences import Span, asks, ends_with_stop, is_punctuated
 
 DEPENDENT: Final = 0.2  # rating of a sentence that cannot be understood alone
 POINTING: Final = 0.15  # what each pronoun costs that points at something said elsewhere
@@ -41,13 +41,11 @@ def is_whole(sentence: str) -> bool:
 
 
 def clauses(text: str, opening: frozenset[str]) -> list[Span]:
-    """Return the sentences of a text without full stops that its words tell, or what stands between
-    its ``opening`` words, where clauses may begin.
+    """Return what stands between the ``opening`` words of a text without full stops, where clauses
+    may begin.
 
     What comes before the first of them and after the last one is left out, as it may be broken.
     """
-    if spans := likely(text):
-        return spans
     openers = [match.span() for match in _WORD.finditer(text) if match[0].casefold() in opening]
     return [
         (first, last) for (_, first), (last, _) in pairwise(openers) if text[first:last].strip()

@@ -79,6 +79,7 @@ def render_videos(page: library.VideoPage, arguments: ListTranscripts) -> str:
 def _head(result: library.VideoReading, offset: int) -> str:
     video, transcript = result.video, result.transcript
     language = f"{transcript.language or 'unknown language'}, {transcript.get_origin_display()}"
+    language += ", full stops added" if transcript.has_added_stops else ""
     length = f"{clock(transcript.duration)} long"
     about = (video.title[:TITLE], video.key, video.channel[:NAME], language, length)
     link = library.link_at(video, int(result.reading.start * 1000))

@@ -145,6 +145,11 @@ class Transcript(models.Model):
         null=True, blank=True, help_text="Per cue null or [[start, word], …]."
     )
     digest = models.CharField(max_length=64, help_text="SHA-256 of the cues.")
+    unmarked_digest = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="SHA-256 of the cues before full stops were added; empty if none were.",
+    )
     cue_count = models.PositiveIntegerField()
     characters = models.PositiveIntegerField()
     duration = models.PositiveIntegerField("duration (ms)")
@@ -166,6 +171,11 @@ class Transcript(models.Model):
         return (
             f"{self.video_id} · {self.language or 'unknown language'} · {self.get_origin_display()}"
         )
+
+    @property
+    def has_added_stops(self) -> bool:
+        """Whether full stops were added to captions that had none."""
+        return bool(self.unmarked_digest)
 
     @property
     def track(self) -> str:
