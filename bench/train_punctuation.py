@@ -330,13 +330,13 @@ def reported() -> Iterator[str]:
         likelihood = rows[:, STOP] + rows[:, QUESTION]
         words = np.concatenate([_by_words(talk.words) for talk in talks])
         claimed = likelihood >= LIKELY
-        asked = claimed & (rows[:, QUESTION] > rows[:, STOP])
+        questions = claimed & (rows[:, QUESTION] > rows[:, STOP])
         cells = [
             f"{ends.sum():,}",
             _shares(words, ends),
             *(_shares(likelihood >= threshold, ends) for threshold in THRESHOLDS),
             f"{(truth[claimed] == NONE).mean():.3f}",
-            _shares(asked, truth == QUESTION),
+            _shares(questions, truth == QUESTION),
         ]
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""

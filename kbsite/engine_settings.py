@@ -45,8 +45,8 @@ CHUNK_PERCENTILE = option(
 ADD_FULL_STOPS = option(
     "ADD_FULL_STOPS",
     True,
-    "Put full stops and question marks into English captions that have none; the words stay. "
-    "The built-in model says where.",
+    "Put full stops and question marks into English captions that have few or none; the words "
+    "stay. A small model that comes with Cuebase says where.",
 )
 if CHUNK_OVERLAP >= CHUNK_SIZE:
     raise OPTIONS["CHUNK_OVERLAP"].refusal(CHUNK_OVERLAP, f"less than CHUNK_SIZE ({CHUNK_SIZE})")

@@ -8,6 +8,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from transcripts import files, media, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError, UnexpectedError
 from transcripts.models import Job, JobFile, Video
+from transcripts.transcript_rows import StorageChange
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def _import(job: Job, selected: files.SelectedFile, written: set[int]) -> Video 
 
 
 def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
-    is_new = stored.change is storage.StorageChange.ADDED
+    is_new = stored.change is StorageChange.ADDED
     others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
     given = media.hand_over(job, name, stored.video)
     job.add_read(name, video=stored.video, is_joined=is_new and others.exists(), media=given)

@@ -147,7 +147,7 @@ class TranscriptOut(Shape):
     language: str
     origin: str
     has_added_stops: bool = Field(
-        description="Whether full stops were added to captions that had none."
+        description="Whether full stops were added to captions with few or none."
     )
     cue_count: int
     characters: int

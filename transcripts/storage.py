@@ -1,45 +1,27 @@
 """Store the captions of a recording: video, transcript, search index and original."""
 
-import hashlib
 import json
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
 
-from transcripts import audit, bm25, captions, clock, conf, files, tokenizer
+from transcripts import audit, captions, conf, files, tokenizer, transcript_rows
 from transcripts.audit import Action
-from transcripts.cues import Cue, group_by_time
+from transcripts.cues import Cue
 from transcripts.errors import BadJson, CaptionsTooLarge, ClockRestarts, Conflict, EmptyCaptions
-from transcripts.models import (
-    KEY_LENGTH,
-    CaptionOrigin,
-    Collection,
-    RawCaptions,
-    Transcript,
-    TranscriptIndex,
-    Video,
-)
+from transcripts.models import KEY_LENGTH, CaptionOrigin, Collection, Transcript, Video
 from transcripts.names import readable
 from transcripts.sanitize import clean
 from transcripts.timecodes import is_video_id
+from transcripts.transcript_rows import StorageChange
 from transcripts.youtube import FetchedTranscript, VideoInfo, info_from_json
-
-Row = TypeVar("Row", bound=Model)
 
 SIMILAR = 0.5  # share of common words from which two texts are versions of one recording
 MAX_TAGS = 50
-
-
-class StorageChange(StrEnum):
-    ADDED = "added"
-    UPDATED = "updated"
-    UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,48 +130,6 @@ def record(collection: Collection, stored: StoredTranscript) -> None:
         audit.record(action, "video", stored.video.key, collection=collection)
 
 
-def reparse(transcript: Transcript) -> StorageChange:
-    """Parse the stored original again. Raises ``Conflict`` if there is none."""
-    raw = RawCaptions.objects.filter(transcript=transcript).first()
-    if raw is None:
-        raise Conflict(
-            f"The original of “{transcript.video}” was not stored.", hint="Fetch or add it again."
-        )
-    cues = captions.parse(bytes(raw.data), name=raw.name).cues
-    kind = {"language": transcript.language, "origin": transcript.origin}
-    with transaction.atomic():
-        return _write(transcript.video, cues, **kind, old=transcript)[1]
-
-
-def add_marks(transcript: Transcript, cues: Sequence[Cue]) -> bool:
-    """Store the cues of a transcript with full stops that it lacked, and index them.
-
-    Fetching the same captions again keeps them. Returns False, and stores nothing, if the
-    transcript was replaced meanwhile.
-    """
-    with transaction.atomic():
-        rows = Transcript.objects.light().select_for_update()
-        old = rows.filter(pk=transcript.pk, digest=transcript.digest).first()
-        if old is None:
-            return False
-        values = _text_columns(cues)
-        for name, value in values.items():
-            setattr(transcript, name, value)
-        transcript.unmarked_digest = old.unmarked_digest or old.digest
-        transcript.save(update_fields=[*values, "unmarked_digest"])
-        _index(transcript, cues)
-    return True
-
-
-def correct_language(transcript: Transcript, language: str) -> None:
-    """Set the language of a transcript, and index its words in that language."""
-    with transaction.atomic():
-        transcript.language = language
-        transcript.updated_at = clock.now()
-        transcript.save(update_fields=["language", "updated_at"])
-        _index(transcript, captions.from_json(transcript.cues))
-
-
 def store_fetched(
     collection: Collection,
     fetched: FetchedTranscript,
@@ -260,9 +200,10 @@ def _store(
                 _refuse_other_recording(video, old, cues)
             if old.pk in settled:
                 return StoredTranscript(video=video, transcript=old, change=StorageChange.UNCHANGED)
-        transcript, change = _write(video, cues, language=language, origin=origin, old=old)
+        kind = {"language": language, "origin": origin}
+        transcript, change = transcript_rows.write(video, cues, **kind, old=old)
         if raw:
-            _store_original(transcript, old, name=clean(raw_name, 300), data=raw)
+            transcript_rows.store_original(transcript, old, name=clean(raw_name, 300), data=raw)
     return StoredTranscript(video=video, transcript=transcript, change=change)
 
 
@@ -332,69 +273,6 @@ def _refuse_other_recording(video: Video, old: Transcript, cues: Sequence[Cue]) 
 
 def _vocabulary(cues: Iterable[Cue]) -> set[str]:
     return {token for cue in cues for token in tokenizer.tokenize(cue.text)}
-
-
-def _write(
-    video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
-) -> tuple[Transcript, StorageChange]:
-    columns = _text_columns(cues)
-    # Deferred: the stored word times are read only if these captions have some.
-    if (
-        old is not None
-        and columns["digest"] in (old.digest, old.unmarked_digest)
-        and (not columns["word_times"] or old.word_times)
-    ):
-        return old, StorageChange.UNCHANGED
-    values = columns | {
-        "unmarked_digest": "",
-        "cue_count": len(cues),
-        "duration": cues[-1].end,
-        "updated_at": clock.now(),
-    }
-    written = _upsert(Transcript, values, video=video, language=language, origin=origin)
-    _index(written, cues)
-    return written, StorageChange.ADDED if old is None else StorageChange.UPDATED
-
-
-def _text_columns(cues: Sequence[Cue]) -> dict[str, Any]:
-    rows = captions.to_json(cues)
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    return {
-        "cues": rows,
-        "word_times": captions.word_times_to_json(cues),
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-        "characters": sum(len(cue.text) + 1 for cue in cues) - 1,
-    }
-
-
-def _store_original(
-    transcript: Transcript, old: Transcript | None, *, name: str, data: bytes
-) -> None:
-    stored = getattr(old, "raw", None)
-    if stored is None or (stored.name, bytes(stored.data)) != (name, data):
-        _upsert(RawCaptions, {"name": name, "data": data}, transcript=transcript)
-
-
-def _index(transcript: Transcript, cues: Sequence[Cue]) -> None:
-    seconds = conf.limits().search_segment_seconds
-    texts = [group.text for group in group_by_time(cues, seconds)]
-    index = bm25.Index.build(texts, transcript.language)
-    values = {
-        "segment_seconds": seconds,
-        "tokenizer_version": tokenizer.TOKENIZER_VERSION,
-        "digest": transcript.digest,
-        "data": index.to_bytes(),
-    }
-    _upsert(TranscriptIndex, values, transcript=transcript)
-
-
-def _upsert(model: type[Row], values: dict[str, Any], **key: Any) -> Row:
-    """Insert or replace a row: a second worker with the same captions changes nothing."""
-    row = model(**key, **values)
-    model._default_manager.bulk_create(
-        [row], update_conflicts=True, unique_fields=[*key], update_fields=[*values]
-    )
-    return row
 
 
 def _read_info(data: bytes) -> VideoInfo:

@@ -136,7 +136,10 @@ class Proof:
             start = border(text, first - around)
             stop = border(text, last + around)
         near = (first - start, last - start)
-        span = matching.find(quote, matching.prepare(text[start:stop]), near=near)
+        passage_text = matching.prepare(
+            text[start:stop], has_added_stops=source.reading.has_added_stops
+        )
+        span = matching.find(quote, passage_text, near=near)
         if span is None:
             return None
         return QuoteMatch(source.row, (span[0] + start, span[1] + start), _citable(passage))
@@ -149,7 +152,10 @@ class Proof:
         check = matching.check(quote, source_texts.prepared(source.row), near=near)
         if check.verdict != Verdict.VERBATIM or check.span is None:
             return check.verdict, None
-        is_itself = matching.find(quote, matching.prepare(source.text(check.span)))
+        itself = matching.prepare(
+            source.text(check.span), has_added_stops=source.reading.has_added_stops
+        )
+        is_itself = matching.find(quote, itself)
         if check.negation or not is_itself:
             return Verdict.ALTERED, None
         return check.verdict, QuoteMatch(source.row, check.span, f"{_citable(passage)} {quote}")

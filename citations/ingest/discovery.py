@@ -77,29 +77,18 @@ def _columns(row: _Stale, video: Video) -> dict[str, Any]:
     }
 
 
-def accept(source: Source) -> None:
-    """Take the source's transcript, which the ingest itself has changed, as the known one."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ACCEPTANCE, {"source": source.pk})
-
-
 # The fingerprint covers what chunks are made of: text, times (they change updated_at) and chapters.
-_FINGERPRINT = """
-    md5(best.id || best.digest || extract(epoch FROM best.updated_at) || video.chapters::text)
-"""
-_ACCEPTANCE = f"""
-UPDATE citations_source SET fingerprint = {_FINGERPRINT}
-FROM transcripts_transcript best JOIN transcripts_video video ON video.id = best.video_id
-WHERE citations_source.id = %(source)s AND best.id = citations_source.transcript_id
-"""
-_QUERY = f"""
+# Full stops that the ingest adds leave it as it is.
+_QUERY = """
 WITH best AS (
-    SELECT DISTINCT ON (video_id, language) id, video_id, language, digest, updated_at, characters
+    SELECT DISTINCT ON (video_id, language) id, video_id, language, updated_at, characters,
+        coalesce(nullif(original_digest, ''), digest) AS text_digest
     FROM transcripts_transcript
     ORDER BY video_id, language, array_position(%(origins)s::text[], origin::text), id
 ), known AS (
     SELECT best.*, video.updated_at AS changed_at, video.collection_id, video.added_by_id,
-        {_FINGERPRINT} AS fingerprint
+        md5(best.id || best.text_digest || extract(epoch FROM best.updated_at)
+            || video.chapters::text) AS fingerprint
     FROM best JOIN transcripts_video video ON video.id = best.video_id
 )
 SELECT known.id, known.video_id, known.language, known.fingerprint, known.changed_at,

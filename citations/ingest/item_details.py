@@ -10,7 +10,7 @@ from citations.ingest.selection import ChosenItems, record, select
 from citations.library.item import TABLES
 from citations.models import LectureSession, Source
 from citations.providers import languages
-from transcripts import storage
+from transcripts import transcript_rows
 from transcripts.errors import InvalidInput
 from transcripts.models import Transcript, Video
 from transcripts.sanitize import clean
@@ -152,7 +152,7 @@ def _correct(video: Video, language: str) -> list[Source]:
     transcript = _own_transcript(video)
     if transcript is None:
         return []
-    storage.correct_language(transcript, language)
+    transcript_rows.correct_language(transcript, language)
     sources = list(Source.objects.filter(transcript=transcript))
     for source in sources:
         source.change(language=language)

@@ -252,12 +252,9 @@ class _Ingest:
         self._report("reading pages", done, total)
         self._pause()
 
-    def _report_words(self, done: int, total: int) -> None:
-        self._report("adding full stops", done, total)
-        self._pause()
-
     def find_by_meaning(self) -> None:
         """Split where the subject changes, embed, and build the outline."""
+        punctuation.add(self.source, self._pause)
         try:
             self.split()
         except (*SETTINGS_ERRORS, ModelError):
@@ -269,10 +266,9 @@ class _Ingest:
 
     def split(self, *, embeds: bool = True) -> None:
         """Split again if the text, the sizes or the kind of chunking changed, and embed."""
-        punctuation.add(self.source, self._report_words)
         self._report("finding where the subject changes")
         blocks = source_blocks.read(self.source)
-        boundary_model = _boundary_model()
+        boundary_model = registry.boundary_embedder()
         chunking = Chunking.MEANING if boundary_model else Chunking.SENTENCES
         if (
             self.source.digest != text_chunking.digest_of(blocks)
@@ -394,16 +390,3 @@ class _Ingest:
     def _pause(self) -> None:
         if self.meanwhile:
             self.meanwhile()
-
-
-def _boundary_model() -> Embedder | None:
-    """Return the local model, which finds changes of subject, or None if it is not available."""
-    choice = conf.embedding()
-    try:
-        return (
-            registry.configured_embedder()
-            if choice.provider in ("local", "fake")
-            else registry.embedder("local")
-        )
-    except ModelMissing:
-        return None

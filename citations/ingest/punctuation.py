@@ -1,32 +1,34 @@
-"""Puts full stops into English captions that have none, before a recording is split."""
+"""Puts full stops into English captions that have few or none, before a recording is split."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 
 from citations import conf
-from citations.errors import ModelMissing
-from citations.ingest import discovery
+from citations.errors import ModelError, ModelMissing
 from citations.models import Source
 from citations.providers.punctuation import MARKS, Numbers, Punctuator
 from citations.text import sentence_ends, sentences
-from citations.text.punctuation import SpokenWord, spoken_words, with_marks
-from transcripts import captions, storage
+from citations.text.punctuation import SpokenWord, punctuated, spoken_words
+from transcripts import captions, transcript_rows
 from transcripts.cues import Cue
 from transcripts.reading import full_text
 
-FEWEST: Final = 100  # words of a speech that is judged
 LIKELY: Final = 0.4  # probability of an end from which a mark is put
+FEWEST, MOST = 100, 1_000_000  # words of a speech; three days have fewer
+SAMPLE: Final = 4_000  # characters of each of the ``SAMPLES`` by which a text is judged
+SAMPLES: Final = 5
 
-Progress = Callable[[int, int], object]
-"""Called with the words that are read and their number."""
+logger = logging.getLogger(__name__)
 
 
-def add(source: Source, progress: Progress) -> None:
+def add(source: Source, pause: Callable[[], object]) -> None:
     """Add full stops and question marks to the transcript of a recording in English without them.
 
-    Does nothing if the model is missing.
+    Calls ``pause`` between batches. Without the model, or if it fails, the transcript stays as it
+    is: everything else works without them.
     """
     transcript = source.transcript
     if transcript is None or transcript.has_added_stops or not conf.adds_full_stops():
@@ -34,31 +36,35 @@ def add(source: Source, progress: Progress) -> None:
     cues = captions.from_json(transcript.cues, word_times=transcript.word_times or None)
     if not lacks_stops(full_text(cues)):
         return
+    source.change(step="adding full stops", done=0, total=0)
     try:
-        marked = _marked(cues, Punctuator(), progress)
+        transcript_rows.add_full_stops(transcript, _punctuated(cues, Punctuator(), pause))
     except ModelMissing:
         return
-    if storage.add_marks(transcript, marked):
-        discovery.accept(source)
+    except ModelError as error:
+        logger.warning("No full stops were added: %s %s", error.message, error.hint)
 
 
 def lacks_stops(text: str) -> bool:
-    """Tell whether a text is English speech without full stops."""
-    spans = sentences.split(text)
-    return (
-        text.count(" ") >= FEWEST
-        and not sentences.is_punctuated(text[first:last] for first, last in spans)
-        and bool(sentence_ends.log_odds(text, 0, len(text)))
-    )
+    """Tell whether a text is English speech with few full stops or none, by samples of it."""
+    if not FEWEST <= text.count(" ") <= MOST:
+        return False
+    step = max(SAMPLE, len(text) // SAMPLES)
+    return all(_lacks_stops(text[first : first + SAMPLE]) for first in range(0, len(text), step))
 
 
-def _marked(cues: Sequence[Cue], model: Punctuator, progress: Progress) -> list[Cue]:
+def _lacks_stops(text: str) -> bool:
+    is_stopped = sentences.is_punctuated(text[first:last] for first, last in sentences.split(text))
+    return not is_stopped and bool(sentence_ends.log_odds(text, 0, len(text)))
+
+
+def _punctuated(cues: Sequence[Cue], model: Punctuator, pause: Callable[[], object]) -> list[Cue]:
     words = list(spoken_words(cues))
     rows: list[Numbers] = []
     for part in model.probabilities([word.text for word in words]):
         rows.append(part)
-        progress(sum(map(len, rows)), len(words))
-    return with_marks(cues, words, list(_marks(words, np.concatenate(rows))))
+        pause()
+    return punctuated(cues, words, list(_marks(words, np.concatenate(rows))))
 
 
 def _marks(words: Sequence[SpokenWord], probabilities: Numbers) -> Iterator[str]:

@@ -19,7 +19,12 @@ from safetensors.numpy import load_file
 from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.openvino_encoder import compile_graph, replace_surrogates, tokenizer
-from citations.providers.openvino_graph import EncoderGraph, StoredWeights, affine
+from citations.providers.openvino_graph import (
+    EncoderGraph,
+    StoredWeights,
+    UnknownArchitecture,
+    affine,
+)
 from citations.providers.runtime import openvino
 
 TRAINED: Final = Path(__file__).with_name("punctuation.safetensors")
@@ -30,6 +35,7 @@ MARGIN: Final = 30  # words at either end of a window that its neighbours judge
 LONGEST: Final = 8  # tokens of a word that are read
 LONGEST_WINDOW: Final = 510  # tokens; the model has 512 positions, and two stand at the ends
 BATCH: Final = 4  # windows
+MOST_KNOWN: Final = 50_000  # words whose tokens are kept
 
 Numbers: TypeAlias = NDArray[np.float32]
 
@@ -40,12 +46,15 @@ class Punctuator:
     def __init__(self) -> None:
         folder = weights.find(weights.MINILM)
         self._tokenizer = tokenizer(folder)
-        self._request = compile_graph(_graph(folder)).create_infer_request()
+        try:
+            self._request = compile_graph(_graph(folder)).create_infer_request()
+        except (UnknownArchitecture, KeyError, RuntimeError) as error:
+            raise _unusable(error) from error
         self._known: dict[str, list[int]] = {}
 
     def probabilities(self, words: Sequence[str]) -> Iterator[Numbers]:
         """Yield the probabilities that each of ``MARKS`` follows a word, shape (n, 4), for
-        consecutive words of a speech in lower case.
+        consecutive words of a speech in lower case. Raises ``ModelError``.
         """
         if not words:
             return
@@ -53,10 +62,12 @@ class Punctuator:
         for start in range(0, len(firsts), BATCH):
             batch = firsts[start : start + BATCH]
             outputs = self._infer([words[first : first + WINDOW] for first in batch])
+            inner = []
             for first, output in zip(batch, outputs, strict=True):
                 is_last = first + WINDOW >= len(words)
                 stop = len(words) - first if is_last else WINDOW - MARGIN
-                yield output[MARGIN if first else 0 : stop]
+                inner.append(output[MARGIN if first else 0 : stop])
+            yield np.concatenate(inner)
 
     def _infer(self, windows: Sequence[Sequence[str]]) -> Numbers:
         rows = [self._fitting(window) for window in windows]
@@ -85,6 +96,8 @@ class Punctuator:
 
     def _tokens(self, word: str) -> list[int]:
         if word not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             encoded = self._tokenizer.encode(replace_surrogates(word), add_special_tokens=False)
             unknown = [self._tokenizer.token_to_id("[UNK]")]
             self._known[word] = encoded.ids[:LONGEST] or unknown
@@ -99,9 +112,7 @@ class _Tuned:
         try:
             self._own = load_file(TRAINED)
         except (SafetensorError, OSError) as error:
-            raise ModelError(
-                f"The model of sentence ends cannot be read: {error}", hint="Reinstall Cuebase."
-            ) from error
+            raise _unusable(error) from error
 
     def encoder(self, name: str) -> Numbers:
         return self[name] if name in self._own else self._base.encoder(name)
@@ -110,6 +121,13 @@ class _Tuned:
         values: Numbers = self._own[name].astype(np.float32)
         scales = self._own.get(f"{name}.scales")
         return values if scales is None else values * scales[:, None]
+
+
+def _unusable(error: Exception) -> ModelError:
+    return ModelError(
+        f"The model of sentence ends cannot be loaded: {str(error)[:300]}",
+        hint="Reinstall Cuebase.",
+    )
 
 
 def _graph(folder: Path) -> Any:

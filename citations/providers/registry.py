@@ -65,6 +65,15 @@ def configured_embedder() -> Embedder:
     return embedder(choice.provider, model=choice.model, dimensions=choice.dimensions)
 
 
+def boundary_embedder() -> Embedder | None:
+    """Return the local model, which finds changes of subject, or None if it is not available."""
+    choice = conf.embedding()
+    try:
+        return configured_embedder() if choice.provider in ("local", "fake") else embedder("local")
+    except ModelMissing:
+        return None
+
+
 def reranker() -> Reranker | None:
     """Return the cross-encoder of the settings, None for none.
 

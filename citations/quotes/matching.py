@@ -16,7 +16,7 @@ from itertools import accumulate, islice, pairwise
 from typing import Final, NamedTuple
 
 from citations.quotes.copy_artifacts import bare
-from citations.quotes.tokens import Token, asides, tokenize
+from citations.quotes.tokens import QUESTION, Token, asides, tokenize
 from citations.text.alignment import common, gaps, window
 
 ENOUGH_WORDS: Final = 3  # shorter quotes occur in every text
@@ -68,6 +68,7 @@ class PreparedText:
     glued: bytearray
     joins: dict[str, list[int]]  # by hyphenated word: the indexes of its first token
     drops_um: bool
+    has_added_stops: bool
 
     @property
     def nbytes(self) -> int:
@@ -106,13 +107,19 @@ class QuoteCheck:
     negation: str = ""
 
 
-def prepare(text: str) -> PreparedText:
-    """Tokenize a text in linear time (about a second per million characters)."""
+def prepare(text: str, *, has_added_stops: bool = False) -> PreparedText:
+    """Tokenize a text in linear time (about a second per million characters).
+
+    Question marks count, but not where Cuebase added them.
+    """
     tokens = tokenize(text)
+    if has_added_stops:
+        tokens = [token for token in tokens if token.text != QUESTION]
     # "um" is a filler in English; in German, Portuguese and others it is a word.
     counts = Counter(token.text for token in tokens)
     drops_um = counts["um"] <= counts["the"] + counts["uh"] + counts["you"]
-    return _laid_out(text, [token for token in tokens if not token.is_filler(drops_um)], drops_um)
+    kept = [token for token in tokens if not token.is_filler(drops_um)]
+    return _laid_out(text, kept, drops_um, has_added_stops)
 
 
 def check(quote: str, text: PreparedText, *, near: Span | None = None) -> QuoteCheck:
@@ -185,6 +192,8 @@ def is_enough(quote: str) -> bool:
 
 def _places(quote: str, text: PreparedText) -> Iterator[Span]:
     tokens = [token for token in tokenize(quote) if not token.is_filler(text.drops_um)]
+    if text.has_added_stops:
+        tokens = [token for token in tokens if token.text != QUESTION]
     for words in _readings(tokens, text) if tokens else ():
         is_found = False
         edges = tokens[0].start, len(quote) - tokens[-1].end
@@ -224,7 +233,9 @@ def _has_asides(marks: Counter[str], edges: Span, text: str, span: Span) -> bool
 # Layout
 
 
-def _laid_out(text: str, tokens: Sequence[Token], drops_um: bool) -> PreparedText:
+def _laid_out(
+    text: str, tokens: Sequence[Token], drops_um: bool, has_added_stops: bool
+) -> PreparedText:
     joins: dict[str, list[int]] = {}
     for index, (token, following) in enumerate(pairwise(tokens)):
         if token.is_broken and following.is_word:
@@ -239,6 +250,7 @@ def _laid_out(text: str, tokens: Sequence[Token], drops_um: bool) -> PreparedTex
         glued=bytearray(token.is_glued for token in tokens),
         joins=joins,
         drops_um=drops_um,
+        has_added_stops=has_added_stops,
     )
 
 
@@ -269,7 +281,7 @@ def _joined(text: PreparedText, words: Sequence[Token]) -> PreparedText:
     if not firsts:
         return text
     tokens = map(Token, text.words(), text.starts, text.ends, map(bool, text.glued))
-    return _laid_out(text.text, _merged(tokens, firsts), text.drops_um)
+    return _laid_out(text.text, _merged(tokens, firsts), text.drops_um, text.has_added_stops)
 
 
 def _merged(tokens: Iterable[Token], firsts: set[int]) -> list[Token]:
@@ -300,7 +312,7 @@ def _side_by_side(words: Sequence[Token], text: PreparedText) -> Iterator[Span]:
 
 def _nearest(quote: str, text: PreparedText) -> QuoteCheck:
     """Compare a quote with the most similar passage of a text."""
-    prepared = prepare(quote)
+    prepared = prepare(quote, has_added_stops=text.has_added_stops)
     words = prepared.words()[:MOST_COMPARED]
     first, last = window(words, text.words())
     actual = text.words(first, last)

@@ -4,7 +4,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from citations.caches import Cache
@@ -34,7 +34,8 @@ _NONE = -1  # of a block without times, or without a page
 class SourceText:
     """A source's current text.
 
-    Arrays run over its blocks, and over the words with known times (ms).
+    Arrays run over its blocks, and over the words with known times (ms). ``has_added_stops`` says
+    that captions had no full stops before.
     """
 
     digest: str
@@ -46,6 +47,7 @@ class SourceText:
     headings: tuple[str, ...]
     word_offsets: "array[int]"
     word_starts: "array[int]"
+    has_added_stops: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -132,7 +134,11 @@ def of(source: Source) -> SourceText:
     key = ("text", *_version(source))
     text: SourceText | None = _CACHE.get(key)
     if text is None:
-        text = from_blocks(source_blocks.read(source))
+        transcript = source.transcript
+        text = replace(
+            from_blocks(source_blocks.read(source)),
+            has_added_stops=transcript is not None and transcript.has_added_stops,
+        )
         _CACHE.keep(key, text, text.nbytes)
     return text
 
@@ -142,7 +148,8 @@ def prepared(source: Source) -> PreparedText:
     key = ("prepared", *_version(source))
     text: PreparedText | None = _CACHE.get(key)
     if text is None:
-        text = prepare(of(source).text)
+        reading = of(source)
+        text = prepare(reading.text, has_added_stops=reading.has_added_stops)
         _CACHE.keep(key, text, text.nbytes)
     return text
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from transcripts.tokenizer import is_unspaced
 
+QUESTION: Final = "?"  # the token of a question mark
 FILLERS: Final = frozenset({"uh", "uhh", "uhm", "umm", "erm", "euh", "äh", "ähm", "öhm", "ehm"})
 
 
@@ -186,7 +187,7 @@ def _glued(text: str, kinds: str) -> Iterator[Token]:
         # A quote may end at a bracket or star of a formula.
         is_inner = not (kind == "word" == previous_kind) and "bracket" not in (kind, previous_kind)
         is_broken = kind == "word" and _BREAK.match(kinds, end) is not None
-        is_glued = folded == "?" or (touches and is_inner)
+        is_glued = folded == QUESTION or (touches and is_inner)
         yield Token(folded, start, end, is_glued, is_broken)
         previous, previous_kind = end, kind
 
@@ -211,7 +212,7 @@ def _raw_tokens(text: str, kinds: str) -> Iterator[tuple[str, int, int, str]]:
             yield f"({folded})" if is_digit else folded, start, end, kind
 
 
-_SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!", _QUESTION: "?"}
+_SAME: Final = {_DASH: "-", _STAR: "*", _BANG: "!", _QUESTION: QUESTION}
 
 
 def _fold(raw: str) -> str:

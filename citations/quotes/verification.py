@@ -219,7 +219,8 @@ def _compared(quote: str, source: Source, passage: Span) -> _Match:
     margin = 2 * len(quote) + _SLACK
     first = source_texts.border(reading.text, passage[0] - margin)
     last = source_texts.border(reading.text, passage[1] + margin)
-    check = quote_matching.check(quote, prepare(reading.text[first:last]))
+    around = prepare(reading.text[first:last], has_added_stops=reading.has_added_stops)
+    check = quote_matching.check(quote, around)
     span = (check.span[0] + first, check.span[1] + first) if check.span else None
     return _Match(replace(check, span=span), source)
 

@@ -1,6 +1,7 @@
 """Puts full stops and question marks into speech that has none. Pure.
 
-Only marks and capitals are added: the words stay as they are, and quotes ignore both.
+Only these and capitals are added; the words stay as they are. ``quotes.matching`` ignores all three
+in such a text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,17 +35,17 @@ def spoken_words(cues: Sequence[Cue]) -> Iterator[SpokenWord]:
             yield SpokenWord(folded, number, *match.span(), is_free)
 
 
-def with_marks(cues: Sequence[Cue], words: Sequence[SpokenWord], marks: Sequence[str]) -> list[Cue]:
-    """Return cues with a mark, or "", behind each word; the words after marks get a capital."""
-    marked = list(cues)
+def punctuated(cues: Sequence[Cue], words: Sequence[SpokenWord], marks: Sequence[str]) -> list[Cue]:
+    """Return cues with a mark, or "", behind each word; the word after a mark gets a capital."""
+    result = list(cues)
     begins = ["begin", *marks]  # whatever stands before a word begins a sentence
     rows = zip(words, marks, begins, strict=False)
     for number, members in groupby(rows, key=lambda row: row[0].cue):
-        marked[number] = _marked(cues[number], list(members))
-    return marked
+        result[number] = _punctuated(cues[number], list(members))
+    return result
 
 
-def _marked(cue: Cue, rows: Sequence[tuple[SpokenWord, str, str]]) -> Cue:
+def _punctuated(cue: Cue, rows: Sequence[tuple[SpokenWord, str, str]]) -> Cue:
     capitals = {word.first for word, _, before in rows if before}
     text, position = "", 0
     for word, mark, before in rows:
@@ -59,10 +60,17 @@ def _timed(cue: Cue, capitals: set[int]) -> Iterator[Word]:
     position = 0
     for word in cue.words:
         first = cue.text.find(word.text, position)
-        yield replace(word, text=_capitalised(word.text)) if first in capitals else word
-        position = max(position, first + len(word.text))
+        inner = range(first, first + len(word.text))
+        begin = next((place - first for place in capitals if place in inner), None)
+        if first < 0 or begin is None:
+            yield word
+        else:
+            yield replace(word, text=word.text[:begin] + _capitalised(word.text[begin:]))
+        position = max(position, inner.stop)
 
 
 def _capitalised(word: str) -> str:
+    """Return a word with a capital, unless it has one elsewhere (“iPhone”) or there is none."""
     first = word[:1].upper()
-    return first + word[1:] if len(first) == 1 else word  # “ß” has no capital of one letter
+    has_own = any(letter.isupper() for letter in word)
+    return word if has_own or first.casefold() != word[:1].casefold() else first + word[1:]

@@ -26,6 +26,7 @@ from transcripts import acquisition, storage
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection, Job, Video, WorkerPulse
 from transcripts.storage import StoredTranscript
+from transcripts.transcript_rows import StorageChange
 
 
 @dataclass(slots=True)
@@ -33,7 +34,7 @@ class LocalReport(Problems):
     """The results of this machine."""
 
     stored: list[StoredTranscript] = field(default_factory=list)
-    fetched: list[storage.StorageChange] = field(default_factory=list)
+    fetched: list[StorageChange] = field(default_factory=list)
     documents: list[AddedDocument] = field(default_factory=list)
     media: list[Video] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
@@ -53,7 +54,7 @@ class LocalReport(Problems):
 
     def counts(self) -> dict[str, int]:
         changes = [*(transcript.change for transcript in self.stored), *self.fetched]
-        counts = {str(change): changes.count(change) for change in storage.StorageChange}
+        counts = {str(change): changes.count(change) for change in StorageChange}
         return {**counts, "skipped": self.skipped}
 
     def shape(self) -> AddOut:
@@ -120,7 +121,7 @@ def add_targets(collection: Collection, targets: Sequence[str], options: AddOpti
     videos = {job.video_id for job in report.jobs if job.is_finished and job.video_id} | {
         transcript.video.pk
         for transcript in report.stored
-        if transcript.change is not storage.StorageChange.UNCHANGED
+        if transcript.change is not StorageChange.UNCHANGED
     }
     if videos or documents:
         report.indexed = indexing.index(videos, documents, wait=options.wait, quiet=options.quiet)

@@ -147,12 +147,13 @@ class TranscriptSerializer(serializers.ModelSerializer[Transcript]):
     video = serializers.CharField(source="video.key", read_only=True)
     collection = serializers.CharField(source="video.collection.slug", read_only=True)
     duration = Seconds()
+    has_added_stops = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = Transcript
         fields: tuple[str, ...] = (
-            "pk", "video", "collection", "language", "origin", "digest", "cue_count", "characters",
-            "duration", "created_at", "updated_at",
+            "pk", "video", "collection", "language", "origin", "has_added_stops", "digest",
+            "cue_count", "characters", "duration", "created_at", "updated_at",
         )  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from tests.makers import caption_json, make_cues, make_video, restarting_vtt
 from tests.youtube_standin import PLAYLIST, RUSSIAN, YouTubeStandIn
-from transcripts import acquisition, library, storage
+from transcripts import acquisition, library, storage, transcript_rows
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
 from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate
 from transcripts.scope import Scope
-from transcripts.storage import StorageChange
+from transcripts.transcript_rows import StorageChange
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
@@ -347,7 +347,7 @@ def test_a_stored_original_can_be_parsed_again(collection: Collection) -> None:
     Transcript.objects.filter(pk=transcript.pk).update(
         digest="of an older parser", cues=[[0, 1, "old"]]
     )
-    assert storage.reparse(video.transcripts.get()) is StorageChange.UPDATED
+    assert transcript_rows.reparse(video.transcripts.get()) is StorageChange.UPDATED
     assert video.transcripts.get().cue_count == 60
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from transcripts import acquisition, storage
+from transcripts import acquisition, transcript_rows
 from transcripts.admin.tables import (
     PARSED_AT_ONCE,
     QUEUED_AT_ONCE,
@@ -130,7 +130,11 @@ class VideoAdmin(Table):
         light = Transcript.objects.light().select_related("video__collection")
         rows = light.filter(video__in=queryset.order_by().values("pk"))
         self.work_on(
-            request, rows, storage.reparse, outcome=_("transcripts parsed"), most=PARSED_AT_ONCE
+            request,
+            rows,
+            transcript_rows.reparse,
+            outcome=_("transcripts parsed"),
+            most=PARSED_AT_ONCE,
         )
 
 
@@ -163,7 +167,11 @@ class TranscriptAdmin(RecordAdmin):
     @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
     def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         self.work_on(
-            request, queryset, storage.reparse, outcome=_("transcripts parsed"), most=PARSED_AT_ONCE
+            request,
+            queryset,
+            transcript_rows.reparse,
+            outcome=_("transcripts parsed"),
+            most=PARSED_AT_ONCE,
         )
 
 

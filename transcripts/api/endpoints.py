@@ -17,6 +17,7 @@ from transcripts.models import Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut, StoredOut, VideoReadingOut, VideoSearchOut
 from transcripts.scope import Scope
 from transcripts.tasks import send
+from transcripts.transcript_rows import StorageChange
 
 UPLOADS_AT_ONCE = 4  # times the size limit of one file, for all files of a request
 
@@ -65,7 +66,7 @@ def add_captions(request: Request, body: shapes.CaptionsIn) -> Status[Any]:
         collection, body.url, body.captions, by=request.caller.user, **about
     )
     request.answer["Location"] = f"/api/v1/transcripts/{stored.video.key}"
-    return Status(201 if stored.change is storage.StorageChange.ADDED else 200, stored)
+    return Status(201 if stored.change is StorageChange.ADDED else 200, stored)
 
 
 @router.get("jobs", response=responses({200: shapes.JobsOut}, 404), summary="List jobs")

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='transcript',
-            name='unmarked_digest',
+            name='original_digest',
             field=models.CharField(blank=True, help_text='SHA-256 of the cues before full stops were added; empty if none were.', max_length=64),
         ),
     ]

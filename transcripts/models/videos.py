@@ -145,7 +145,7 @@ class Transcript(models.Model):
         null=True, blank=True, help_text="Per cue null or [[start, word], …]."
     )
     digest = models.CharField(max_length=64, help_text="SHA-256 of the cues.")
-    unmarked_digest = models.CharField(
+    original_digest = models.CharField(
         max_length=64,
         blank=True,
         help_text="SHA-256 of the cues before full stops were added; empty if none were.",
@@ -174,8 +174,8 @@ class Transcript(models.Model):
 
     @property
     def has_added_stops(self) -> bool:
-        """Whether full stops were added to captions that had none."""
-        return bool(self.unmarked_digest)
+        """Whether full stops were added to captions with few or none."""
+        return bool(self.original_digest)
 
     @property
     def track(self) -> str:

@@ -320,7 +320,7 @@ def test_without_its_model_a_source_waits_found_by_words_and_so_do_the_others(
     collection: Collection, scope: Scope, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.EMBEDDING_PROVIDER = "bge-base"
-    monkeypatch.setattr(ingest_pipeline, "_boundary_model", lambda: None)
+    monkeypatch.setattr(registry, "boundary_embedder", lambda: None)
     for n in range(3):
         make_video(collection, key=f"v{n}", cues=make_cues(6))
     ingest_pipeline.index_words()

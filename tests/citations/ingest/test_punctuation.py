@@ -1,5 +1,7 @@
 """Captions without full stops get some, once, and stay the captions that were fetched."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,14 +10,17 @@ from citations.errors import ModelMissing
 from citations.ingest import discovery, punctuation
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source, State
-from citations.quotes import source_texts
+from citations.providers import punctuation as model
+from citations.providers.punctuation import Numbers, Punctuator
+from citations.quotes import matching, source_texts
+from citations.quotes.matching import Verdict
 from citations.text.sentences import is_punctuated, split
 from tests.citations.providers.test_punctuation import SENTENCES
 from tests.makers import caption_json, make_cues, make_video
-from transcripts import bm25, storage
+from transcripts import bm25, storage, transcript_rows
 from transcripts.cues import Cue
-from transcripts.models import Collection, Transcript, TranscriptIndex
-from transcripts.storage import StorageChange
+from transcripts.models import Collection, Transcript, TranscriptIndex, Video
+from transcripts.transcript_rows import StorageChange
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 
@@ -93,6 +98,66 @@ def test_other_captions_replace_them_and_get_full_stops_of_their_own(
     assert len(said(again)) > 300
 
 
+def test_a_quote_across_an_added_question_mark_is_verbatim(collection: Collection) -> None:
+    source = ingested(collection, captions())
+    text = said(source)
+    assert "on the left side? The values" in text
+    for quote in (
+        "happens on the left side the values become larger",
+        "what happens on the left side",
+        "what happens on the left side? The values",
+    ):
+        check = matching.check(quote, source_texts.prepared(source))
+        assert check.verdict is Verdict.VERBATIM, quote
+
+
+def test_parsing_the_original_again_takes_them_away_until_the_next_indexing(
+    collection: Collection,
+) -> None:
+    source = ingested(collection, captions())
+    assert source.transcript is not None
+    assert transcript_rows.reparse(source.transcript) is StorageChange.UPDATED
+    assert "." not in source_texts.of(Source.objects.get(pk=source.pk)).text
+    [stale] = discovery.adopt()
+    ingest_pipeline.ingest(stale.pk)
+    assert "." in source_texts.of(Source.objects.get(pk=source.pk)).text
+
+
+def test_a_model_that_cannot_be_loaded_delays_nothing(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(model, "TRAINED", tmp_path / "missing")
+    source = ingested(collection, captions())
+    assert source.state == State.READY
+    assert "." not in said(source)
+
+
+def test_chapters_that_change_meanwhile_are_not_overlooked(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def probabilities(self: Punctuator, words: Sequence[str]) -> Iterator[Numbers]:
+        Video.objects.update(chapters=[[0, "Limits"]])
+        return original(self, words)
+
+    original = Punctuator.probabilities
+    monkeypatch.setattr(Punctuator, "probabilities", probabilities)
+    source = ingested(collection, captions())
+    assert [stale.pk for stale in discovery.adopt()] == [source.pk]
+
+
+def test_a_language_that_is_corrected_meanwhile_stays(collection: Collection) -> None:
+    transcript = Transcript.objects.get(video=make_video(collection, cues=captions()))
+    transcript_rows.correct_language(Transcript.objects.get(pk=transcript.pk), "de")
+    assert not transcript_rows.add_full_stops(transcript, captions())
+    assert Transcript.objects.get(pk=transcript.pk).language == "de"
+
+
+def test_a_speech_of_two_languages_stays_as_it_is() -> None:
+    english, german = " ".join(SENTENCES * 40), " ".join(GERMAN * 40)
+    assert punctuation.lacks_stops(english)
+    assert not punctuation.lacks_stops(f"{english} {german}")
+
+
 def test_the_words_index_of_the_video_follows(collection: Collection) -> None:
     source = ingested(collection, captions())
     index = TranscriptIndex.objects.get(transcript=source.transcript)
@@ -137,5 +202,5 @@ def test_captions_that_are_replaced_meanwhile_are_not_overwritten(collection: Co
     video = make_video(collection, cues=captions())
     before = Transcript.objects.get(video=video)
     make_video(collection, cues=captions(times=6))
-    assert not storage.add_marks(before, captions(times=4))
+    assert not transcript_rows.add_full_stops(before, captions(times=4))
     assert Transcript.objects.get(video=video).characters > before.characters

@@ -34,15 +34,15 @@ def test_sentences_of_a_lecture_get_their_full_stops(model: Punctuator) -> None:
     words = " ".join(SENTENCES).split()
     rows = probabilities(model, words)
     ends = set(np.cumsum([len(sentence.split()) for sentence in SENTENCES]) - 1)
-    told = set(np.flatnonzero(rows[:, MARKS.index(".")] + rows[:, MARKS.index("?")] >= 0.5))
-    assert len(told & ends) >= len(ends) - 2
-    assert len(told - ends) <= 1
+    claimed = set(np.flatnonzero(rows[:, MARKS.index(".")] + rows[:, MARKS.index("?")] >= 0.5))
+    assert len(claimed & ends) >= len(ends) - 2
+    assert len(claimed - ends) <= 1
 
 
 def test_a_question_gets_its_mark(model: Punctuator) -> None:
     rows = probabilities(model, " ".join(SENTENCES).split())
-    asked = len(" ".join(SENTENCES[:6]).split()) - 1
-    assert MARKS[int(rows[asked].argmax())] == "?"
+    question = len(" ".join(SENTENCES[:6]).split()) - 1
+    assert MARKS[int(rows[question].argmax())] == "?"
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 89, 90, 91, 149, 150, 151, 240, 241, 1_000])

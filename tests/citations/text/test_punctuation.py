@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.readers.source_blocks import cue_blocks
-from citations.text.punctuation import spoken_words, with_marks
+from citations.text.punctuation import punctuated, spoken_words
 from transcripts.cues import Cue, Word
 from transcripts.reading import full_text
 
@@ -20,7 +20,7 @@ def marked(*texts: str, behind: dict[str, str]) -> list[str]:
     cues = cues_of(*texts)
     words = list(spoken_words(cues))
     marks = [behind.get(word.text, "") for word in words]
-    return [cue.text for cue in with_marks(cues, words, marks)]
+    return [cue.text for cue in punctuated(cues, words, marks)]
 
 
 def test_the_word_behind_a_mark_gets_a_capital_also_in_the_next_cue() -> None:
@@ -42,7 +42,7 @@ def test_timed_words_are_found_at_their_times_behind_a_mark() -> None:
     words = (Word(0, "the"), Word(200, "end"), Word(400, "the"), Word(700, "start"))
     cue = Cue(0, 1_000, "the end the start", words)
     spoken = list(spoken_words([cue]))
-    [result] = with_marks([cue], spoken, ["", ".", "", "."])
+    [result] = punctuated([cue], spoken, ["", ".", "", "."])
     assert result.text == "The end. The start."
     [block] = cue_blocks([result])
     assert [(result.text[offset:][:3], ms) for offset, ms in block.words] == [
@@ -53,6 +53,19 @@ def test_timed_words_are_found_at_their_times_behind_a_mark() -> None:
     ]
 
 
+def test_a_word_with_a_capital_of_its_own_stays() -> None:
+    said = marked("buy it iPhone users said", "ınce", behind={"it": ".", "said": "."})
+    assert said == ["Buy it. iPhone users said.", "ınce"]
+
+
+def test_a_timed_word_behind_a_quotation_mark_keeps_its_time() -> None:
+    cue = Cue(0, 1_000, 'end "the start', (Word(0, "end"), Word(300, '"the'), Word(600, "start")))
+    [result] = punctuated([cue], list(spoken_words([cue])), [".", "", ""])
+    assert result.text == 'End. "The start'
+    [block] = cue_blocks([result])
+    assert [ms for _, ms in block.words] == [0, 300, 600]
+
+
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=5), st.randoms())
 def test_without_the_marks_and_capitals_the_text_is_the_same(
     texts: list[str], chance: object
@@ -60,5 +73,5 @@ def test_without_the_marks_and_capitals_the_text_is_the_same(
     cues = cues_of(*texts)
     words = list(spoken_words(cues))
     marks = [chance.choice(["", ".", "?"]) for _ in words]  # type: ignore[attr-defined]
-    result = full_text(with_marks(cues, words, marks))
+    result = full_text(punctuated(cues, words, marks))
     assert re.sub("[.?]", "", result).casefold() == re.sub("[.?]", "", full_text(cues)).casefold()
