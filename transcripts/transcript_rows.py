@@ -77,9 +77,7 @@ def add_full_stops(transcript: Transcript, cues: Sequence[Cue]) -> bool:
     transcript was changed or deleted meanwhile.
     """
     with transaction.atomic():
-        # The video first, as whoever changes or deletes it locks it.
-        if not Video.objects.select_for_update().filter(pk=transcript.video_id).exists():
-            return False
+        _lock_video(transcript)
         rows = Transcript.objects.light().select_for_update()
         known = {"digest": transcript.digest, "updated_at": transcript.updated_at}
         old = rows.filter(pk=transcript.pk, **known).first()
@@ -97,10 +95,16 @@ def add_full_stops(transcript: Transcript, cues: Sequence[Cue]) -> bool:
 def correct_language(transcript: Transcript, language: str) -> None:
     """Set the language of a transcript, and index its words in that language."""
     with transaction.atomic():
+        _lock_video(transcript)
         transcript.language = language
         transcript.updated_at = clock.now()
         transcript.save(update_fields=["language", "updated_at"])
         _index(transcript, captions.from_json(transcript.cues))
+
+
+def _lock_video(transcript: Transcript) -> None:
+    """Lock the video before its rows, as whoever changes or deletes it does."""
+    Video.objects.select_for_update().filter(pk=transcript.video_id).first()
 
 
 def _text_columns(cues: Sequence[Cue]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from citations.lexical import index as lexical_index
 from citations.models import LOCATION, Chunk, Source, keep_switch_out
 from citations.text.chunking import ChunkDraft
+from transcripts.models import Video
 
 _MOVED = ("ordinal", "position", *LOCATION, "heading", "sentence_starts")
 
@@ -27,6 +28,8 @@ def digest_of(context: str, text: str) -> bytes:
 def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any) -> None:
     """Store the chunks of a source and update its ``columns``. Raises ``SourceNotFound``."""
     with transaction.atomic():
+        # Whoever deletes the video locks it first, and would wait for chunks in another order.
+        Video.objects.select_for_update(no_key=True).filter(pk=source.video_id).first()
         keep_switch_out()
         existing: dict[str, deque[Chunk]] = defaultdict(deque)
         for chunk in _locked(source):

@@ -24,7 +24,11 @@ video = make_video(Collection.objects.default(), key="sound", cues=make_cues(10,
 media.replace(video, BytesIO(make_wav(60)), name="sound.wav")
 print(json.dumps(video.pk))
 """
-REMOVE = "from transcripts.models import Video; Video.objects.filter(key='{}').delete()"
+REMOVE = """
+from transcripts import collections
+from transcripts.models import Video
+collections.delete_video(Video.objects.get(key="{}"))
+"""
 CAPTIONS = "WEBVTT\n\n" + "\n".join(
     f"00:{second:02}.000 --> 00:{second + 5:02}.000\nSentence {second // 5}.\n"
     for second in range(0, 55, 5)
