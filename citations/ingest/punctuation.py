@@ -18,8 +18,8 @@ from transcripts.reading import full_text
 
 LIKELY: Final = 0.4  # probability of an end from which a mark is put
 FEWEST, MOST = 100, 1_000_000  # words of a speech; three days have fewer
-SAMPLE: Final = 4_000  # characters of each of the ``SAMPLES`` by which a text is judged
-SAMPLES: Final = 5
+SAMPLES: Final = 5  # of a text, by which it is judged
+SAMPLE: Final = 4_000  # characters of each
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +49,9 @@ def lacks_stops(text: str) -> bool:
     """Tell whether a text is English speech with few full stops or none, by samples of it."""
     if not FEWEST <= text.count(" ") <= MOST:
         return False
-    step = max(SAMPLE, len(text) // SAMPLES)
-    return all(_lacks_stops(text[first : first + SAMPLE]) for first in range(0, len(text), step))
+    count = min(SAMPLES, max(1, len(text) // SAMPLE))
+    starts = [number * len(text) // count for number in range(count)]
+    return all(_lacks_stops(text[first : first + SAMPLE]) for first in starts)
 
 
 def _lacks_stops(text: str) -> bool:

@@ -158,6 +158,12 @@ def test_a_speech_of_two_languages_stays_as_it_is() -> None:
     assert not punctuation.lacks_stops(f"{english} {german}")
 
 
+@pytest.mark.parametrize("length", [1_000, 3_999, 4_001, 20_003, 100_007])
+def test_speech_of_any_length_is_known_to_lack_stops(length: int) -> None:
+    speech = (" ".join(SENTENCES) + " ") * 400
+    assert punctuation.lacks_stops(speech[:length])
+
+
 def test_the_words_index_of_the_video_follows(collection: Collection) -> None:
     source = ingested(collection, captions())
     index = TranscriptIndex.objects.get(transcript=source.transcript)
