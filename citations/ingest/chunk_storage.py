@@ -29,7 +29,8 @@ def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any)
     """Store the chunks of a source and update its ``columns``. Raises ``SourceNotFound``."""
     with transaction.atomic():
         # Whoever deletes the video locks it first, and would wait for chunks in another order.
-        Video.objects.select_for_update(no_key=True).filter(pk=source.video_id).first()
+        if source.video_id is not None:
+            Video.objects.select_for_update(no_key=True).filter(pk=source.video_id).first()
         keep_switch_out()
         existing: dict[str, deque[Chunk]] = defaultdict(deque)
         for chunk in _locked(source):
