@@ -146,6 +146,8 @@ def label(text: str) -> Labelled:
     starts = [match.start() for match in matches]
     ends = [last for first, last in sentences.split(text) if ends_with_stop(text[first:last])]
     for number in np.searchsorted(starts, ends) - 1:
+        if number < 0:  # “…” before the first word
+            continue
         after = text[matches[number].end() : matches[number].end() + 3]
         marks[number] = QUESTION if "?" in after else STOP
     return Labelled([match[0].casefold().replace("’", "'") for match in matches], marks)

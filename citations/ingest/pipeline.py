@@ -1,8 +1,8 @@
 """Ingest a source: pages, blocks, chunks, vectors, outline, contexts.
 
-Chunks at sentences come first, so that words are found at once; then chunks where the subject
-changes, vectors, the outline, and contexts by a language model. Every step may be killed: the next
-attempt continues from the stored rows.
+Chunks at sentences come first, so that words are found at once; then full stops for captions
+without them, chunks where the subject changes, vectors, the outline, and contexts by a language
+model. Every step may be killed: the next attempt continues from the stored rows.
 """
 
 import logging
