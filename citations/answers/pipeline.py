@@ -24,7 +24,7 @@ from citations.answers.answer import (
 from citations.answers.citation_check import Proof
 from citations.answers.draft import Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
-from citations.answers.question.wording import asks_for_more, named
+from citations.answers.question.wording import asks_for_more, quoted
 from citations.answers.understanding import ROUTE, Understanding, understand
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
@@ -324,7 +324,7 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
     headings = {part.heading for part in _parts(attempt)}
     noun = "more information" if draft.repeats else "information"
     refusals = (
-        f"I cannot find {noun} about {named(text)} in the sources."
+        f"I cannot find {noun} about {quoted(text)} in the sources."
         for text in dict.fromkeys(missing)
         if sections.heading(text) not in headings
     )

@@ -6,17 +6,9 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from django.utils.translation import gettext_lazy as _
 
-from citations.answers.question.wording import (
-    content_words,
-    has_reference,
-    noun,
-    separated,
-    with_mark,
-    without_connective,
-)
+from citations.answers.question.wording import separated, with_mark, without_connective
 
 UNANSWERED: Final = _("The sources do not answer this question.")
-MAX_ABOUT: Final = 60  # characters of what a heading is about
 
 
 class Headed(Protocol):
@@ -48,14 +40,9 @@ class Section(Generic[ClaimT]):
 
 
 def heading(question: str) -> str:
-    """Return the heading of a question, which stands alone: “And what does it do?” becomes “What
-    does it do? (backpropagation)”. With a word of its own, the question says enough.
-    """
-    own, context = separated(question)
-    own = with_mark(without_connective(own))
-    about = noun(context) if has_reference(own) and not content_words(own) else ""
-    whole = f"{own} ({about})" if 0 < len(about) <= MAX_ABOUT else own
-    return whole[:1].upper() + whole[1:]
+    """Return the heading of a question: “and what does it do” becomes “What does it do?”."""
+    text = with_mark(without_connective(separated(question)[0]))
+    return text[:1].upper() + text[1:]
 
 
 def by_question(claims: Sequence[ClaimT], parts: Sequence[Part]) -> list[Section[ClaimT]]:

@@ -8,14 +8,11 @@ from typing import Final
 
 from django.db.models import F, Q, TextField, Value
 
+from citations.answers import model_router
 from citations.answers.answer import Route
+from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
-from citations.answers.question.named_sections import (
-    NUMBERED,
-    Heading,
-    find_named_section,
-    section_span,
-)
+from citations.answers.question.named_sections import find_named_section
 from citations.answers.question.wording import content_words, in_context, refers_back, separated
 from citations.answers.writing import output_parser
 from citations.answers.writing import prompts as writing_prompts
@@ -76,15 +73,15 @@ class AnswerModels:
     embedder: Embedder | None
 
     def route(self, question: str) -> Route:
-        llm, embedder = self.llm, self.embedder
-        return router.route(
-            question,
-            embed=embedder.embed_queries if embedder else None,
-            ask=(lambda text: llm.ask(Prompt(text=text, max_tokens=200), tries=1).text)
-            if llm and llm.fills_forms
-            else None,
-            model=llm.name if llm else "",
-        )
+        llm = self.llm
+        embed = self.embedder.embed_queries if self.embedder else None
+        if llm is None or not llm.fills_forms:
+            return router.route(question, embed=embed)
+
+        def ask(text: str) -> str:
+            return llm.ask(Prompt(text=text, max_tokens=200), tries=1).text
+
+        return model_router.route(question, embed=embed, ask=ask, model=llm.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from transcripts.tokenizer import tokenize
 
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
 MAX_CONTEXT: Final = 400  # characters of earlier questions
-MAX_SUBJECT: Final = 120  # characters of a subject
+MAX_QUOTED: Final = 120  # characters of a question in a message
 _ANY: Final = re.compile(r"\W*(?:any|anything|some|something)\b", re.IGNORECASE)
 _SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
 _OWN: Final = 3  # content words with which “And …” stands by itself
@@ -84,32 +84,9 @@ _MORE: Final = re.compile(
     re.IGNORECASE,
 )
 _GREETING: Final = re.compile(rf"\W*(?:{any_of('greetings')}(?!\w)\W*)+", re.IGNORECASE)
-_LEAD: Final = re.compile(
-    r"""^\s* (?:(?:please|so|and|then|also|but|now|ok(?:ay)?)\b[\s,]*)*
-    (?: (?:can|could|would|will)\s+you\s+ (?:please\s+)? )?
-    (?: (?:tell|show|give|remind)\s+(?:me|us)\s+(?:(?:some\s+)?more\s+)?(?:about\s+|of\s+)?
-      | (?:explain|describe|define|list|name|find|summari[sz]e|compare)\s+ )?
-    (?: (?:what|which|who|whom|whose|when|where|why|how)\b
-        (?:\s+(?:much|many|long|far|often))? (?:'s|’s)? \s* )?
-    (?: (?:is|are|was|were|do|does|did|can|could|should|would|will|has|have|had)\b \s* )?
-    (?: (?:there|it\s+said|said)\s+about\s+ | about\s+ )?""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_DOING: Final = re.compile(
-    r"""^(?: (?:(?:i|you|we|they|he|she|it|one)\s+)? (?!(?:the|an?)\b) [\w'’-]+\s+
-      (?=(?:the|an|a)\s+\w) | (?:i|you|we|they|one)\s+ )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_NOUN_ASKED: Final = re.compile(  # a question that asks by a noun, or no question
-    r"""^ (?: (?:what|which|who|where) (?: \s+(?:is|are|was|were)\b | ['’]s\b )
-    | (?:can|could|would|will)\s+you\b
-    | (?! (?:what|which|who|whom|whose|when|where|why|how)\b ) [^?]* $ )""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _ASKING: Final = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
 )
-_TAIL: Final = re.compile(r"\s+(?:mean|means|about|called)$", re.IGNORECASE)
 
 
 def content_words(text: str) -> list[str]:
@@ -157,11 +134,6 @@ def refers_back(question: str) -> bool:
     return is_short and not is_question(without_connective(question.rstrip(f"{QUESTION_MARKS} ")))
 
 
-def has_reference(question: str) -> bool:
-    """Tell whether a word of a question, such as “it”, stands for something said before."""
-    return _REFERENCE.search(question) is not None
-
-
 def is_greeting(message: str) -> bool:
     """Tell whether a message only greets, thanks or asks for help."""
     return _GREETING.fullmatch(message) is not None
@@ -197,30 +169,13 @@ def with_mark(question: str) -> str:
     return f"{question}?" if _ASKING.match(question) and question[-1].isalnum() else question
 
 
-def subject(question: str) -> str:
-    """Return what a question asks about: of “What is the capital?” it is “the capital”."""
-    text = " ".join(question.split()).rstrip(f"{QUESTION_MARKS}.!¿¡ ").lstrip("¿¡ ")
-    rest = _DOING.sub("", _TAIL.sub("", _LEAD.sub("", text, count=1)).strip(" ,:;"))
-    named = rest if content_words(_MORE.sub("", rest)) else text
-    return named if len(named) <= MAX_SUBJECT else named[:MAX_SUBJECT].rsplit(" ", 1)[0] + "…"
-
-
-def noun(question: str) -> str:
-    """Return the subject of a question without articles and verbs before it; "" if unclear."""
-    words = subject(question).split()
-    while words and words[0].casefold() in _STOP_WORDS:
-        del words[0]
-    return " ".join(words) if words and words[-1].casefold() not in _STOP_WORDS else ""
-
-
-def named(question: str) -> str:
-    """Return the subject of a question, or of the one before it; else the question, quoted."""
-    text = " ".join(question.split())
-    own, context = separated(text)
+def quoted(question: str) -> str:
+    """Return a question in quotation marks, or the one before it where it names no subject."""
+    own, context = separated(" ".join(question.split()))
     text = without_connective(context if context and not content_words(_MORE.sub("", own)) else own)
-    rest = subject(text)
-    has_noun = _NOUN_ASKED.match(text) and not _ASKING.match(rest)
-    return rest if len(text) > MAX_SUBJECT or has_noun else f"“{text[:1].upper()}{text[1:]}”"
+    if len(text) > MAX_QUOTED:
+        text = text[:MAX_QUOTED].rsplit(" ", 1)[0] + "…"
+    return f"“{text[:1].upper()}{text[1:]}”"
 
 
 def _pieces(text: str) -> list[str]:

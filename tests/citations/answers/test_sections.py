@@ -11,9 +11,9 @@ from citations.answers.sections import heading
     [
         (
             "What is backpropagation? And what does it do?",
-            ["What is backpropagation?", "What does it do? (backpropagation)"],
+            ["What is backpropagation?", "What does it do?"],
         ),
-        ("What is X? And what does it do?", ["What is X?", "What does it do? (X)"]),
+        ("What is X? And what does it do?", ["What is X?", "What does it do?"]),
         ("Was ist ein Gradient? Und was macht er?", ["Was ist ein Gradient?", "Was macht er?"]),
         (
             "What is a queue? And who invented the pendulum clock?",

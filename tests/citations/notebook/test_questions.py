@@ -82,7 +82,7 @@ def test_more_is_not_what_was_told_before(
     assert sum(text[: text.index(".")] in " ".join(earlier) for text in LONG) == len(LONG)
     assert (answer.state, answer.note) == (
         AnswerState.REFUSED,
-        "I cannot find more information about backpropagation in the sources.",
+        "I cannot find more information about “What is backpropagation?” in the sources.",
     )
 
 
