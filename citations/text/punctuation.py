@@ -36,21 +36,33 @@ def spoken_words(cues: Sequence[Cue]) -> Iterator[SpokenWord]:
 
 
 def punctuated(cues: Sequence[Cue], words: Sequence[SpokenWord], marks: Sequence[str]) -> list[Cue]:
-    """Return cues with a mark, or "", behind each word; the word after a mark gets a capital."""
+    """Return cues with a mark, or "", behind each word; the word after a mark gets a capital, and
+    so does the English “I”.
+    """
     result = list(cues)
-    begins = ["begin", *marks]  # whatever stands before a word begins a sentence
-    rows = zip(words, marks, begins, strict=False)
+    begins = [True, *map(bool, marks)]
+    capitals = (
+        begins_sentence or _is_pronoun(word)
+        for word, begins_sentence in zip(words, begins, strict=False)
+    )
+    rows = zip(words, marks, capitals, strict=True)
     for number, members in groupby(rows, key=lambda row: row[0].cue):
         result[number] = _punctuated(cues[number], list(members))
     return result
 
 
-def _punctuated(cue: Cue, rows: Sequence[tuple[SpokenWord, str, str]]) -> Cue:
-    capitals = {word.first for word, _, before in rows if before}
+def _is_pronoun(word: SpokenWord) -> bool:
+    """Tell “i”, and “i'm”, from other words and from the letter in “i-th”."""
+    return word.is_free and word.text.partition("'")[0] == "i"
+
+
+def _punctuated(cue: Cue, rows: Sequence[tuple[SpokenWord, str, bool]]) -> Cue:
+    capitals = {word.first for word, _, has_capital in rows if has_capital}
     text, position = "", 0
-    for word, mark, before in rows:
+    for word, mark, has_capital in rows:
         said = cue.text[word.first : word.last]
-        text += cue.text[position : word.first] + (_capitalised(said) if before else said) + mark
+        text += cue.text[position : word.first] + (_capitalised(said) if has_capital else said)
+        text += mark
         position = word.last
     timed = tuple(_timed(cue, capitals))
     return replace(cue, text=text + cue.text[position:], words=timed)

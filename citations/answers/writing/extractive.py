@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from typing import Final
 
 from citations.answers.answer import Breadth, Evidence, QuestionPart
+from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import (
     FEWEST_WORDS,
     Pick,
@@ -23,9 +24,11 @@ from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rat
 from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop, is_punctuated
 
-MOST: Final = 5  # excerpts that answer a question; all but the first are folded
+MOST: Final = 8  # excerpts that answer a question; all but the first are folded
+MOST_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
 MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
 WORTH: Final = 0.4  # of the best sentence's score, that another one needs
+ELSEWHERE_WORTH: Final = 0.2  # the same for the best sentence of another passage, to be folded
 FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quoted before needs
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
@@ -89,7 +92,8 @@ def extract(
         if part.breadth == Breadth.BROAD:
             picks = _overview(part, new, earlier, passages)
         else:
-            picks = _answer(new, earlier, most=MOST if len(parts) == 1 else MOST_OF_PART)
+            is_listed = bool(earlier_quotes) or asks_for_list(part.text)
+            picks = _answer(new, earlier, most=_most(len(parts), is_listed=is_listed))
         if not part.is_of_the_whole:  # sentences of an outline stand alone
             picks = extended(picks, earlier=earlier, earlier_quotes=earlier_quotes, read=read)
         extracts.append(
@@ -114,14 +118,32 @@ def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pi
     return [pick for pick in new if pick.score >= least]
 
 
+def _most(parts: int, *, is_listed: bool) -> int:
+    return MOST_OF_PART if parts > 1 else MOST_LISTED if is_listed else MOST
+
+
 def _answer(picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> list[Pick]:
+    """Choose the best sentences, best first.
+
+    Where they are folded, the best one of each passage comes before a second one of any: whoever
+    unfolds them looks for another place.
+    """
+    ranked = sorted(picks, key=lambda pick: -pick.score)
+    worthy = [pick for pick in ranked if len(pick.text.split()) >= FEWEST_WORDS]
+    rounds = [(1, ELSEWHERE_WORTH), (most, WORTH)] if most == MOST else [(most, WORTH)]
     chosen: list[Pick] = []
-    for pick in sorted(picks, key=lambda pick: -pick.score):
-        if len(chosen) == most or (chosen and pick.score < WORTH * chosen[0].score):
-            break
-        if _is_new(pick, (*earlier, *chosen)) and len(pick.text.split()) >= FEWEST_WORDS:
-            chosen.append(pick)
-    return chosen
+    for times, share in rounds:
+        for pick in worthy:
+            least = share * chosen[0].score if chosen else pick.score
+            count = sum(other.evidence.number == pick.evidence.number for other in chosen)
+            if (
+                len(chosen) < most
+                and pick.score >= least
+                and count < times
+                and _is_new(pick, (*earlier, *chosen))
+            ):
+                chosen.append(pick)
+    return sorted(chosen, key=lambda pick: -pick.score)
 
 
 def _is_new(pick: Pick, others: Iterable[Pick]) -> bool:

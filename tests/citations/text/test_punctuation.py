@@ -58,6 +58,11 @@ def test_a_word_with_a_capital_of_its_own_stays() -> None:
     assert said == ["Buy it. iPhone users said.", "ınce"]
 
 
+def test_the_pronoun_of_the_first_person_gets_a_capital() -> None:
+    said = marked("and i think i'm right", "i'd take the i-th one is it", behind={"right": "."})
+    assert said == ["And I think I'm right.", "I'd take the i-th one is it"]
+
+
 def test_a_timed_word_behind_a_quotation_mark_keeps_its_time() -> None:
     cue = Cue(0, 1_000, 'end "the start', (Word(0, "end"), Word(300, '"the'), Word(600, "start")))
     [result] = punctuated([cue], list(spoken_words([cue])), [".", "", ""])

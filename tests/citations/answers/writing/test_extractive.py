@@ -259,11 +259,23 @@ SAID = (
 )
 
 
-def test_an_overview_has_more_sentences_than_a_fact() -> None:
-    evidence = [
-        passage(text, number=number, source=number) for number, text in enumerate(SAID, start=1)
+def test_a_fact_has_a_place_of_each_passage_before_two_of_one() -> None:
+    said = (
+        "Every gas fills its bottle. Nobody can see a gas anywhere.",
+        "Steam drives the turbine quickly. Somebody oiled that turbine yesterday.",
+        "Paper carried her message home. Wires lost one message overnight.",
+        "Ships vanish below the horizon. Painters draw a horizon first.",
+        "Monks wound the clock daily. Thieves took another clock away.",
+        "Coal feeds this engine slowly. Mechanics love their engine dearly.",
+    )
+    passages = [
+        passage(text, number=number, source=number) for number, text in enumerate(said, start=1)
     ]
-    assert len(pick_texts(*evidence)) < len(pick_texts(*evidence, about="entropy"))
+    question = QuestionPart(text="How do gas, turbine, message, horizon, clock and engine differ?")
+    (folded,) = extract([question], passages)
+    assert {pick.evidence.number for pick in folded.picks} == {1, 2, 3, 4, 5, 6}
+    (listed,) = extract([question], passages, earlier_quotes=["Something else was said."])
+    assert len(listed.picks) < len(folded.picks)
 
 
 def test_each_passage_has_its_say_before_one_has_it_twice() -> None:
