@@ -84,9 +84,6 @@ _MORE: Final = re.compile(
     re.IGNORECASE,
 )
 _GREETING: Final = re.compile(rf"\W*(?:{any_of('greetings')}(?!\w)\W*)+", re.IGNORECASE)
-_ASKING: Final = re.compile(
-    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did)\b", re.IGNORECASE
-)
 
 
 def content_words(text: str) -> list[str]:
@@ -162,11 +159,6 @@ def without_connective(question: str) -> str:
     """Cut off the “And” with which a question goes on; of a question that is no more, nothing."""
     rest = _CONNECTIVE.sub("", question, count=1)
     return rest if is_question(rest) else question
-
-
-def with_mark(question: str) -> str:
-    """End a question with the mark that “, and why …” takes the place of."""
-    return f"{question}?" if _ASKING.match(question) and question[-1].isalnum() else question
 
 
 def quoted(question: str) -> str:
