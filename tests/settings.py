@@ -24,7 +24,10 @@ atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 
 from kbsite.settings import *  # noqa: E402, F403
 
-INSTALLED_APPS += ["allauth.socialaccount.providers.openid_connect"]  # noqa: F405
+INSTALLED_APPS += [  # noqa: F405
+    "allauth.socialaccount.providers.openid_connect",
+    "tests.quick_flush",
+]
 
 EMBEDDING_PROVIDER = "fake"  # tests of meaning name the real one
 API_CALLS_PER_MINUTE = QUESTIONS_PER_MINUTE = ADDITIONS_PER_MINUTE = 0  # tests hurry
