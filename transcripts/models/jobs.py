@@ -9,6 +9,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock, locks
@@ -220,6 +221,13 @@ class Job(QueuedWork):
         """
         row = {"name": name[:200], "video": video.pk, "is_joined": is_joined, "media": media[:200]}
         self.change(read=[*self.read, row][:MAX_READ])
+
+    @cached_property
+    def items(self) -> frozenset[int]:
+        """The primary keys of the items that files went to and that were not deleted since."""
+        keys = {row["video"] for row in self.read}
+        present = Video.objects.filter(collection=self.collection_id, deletion=None, pk__in=keys)
+        return frozenset(present.values_list("pk", flat=True)) if keys else frozenset()
 
     @property
     def unlisted(self) -> int:

@@ -78,6 +78,16 @@ def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
     assert "… and 2 more" in shown
 
 
+def test_a_file_whose_item_was_deleted_since_leads_nowhere(page: Client) -> None:
+    upload(page, ("talk.vtt", CAPTIONS), ("other.vtt", CAPTIONS), collection="lectures")
+    job = Job.objects.get()
+    acquisition.perform(job.pk)
+    Video.objects.get(key="talk").delete()
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    assert [link.text() for link in html.css(".problems a")] == ["other.vtt"]
+    assert "deleted since" in html.css_first(".job").text()
+
+
 def test_captions_that_were_there_already_join_nothing(page: Client) -> None:
     upload(page, ("talk.en.vtt", CAPTIONS), ("talk.de.vtt", CAPTIONS), collection="lectures")
     acquisition.perform(Job.objects.get().pk)
