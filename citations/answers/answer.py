@@ -100,6 +100,7 @@ class Quote:
     suffix: str
     digest: str
     heading: str = ""
+    speaker: str = ""  # who says it, where captions name speakers
     link: str = ""  # the path of this site's page that opens exactly there
     id: UUID | None = None  # of the stored citation
 

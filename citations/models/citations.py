@@ -50,6 +50,11 @@ class Citation(LocatedRow):
     source = models.ForeignKey(Source, models.CASCADE, related_name="citations")
     chunk = models.ForeignKey(Chunk, models.SET_NULL, null=True, blank=True, related_name="+")
     section_heading = models.CharField(max_length=300, blank=True)
+    speaker = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="In an answer: who says it, if captions name speakers.",
+    )
     quote = models.TextField(help_text="In a lecture: the whole passage.")
     prefix = models.CharField(max_length=100, blank=True)
     suffix = models.CharField(max_length=100, blank=True)

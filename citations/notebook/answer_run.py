@@ -158,6 +158,7 @@ def _citation(answer: Answer, quote: Quote) -> Citation:
         page=locator.page,
         last_page=locator.last_page,
         section_heading=quote.heading[:300],
+        speaker=quote.speaker[:100],
     )
 
 

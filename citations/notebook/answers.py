@@ -142,6 +142,7 @@ def quote_of(row: Citation) -> Quote:
         suffix=row.suffix,
         digest=row.digest,
         heading=row.section_heading,
+        speaker=row.speaker,
         link=f"/citations/{row.uuid}/",
         id=row.uuid,
     )

@@ -5,6 +5,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from citations.caches import Cache
@@ -18,6 +19,7 @@ from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text import sentences
 from citations.text.blocks import Block, share_of_cue, text_of
+from citations.text.speakers import Turns
 from transcripts.models import Transcript
 
 MAX_BYTES: Final = 128 << 20
@@ -100,6 +102,11 @@ class SourceText:
     def heading_at(self, position: int) -> str:
         return self.headings[self._block(position)] if self.headings else ""
 
+    def speaker_at(self, position: int) -> str:
+        """Return who speaks at a character of a recording whose captions name speakers, or ""."""
+        is_recording = bool(self.starts) and _known(self.starts[0]) is not None
+        return _turns(self).speaker_at(position) if is_recording else ""
+
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)
 
@@ -127,6 +134,11 @@ class SourceText:
             return end
         # The next word may be in the next cue, which YouTube shows before this one ends.
         return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
+
+
+@lru_cache(maxsize=4)
+def _turns(text: SourceText) -> Turns:
+    return Turns(text.text)
 
 
 def of(source: Source) -> SourceText:

@@ -118,6 +118,7 @@ class QuotationOut(LocatedOut):
     channel: Channel
     url: str = Field(validation_alias=AliasPath("origin", "url"))
     heading: str
+    speaker: str = Field(description="Who says it, where captions name speakers; else empty.")
     link: Link = Field(description="Opens this site's page at the quote.")
 
 

@@ -48,6 +48,15 @@ class ClaimContext:
     language: str = ""
     heading: str = ""
 
+    @property
+    def quotation(self) -> Quote | None:
+        """The only quote of a claim that is this quote, word for word."""
+        if len(self.quotes) != 1 or self.gone or not self.is_supported:
+            return None
+        words, quoted = self.text.split(), self.quotes[0].text.split()
+        is_same = [word.casefold() for word in words] == [word.casefold() for word in quoted]
+        return self.quotes[0] if is_same else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionContext:
@@ -73,6 +82,12 @@ class AnswerContext:
     confidence: str = ""
     unready: str = ""
     note: Note | None = None
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether each claim is a quotation, with its source beneath it."""
+        claims = [claim for section in self.sections for claim in (*section.first, *section.more)]
+        return bool(claims) and all(claim.quotation for claim in claims)
 
 
 def answer_contexts(

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import begins_turn
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
@@ -248,22 +248,12 @@ def _extended(
             span[1] - first > most
             or not _is_beside(text, end, span[0])
             or not is_new(span)
-            or (_is_turn(following, text) and not asks(before))  # somebody else goes on
+            or (begins_turn(following, text) and not asks(before))  # somebody else goes on
         ):
             break
         end, before = span[1], following
         last = last if asks(following) else end  # a question comes with its answer
     return replace(pick, span=(offset + first, offset + last), text=text[first:last])
-
-
-def _is_turn(sentence: str, text: str) -> bool:
-    """Tell whether a sentence begins with a speaker, whom the text names again: “Ann Lee:”.
-
-    “In other words:” has words without a capital, and “Note:” hardly comes twice.
-    """
-    label = SPEAKER.match(sentence)
-    is_name = label and all(not word[0].islower() for word in label[0].split())
-    return bool(label and is_name and text.count(label[0]) > 1)
 
 
 def _passage(pick: Pick) -> tuple[int, str]:

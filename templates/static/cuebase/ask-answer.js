@@ -48,7 +48,7 @@ function addClaim(html, article) {
   need("[data-claims]", article).append(...(heading ? [heading, claim] : [claim]));
   const list = need("[data-cited]", article);
   list.append(...all("li", piece));
-  list.hidden = !list.children.length;
+  list.hidden = !list.children.length || claim.matches(".quotation"); // which names its source
   if (heading) tell(heading.textContent ?? "");
   if (!claim.matches(".claim-more")) tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
   if (isFollowing) scrollAlong(article);

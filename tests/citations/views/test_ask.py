@@ -19,7 +19,7 @@ from citations.models import Answer, AnswerState, Citation, Conversation, Note, 
 from citations.notebook import conversations
 from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
-from tests.citations.talks import ask
+from tests.citations.talks import ask, finished_answer
 from tests.html import text_of
 from tests.makers import make_document, make_user, make_video, make_wav, multiply
 from transcripts import media
@@ -408,6 +408,37 @@ def test_claims_show_their_citations_and_everything_is_escaped(
     assert html.count("&lt;script&gt;") > 8
     assert "not in the sources" in html
     assert "High confidence, 80 %" in html
+
+
+def test_the_sources_own_words_are_shown_as_a_quotation_with_speaker_time_and_title(
+    page: Client, owner: User, conversation: Conversation, scope: Scope, collection: Collection
+) -> None:
+    said = (
+        "Ann Lee: Good morning. Backpropagation carries the error back to the start.",
+        "Bo: Bread rises in the oven. Ann Lee: It does. Bo: Every morning.",
+    )
+    cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(said)]
+    video = make_video(collection, key="dialogue", title="Dialogue", cues=cues)
+    source = Source.objects.create(
+        collection=collection,
+        kind="video",
+        video=video,
+        transcript=video.transcripts.get(),
+        title="A dialogue",
+        language="en",
+    )
+    ingest_pipeline.ingest(source.pk)
+    finished_answer(scope, owner, conversation, "What does backpropagation carry to the start?")
+    html = LexborHTMLParser(text_of(page.get(f"/ask/{conversation.uuid}/")))
+    quotation = html.css_first("figure.quotation")
+    words = quotation.css_first(".quotation-text").text()
+    assert words.startswith("“")
+    assert words.endswith("back to the start.”")
+    assert "Bread" not in words
+    assert quotation.css_first(".quotation-speaker").text() == "Ann Lee"
+    assert quotation.css_first("cite").text() == "A dialogue"
+    assert "0:01" in quotation.css_first("a.cited-place").text()
+    assert "hidden" in html.css_first(".answer-cited").attributes
 
 
 def test_a_refusal_shows_what_comes_nearest(

@@ -79,6 +79,8 @@ def test_an_excerpt_ends_where_somebody_else_goes_on_unless_that_answers() -> No
     turn = "Ann Lee: Entropy measures the disorder in a gas."
     text = f"Bob: Hello. {turn} Bob: Another thing that I was wondering about. {WEATHER}"
     assert pick_texts(passage(text))[0] == turn
+    text = f"{turn} Bob: Another thing that I was wondering about. {WEATHER}"  # each named once
+    assert pick_texts(passage(text))[0] == turn
     text = f"Bob: Hello. {turn} But why is that so? Bob: Because gases mix. {WEATHER}"
     assert pick_texts(passage(text))[0] == f"{turn} But why is that so? Bob: Because gases mix."
 
