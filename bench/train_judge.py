@@ -503,7 +503,10 @@ def scored(question: JudgedQuery, order: Numbers) -> tuple[float, float]:
 
 
 def floor_row(
-    name: str, queries: Sequence[JudgedQuery], head: judge.RelevanceHead, kinds: Sequence[str]
+    name: str,
+    queries: Sequence[JudgedQuery],
+    head: judge.RelevanceHead | judge.Floor,
+    kinds: Sequence[str],
 ) -> str:
     best = {
         kind: np.array(

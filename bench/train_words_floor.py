@@ -1,8 +1,8 @@
-"""Train and measure the judge of questions in languages that the embedding model was not made for:
+"""Train and measure the floor of questions in languages that the embedding model was not made for:
 it reads words, and no cosine.
 
-Run ``python bench/train_words_judge.py`` from the repository; ``--save`` writes the judge that is
-shipped to ``citations/search/words_judge.json``. Sets, families and licences are those of
+Run ``python bench/train_words_floor.py`` from the repository; ``--save`` writes the floor that is
+shipped to ``citations/search/words_floor.json``. Sets, families and licences are those of
 ``bench/train_judge.py``. All of them are English: words, unlike cosines, count alike in every
 language that has stems.
 """
@@ -18,7 +18,6 @@ from environment import boot, command
 
 boot(RERANKER="none", EMBEDDING_PROVIDER="fake")
 
-import numpy as np
 from bm25 import write
 from judged import SETS, fill
 from train_judge import (
@@ -28,35 +27,18 @@ from train_judge import (
     OWN,
     SHIPPED,
     JudgedQuery,
-    cell,
     floor_row,
     judged_queries,
     left_out,
     quantile,
     read_or_gather,
-    scored,
     train_likelihood,
-    train_ranker,
 )
 
 from citations.lexical import merging
 from citations.search import fusion, judge
 
-TITLE: Final = "## The judge of words"
-ORDER: Final = (
-    "rank by words",
-    "words",
-    "words with neighbours",
-    "coverage",
-    "coverage with neighbours",
-    "coverage by the title",
-    "coverage by the heading",
-    "rarest word",
-    "strength of words",
-    "number of words",
-    "length",
-    "words of the source",
-)
+TITLE: Final = "## The floor of words"
 LIKELIHOOD: Final = ("coverage with neighbours", "coverage", "rarest word", "strength of words")
 
 
@@ -64,7 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=180, help="of each set, at most")
     parser.add_argument("--kept", type=Path, help="keep signs in this file, or read them there")
-    parser.add_argument("--save", action="store_true", help="write the judge that is shipped")
+    parser.add_argument("--save", action="store_true", help="write the floor that is shipped")
     options = parser.parse_args()
     judged = read_or_gather(options.kept, lambda: gathered(options.questions))
     if options.save:
@@ -86,46 +68,28 @@ def gathered(most: int) -> dict[str, list[JudgedQuery]]:
 
 
 def train(queries: Sequence[JudgedQuery], choosing: Sequence[JudgedQuery]) -> dict[str, Any]:
-    """Train with queries, and choose the floor with others; as ``RelevanceHead`` reads it."""
+    """Train with queries, and choose the floor with others; as ``Floor`` reads it."""
     likelihood = train_likelihood(queries, (OWN, FOREIGN, GIBBERISH), LIKELIHOOD)
     own = [query for query in choosing if query.kind == OWN]
-    return {
-        "order": train_ranker(queries, ORDER),
-        "likelihood": likelihood,
-        "floor": quantile(likelihood, own, LOST),
-    }
+    return {"likelihood": likelihood, "floor": quantile(likelihood, own, LOST)}
 
 
 def reported(judged: dict[str, list[JudgedQuery]]) -> Iterator[str]:
     """Write the section of the results."""
     folds = {name: train(others, others) for name in judged for others in [left_out(judged, name)]}
-    heads = {name: judge.RelevanceHead.from_json(fold) for name, fold in folds.items()}
+    heads = {name: judge.Floor.from_json(fold) for name, fold in folds.items()}
     yield TITLE
     yield ""
-    yield f"`{command('bench/train_words_judge.py')}`: the 50 best by words, in the order of"
-    yield "BM25 and of the judge that reads no cosine. Each set is measured with a judge that was"
-    yield "trained without its family."
-    yield ""
-    yield "| nDCG@10 · hit@1 | questions | BM25 | judge of words |"
-    yield "|---|---:|---|---|"
-    for name, queries in judged.items():
-        yield order_row(name, [query for query in queries if query.kind == OWN], heads[name])
-    yield ""
-    yield f"The floor, set so that {LOST:.0%} of the other sets' questions are below. Gibberish has"
-    yield "hardly any candidates by words."
+    yield f"`{command('bench/train_words_floor.py')}`: of the 50 best by words, the likeliest. Each"
+    yield "set is measured with a floor that was trained without its family, and set so that"
+    yield f"{LOST:.0%} of the other sets' questions are below it. Gibberish has hardly any"
+    yield "candidates by words."
     yield ""
     yield "| set | own | foreign | AUC |"
     yield "|---|---:|---:|---:|"
     for name, queries in judged.items():
         yield floor_row(name, queries, heads[name], (OWN, FOREIGN))
     yield ""
-
-
-def order_row(name: str, own: Sequence[JudgedQuery], head: judge.RelevanceHead) -> str:
-    by_rank = [scored(query, -np.arange(len(query.relevant), dtype=float)) for query in own]
-    by_judge = [scored(query, head.order.predict(query.rows)) for query in own]
-    shown = " | ".join(cell(np.mean(scores, axis=0)) for scores in (by_rank, by_judge))
-    return f"| {name} | {len(own)} | {shown} |"
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ Two heads read the signs of ``signs``. The order is a listwise ranker of gradien
 (LambdaMART: Burges, "From RankNet to LambdaRank to LambdaMART", 2010). The likelihood that a
 passage is on the subject is a logistic regression over signs that do not depend on how a library
 is cut into sources. Both hold for the embedding model that they were trained with and are in the
-file that has its name, ``judge_….json``. Languages that a model was not made for have the judge of
-``words_judge.json``, which reads no cosine; ``bench/train_words_judge.py`` writes that. Pure.
+file that has its name, ``judge_….json``. Questions in languages that a model was not made for have
+the likelihood of ``words_floor.json``, which reads no cosine; ``bench/train_words_floor.py`` writes
+that. Pure.
 """
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ from citations.search.trees import TreeEnsemble
 
 Numbers = NDArray[np.float64]
 
-WORDS: Final = Path(__file__).with_name("words_judge.json")  # the judge that reads no cosine
+WORDS: Final = Path(__file__).with_name("words_floor.json")  # the floor that reads no cosine
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,28 @@ class LikelihoodModel:
 
     def predict(self, rows: Numbers) -> Numbers:
         return _logistic(rows[:, self.columns] @ self.weights + self.bias)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """How likely candidates are on the query's subject, and how likely one must be to count."""
+
+    likelihood: LikelihoodModel
+    floor: float
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        return cls(
+            likelihood=LikelihoodModel.from_json(stored["likelihood"]), floor=float(stored["floor"])
+        )
+
+    def judge_anew(self, judged: Sequence[Relevance], table: CandidateTable) -> list[Relevance]:
+        """Judge by these likelihoods candidates that keep their order."""
+        likelihoods = self.likelihood.predict(signs.compute(table)).tolist()
+        return [
+            replace(relevance, likelihood=likelihood, is_likely=likelihood >= self.floor)
+            for relevance, likelihood in zip(judged, likelihoods, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +167,9 @@ def trained(model: str) -> Judge:
 
 
 @lru_cache(maxsize=1)
-def of_words() -> RelevanceHead:
-    """Return the judge of questions in languages that the embedding model was not made for."""
-    return RelevanceHead.from_json(json.loads(WORDS.read_text(encoding="utf-8")))
+def floor_of_words() -> Floor:
+    """Return the floor of questions in languages that the embedding model was not made for."""
+    return Floor.from_json(json.loads(WORDS.read_text(encoding="utf-8")))
 
 
 def path_of(model: str) -> Path:

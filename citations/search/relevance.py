@@ -37,13 +37,16 @@ def judge_candidates(
 ) -> list[Relevance]:
     """Judge the candidates of a query that is these words and this vector, in their order.
 
-    Candidates without a vector in the space count as unrelated in meaning. Questions in a language
-    that the space's model was not made for are judged by words alone.
+    Candidates without a vector in the space count as unrelated in meaning. Whether any answers a
+    question in a language that the space's model was not made for is judged by words alone; their
+    order by cosines, too, which are worth something in any language that shares names with the
+    model's.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
+    judged = judge.trained(space.model).judge(table, model=space.model, is_live=is_live)
     if not is_live and _is_foreign(words, table.bm25, candidates, model=space.model):
-        return judge.of_words().judge(table)
-    return judge.trained(space.model).judge(table, model=space.model, is_live=is_live)
+        return judge.floor_of_words().judge_anew(judged, table)
+    return judged
 
 
 def _is_foreign(words: str, bm25: Numbers, candidates: Sequence[Candidate], *, model: str) -> bool:

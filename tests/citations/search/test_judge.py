@@ -6,6 +6,8 @@ import pytest
 from citations.providers.embedding import LOCAL
 from citations.providers.weights import MINILM
 from citations.search import judge
+from citations.search.judge import Relevance
+from citations.search.signs import CandidateTable
 from tests.citations.search.test_signs import make_table
 
 RECOMMENDED = ("local", "e5-small")  # the built-in model, and the one for other languages
@@ -53,20 +55,24 @@ def test_a_folder_with_the_name_of_a_known_model_is_not_taken_for_it() -> None:
     assert {verdict.likelihood for verdict in judged} == {None}
 
 
-def test_the_judge_of_words_reads_no_cosine() -> None:
+def by_words(table: CandidateTable) -> list[Relevance]:
+    judged = judge.trained("").judge(table, model="")
+    again = judge.floor_of_words().judge_anew(judged, table)
+    assert [verdict.order for verdict in again] == [verdict.order for verdict in judged]
+    return again
+
+
+def test_the_floor_of_words_reads_no_cosine() -> None:
     near = make_table(cosine=np.full(3, 0.9), neighbour_cosine=np.full((3, 2), 0.9))
     far = make_table(cosine=np.array([0.1, 0.0, 0.2]), neighbour_cosine=np.zeros((3, 2)))
-    verdicts = [
-        [(verdict.order, verdict.likelihood) for verdict in judge.of_words().judge(table)]
-        for table in (near, far)
-    ]
+    verdicts = [[verdict.likelihood for verdict in by_words(table)] for table in (near, far)]
     assert verdicts[0] == verdicts[1]
 
 
-def test_the_judge_of_words_calls_unlikely_what_has_hardly_a_word_of_the_query() -> None:
+def test_the_floor_of_words_calls_unlikely_what_has_hardly_a_word_of_the_query() -> None:
     many, none = (np.full((3, 2), has_words) for has_words in (True, False))
     covered, bare = (
-        judge.of_words().judge(make_table(has_word=words, near_word=words, bm25=scores))
+        by_words(make_table(has_word=words, near_word=words, bm25=scores))
         for words, scores in ((many, np.full(3, 4.0)), (none, np.full(3, 0.01)))
     )
     assert [verdict.is_likely for verdict in covered] == [True] * 3

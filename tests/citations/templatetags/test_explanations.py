@@ -21,11 +21,6 @@ def test_a_passage_judged_by_meaning_has_bars_of_words_meaning_and_source() -> N
     assert names_of_bars(first) == names
 
 
-def test_a_passage_judged_by_words_has_bars_of_words_and_source() -> None:
-    first, *_ = judge.of_words().judge(make_table())
-    assert names_of_bars(first) == ["Words", "The source as a whole"]
-
-
 @pytest.mark.parametrize(("value", "percent"), [(-1.0, 0), (0.5, 50), (7.0, 100)])
 def test_bars_stay_within_0_and_100(value: float, percent: int) -> None:
     (bar,) = bars(Explanation(signs=(SignShare("words", value, 0.1),)))
