@@ -349,8 +349,9 @@ def _listed(
     """Return the likely hits and the others as they are listed; each knows its place among all."""
     hits = enumerate(results.passages, start=1)
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    # Who asks for more passages reads on in all of them.
-    most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
+    # Who asks for more passages, or for one source alone, reads on in all of them.
+    is_one_source = len(criteria.filter.sources) == 1
+    most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
     likely, unlikely = (
         _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
         for is_likely in (True, False)
@@ -383,17 +384,16 @@ def _likely(
 def _grouped(
     ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
 ) -> list[SourceHits]:
-    """Group passages by source; beside others, fold away those of a source beyond ``most``."""
+    """Group passages by source; fold away those of a source beyond ``most``."""
     groups: dict[UUID, list[RankedPassage]] = {}
     for hit in ranked:
         groups.setdefault(hit.passage.origin.id, []).append(hit)
-    count = most if len(groups) > 1 else len(ranked)
     return [
         SourceHits(
             origin=origin,
             collection=names.get(origin.collection, ""),
-            hits=tuple(hits[:count]),
-            more=tuple(hits[count:]),
+            hits=tuple(hits[:most]),
+            more=tuple(hits[most:]),
         )
         for hits in groups.values()
         for origin in [hits[0].passage.origin]

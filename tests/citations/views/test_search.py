@@ -102,6 +102,20 @@ def test_passages_stand_under_their_source(
     assert html.count('class="passage"') == 2
 
 
+def test_three_hits_of_a_source_are_shown_before_the_rest_even_where_no_other_has_any(
+    page: Client, collection: Collection
+) -> None:
+    said = [text for word in "abcde" for text in (f"Network {word} says {word}{word}.", "A cat.")]
+    source = make_source(make_video(collection), texts=said)
+    folded = "2 more in this source"
+    alone = text_of(page.get("/search/?q=network&mode=lexical"))
+    assert folded in alone
+    first, more = alone.split(folded)
+    assert (first.count('class="passage"'), more.count('class="passage"')) == (3, 2)
+    for chosen in (f"source={source.uuid}", "limit=30"):
+        assert folded not in text_of(page.get(f"/search/?q=network&mode=lexical&{chosen}"))
+
+
 def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, source: Source) -> None:
     response = page.get("/search/?q=network&mode=lexical")
     assert text_of(response).count('class="passage"') == 1
