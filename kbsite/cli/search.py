@@ -210,7 +210,7 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:
-    span = Text((passage.opening or passage).place, style="cyan")
+    span = Text(passage.shown.place, style="cyan")
     _print_text(Text(f"{rank:>2}. ") + span, passage)
     for part in passage.parts:
         say(f"    with {part.opening.place}  {part.timestamp_link}", "dim")
