@@ -15,9 +15,9 @@ NEAREST: Final = 3  # passages that people are shown where none is likely to be 
 class SearchMode(StrEnum):
     """The branches of a search: both, words only, or vectors only."""
 
-    HYBRID = "hybrid"
-    LEXICAL = "lexical"
-    VECTOR = "vector"
+    BOTH = "both"
+    WORDS = "words"
+    MEANING = "meaning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,7 +165,7 @@ class SearchOut(Shape):
     """The best passages, best first; ``notes`` say what was left out and why."""
 
     query: str
-    mode: Literal["hybrid", "lexical", "vector"]
+    mode: Literal["both", "words", "meaning"]
     passages: list[PassageOut]
     stages: list[StageOut]
     notes: list[str]

@@ -124,9 +124,9 @@ def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
 
 
 MODES: Final = (
-    (SearchMode.HYBRID, _("Both"), _("words and meaning")),
-    (SearchMode.LEXICAL, _("Words"), _("exactly these words")),
-    (SearchMode.VECTOR, _("Meaning"), _("in other words too")),
+    (SearchMode.BOTH, _("Both"), _("words and meaning")),
+    (SearchMode.WORDS, _("Words"), _("exactly these words")),
+    (SearchMode.MEANING, _("Meaning"), _("in other words too")),
 )
 
 
@@ -296,7 +296,7 @@ def _search_context(
         "unlikely": unlikely,
         "unlikely_count": len(_in_order(unlikely)),
         "problem": problem,
-        "is_partial": criteria.mode != SearchMode.LEXICAL
+        "is_partial": criteria.mode != SearchMode.WORDS
         and all(stage.name != candidates.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
@@ -331,9 +331,9 @@ def _search(
             results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
         return results, used, None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
-        if criteria.mode == SearchMode.LEXICAL:
+        if criteria.mode == SearchMode.WORDS:
             raise
-        results = search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit)
+        results = search(mode=SearchMode.WORDS, rerank=False, limit=criteria.limit)
         return results, criteria, error
 
 

@@ -52,7 +52,7 @@ def _search_head(results: Results) -> str:
         count = _NOT_RELEVANT
     suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
     by_words = _BY_WORDS if "vector" not in {stage.name for stage in results.stages} else ""
-    if results.mode != SearchMode.HYBRID:
+    if results.mode != SearchMode.BOTH:
         by_words = ""
     return "\n".join(part for part in (count, by_words, suggestion) if part)
 

@@ -31,12 +31,12 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     place = f"0:{SECOND}–0:10"
     caller = Caller(user=owner, scope=everything())
 
-    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "lexical"}).json()["passages"]
+    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]
     printed = run_here("search", "rare").out
     answer = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
     listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
-    html = page.get("/search/?q=rare&mode=lexical").content.decode()
+    html = page.get("/search/?q=rare&mode=words").content.decode()
 
     for hit in (rest, json_hit):
         assert (hit["timestamp_link"], hit["opening"]["place"]) == (YOUTUBE, place)
@@ -61,9 +61,9 @@ def test_every_door_shows_the_whole_extent_of_neighbours_that_became_one_hit(
     make_source(make_video(collection, cues=cues), texts=said)
     extent = "0:00–0:20"
 
-    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "lexical"}).json()["passages"]
+    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     assert (rest["text"], rest["extent"]["place"]) == (said[1], extent)
     assert rest["opening"]["start"] > 10, "it opens where its sentence is said"
     assert f" 1. {extent}" in run_here("search", "rare").out
-    html = page.get("/search/?q=rare&mode=lexical").content.decode()
+    html = page.get("/search/?q=rare&mode=words").content.decode()
     assert f"</span>{extent}</span>" in html
