@@ -157,9 +157,9 @@ def measure(door: Door, number: int) -> Found:
     title, sentence = f"note-{number}", NOTE.format(number=number, name=NAMES[number])
     door.add(f"{title}.txt", (sentence * 10).encode())
     began = time.monotonic()
-    words = seconds_until(door, f"{NAMES[number]} ferry", "lexical", title, began)
+    words = seconds_until(door, f"{NAMES[number]} ferry", "words", title, began)
     question = f"when does the boat to {NAMES[number]} sail again"
-    meaning = seconds_until(door, question, "vector", title, began)
+    meaning = seconds_until(door, question, "meaning", title, began)
     measured = Found(words=words, meaning=meaning, books=", ".join(states()))
     print(measured, file=sys.stderr)
     return measured

@@ -3,7 +3,7 @@
 Run ``python bench/install.py`` from the repository after ``make release``. An empty virtual
 environment outside the tree gets the wheels of ``dist/`` and what they require, from the package
 index and its cache, as `pip install cuebase` does. Then `kb serve --sample` starts in an empty data
-directory, and `kb search --mode vector` is repeated until it finds something.
+directory, and `kb search --mode meaning` is repeated until it finds something.
 
 Where a Debian root can be made (root, mmdebstrap), a user without rights also installs in each way
 that the documentation names, and asks a question.
@@ -169,7 +169,7 @@ def serve(kb: Path, folder: Path) -> tuple[float, list[dict[str, float]]]:
     environment = {**without_tree(), "YOUTUBE_KB_DATA_DIR": str(home), "HOME": str(folder)}
     begun = time.monotonic()
     with running([str(kb), "serve", "--sample", "--port", "0"], folder, environment):
-        search = [str(kb), "search", QUERY, "--mode", "vector", "--json"]
+        search = [str(kb), "search", QUERY, "--mode", "meaning", "--json"]
         while not is_found(search, folder, environment):
             time.sleep(0.5)
         first = time.monotonic() - begun

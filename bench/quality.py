@@ -121,7 +121,7 @@ class Measured:
     @property
     def best_branch(self) -> float:
         """The nDCG@10 of the better branch."""
-        return max(self.rows["lexical"].ndcg10, self.rows["vector"].ndcg10)
+        return max(self.rows["words"].ndcg10, self.rows["meaning"].ndcg10)
 
 
 def measure(name: str, most: int) -> Measured:
@@ -142,7 +142,7 @@ def measure(name: str, most: int) -> Measured:
             plain = search_quality.evaluate(
                 scope,
                 questions,
-                modes=[Approach.HYBRID],
+                modes=[Approach.BOTH],
                 limit=LIMIT,
                 progress=partial(tell, f"{name}, {PLAIN}"),
             )
@@ -348,7 +348,7 @@ Check = Callable[[Sequence[Measured]], tuple[str, bool]]
 
 def section(measured: Sequence[Measured]) -> str:
     """Write the section of the results."""
-    approaches = ["lexical", "bm25s", "vector", PLAIN, "hybrid", "hybrid+rerank"]
+    approaches = ["words", "bm25s", "meaning", PLAIN, "both", "both+rerank"]
     shown = [approach for approach in approaches if any(approach in set_.rows for set_ in measured)]
     model = LOCAL[PROVIDER].model
     lines = [
@@ -382,7 +382,7 @@ def rerank_note(measured: Sequence[Measured]) -> str:
     """Say whether a cross-encoder was there."""
     return (
         ""
-        if any("hybrid+rerank" in result.rows for result in measured)
+        if any("both+rerank" in result.rows for result in measured)
         else "No cross-encoder was on the machine."
     )
 
@@ -401,18 +401,18 @@ def cell(result: Measured, approach: str) -> str:
 def checks(measured: Sequence[Measured]) -> Iterator[str]:
     """Say what holds and what does not."""
     for result in measured:
-        apart = result.rows["lexical"].ndcg10 - result.rows["bm25s"].ndcg10
+        apart = result.rows["words"].ndcg10 - result.rows["bm25s"].ndcg10
         yield (
             f"- {result.name}: lexical {verdict(apart >= -WITHIN)} within {WITHIN} of bm25s"
             f" ({apart:+.3f});"
             + (
-                f" hybrid {verdict(result.rows['hybrid'].ndcg10 > result.best_branch)} above both"
-                f" branches ({result.rows['hybrid'].ndcg10 - result.best_branch:+.3f})"
+                f" hybrid {verdict(result.rows['both'].ndcg10 > result.best_branch)} above both"
+                f" branches ({result.rows['both'].ndcg10 - result.best_branch:+.3f})"
                 f"; {PLAIN} {result.rows[PLAIN].ndcg10 - result.best_branch:+.3f}"
             )
         )
         if result.name == "scifact":
-            ndcg = result.rows["lexical"].ndcg10
+            ndcg = result.rows["words"].ndcg10
             yield (
                 f"- scifact: lexical {ndcg:.3f}; published for BM25 on its test questions"
                 f" (these are its training questions): {PUBLISHED} to 0.679."

@@ -288,7 +288,7 @@ def request(scope: Scope, text: str) -> candidates.SearchRequest:
     return candidates.SearchRequest(
         scope=scope,
         query=query.parse(text),
-        mode=SearchMode.HYBRID,
+        mode=SearchMode.BOTH,
         limit=10,
         filter=Filter(),
         explain=False,

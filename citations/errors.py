@@ -9,7 +9,7 @@ class SourceNotFound(NotFound):
     """No source with that id in the collections the caller may see."""
 
     code = "source_not_found"
-    default_hint = "`kb list`, the Library page and the tool list_sources show all sources."
+    default_hint = "`kb sources`, the Library page and the tool list_sources show all sources."
 
 
 class PassageNotFound(NotFound):

@@ -15,9 +15,9 @@ NEAREST: Final = 3  # passages that people are shown where none is likely to be 
 class SearchMode(StrEnum):
     """The branches of a search: both, words only, or vectors only."""
 
-    HYBRID = "hybrid"
-    LEXICAL = "lexical"
-    VECTOR = "vector"
+    BOTH = "both"
+    WORDS = "words"
+    MEANING = "meaning"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +151,9 @@ class Passage:
     """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
 
     ``parts`` are neighbouring passages that were found, too, in the order of the source. All else
-    but ``extent`` and ``opening`` is about the passage itself, the best of them. ``link`` and
-    ``timestamp_link`` open it where its sentence with the query's words is said, ``opens_at`` (ms);
-    at its start if it has no such words or is no recording.
+    but ``extent``, ``shown`` and ``opening`` is about the passage itself, the best of them.
+    ``link`` and ``timestamp_link`` open it where its sentence with the query's words is said,
+    ``opens_at`` (ms); at its start if it has no such words or is no recording.
     """
 
     chunk: int  # the row's primary key, for marking; it changes when the source is cut again
@@ -180,6 +180,11 @@ class Passage:
         if not self.parts:
             return None
         return covering([self.locator, *(part.locator for part in self.parts)])
+
+    @property
+    def shown(self) -> Locator:
+        """Where a list says that it is: all of it with its parts, else from where it is opened."""
+        return self.extent or self.opening
 
     @property
     def opening(self) -> Locator:

@@ -43,10 +43,10 @@ class LibrarySearchIn(Schema):
     """A query and filters. A repeated filter matches any of its values; all filters must match."""
 
     q: Question = Field(
-        description='Words, "a phrase", -without; in hybrid and vector mode also a plain question.'
+        description='Words, "a phrase", -without; by meaning, or both, also a plain question.'
     )
     mode: ModeOf = Field(
-        SearchMode.HYBRID, description="By words and meaning, by words alone, or by meaning alone."
+        SearchMode.BOTH, description="By words and meaning, by words alone, or by meaning alone."
     )
     limit: int = Field(10, ge=1, le=MAX_LIMIT)
     collection: Collections = []

@@ -31,14 +31,14 @@ Progress = Callable[[int, int], None]
 class Approach(StrEnum):
     """A way of searching that is measured separately."""
 
-    LEXICAL = "lexical"
-    VECTOR = "vector"
-    HYBRID = "hybrid"
-    RERANKED = "hybrid+rerank"
+    WORDS = "words"
+    MEANING = "meaning"
+    BOTH = "both"
+    RERANKED = "both+rerank"
 
     @property
     def mode(self) -> SearchMode:
-        return SearchMode.HYBRID if self == Approach.RERANKED else SearchMode(self.value)
+        return SearchMode.BOTH if self == Approach.RERANKED else SearchMode(self.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +92,9 @@ class ApproachChange:
 def approaches() -> list[Approach]:
     """Return the approaches that are possible now: some need embeddings or a cross-encoder."""
     if vector_space.active() is None:
-        return [Approach.LEXICAL]
+        return [Approach.WORDS]
     reranked = [] if registry.reranker() is None else [Approach.RERANKED]
-    return [Approach.LEXICAL, Approach.VECTOR, Approach.HYBRID, *reranked]
+    return [Approach.WORDS, Approach.MEANING, Approach.BOTH, *reranked]
 
 
 def evaluate(
@@ -217,7 +217,7 @@ def loses(
     if not questions or active is None:
         return []
     reports = [
-        evaluate(scope, questions, modes=[Approach.HYBRID], space=compared, progress=progress)
+        evaluate(scope, questions, modes=[Approach.BOTH], space=compared, progress=progress)
         for compared in (active, space)
     ]
     return [change for change in compare(*reports) if change.loses]

@@ -146,6 +146,11 @@ class PassageOut(LocatedOut):
     mark: bool | None = Field(description="Your mark of it for this query.")
     explanation: ExplanationOut | None
 
+    @property
+    def shown(self) -> LocatedOut:
+        """Where a list says that it is: all of it with its parts, else from where it is opened."""
+        return self.extent or self.opening or self
+
 
 class StageOut(Shape):
     """One stage of a search or an answer: its duration and how many passages came out of it."""
@@ -160,7 +165,7 @@ class SearchOut(Shape):
     """The best passages, best first; ``notes`` say what was left out and why."""
 
     query: str
-    mode: Literal["hybrid", "lexical", "vector"]
+    mode: Literal["both", "words", "meaning"]
     passages: list[PassageOut]
     stages: list[StageOut]
     notes: list[str]

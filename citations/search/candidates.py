@@ -51,11 +51,11 @@ class SearchRequest:
 
     @property
     def uses_vectors(self) -> bool:
-        return self.mode != SearchMode.LEXICAL
+        return self.mode != SearchMode.WORDS
 
     @property
     def uses_words(self) -> bool:
-        return self.mode != SearchMode.VECTOR
+        return self.mode != SearchMode.MEANING
 
     @property
     def breadth(self) -> int:

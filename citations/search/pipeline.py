@@ -75,7 +75,7 @@ def search(
     scope: Scope,
     query: str,
     *,
-    mode: SearchMode = SearchMode.HYBRID,
+    mode: SearchMode = SearchMode.BOTH,
     limit: int = 10,
     filter: Filter = Filter(),
     explain: bool = False,
@@ -97,17 +97,17 @@ def search(
     counts, and words that occur nowhere are corrected in a ``suggestion``.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
-    1,000 characters; ``EmbeddingMismatch`` unless the mode is lexical; what ``filters.resolve``
+    1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
     raises. Without a usable embedding model a hybrid search uses words alone and adds a note; a
     vector search raises ``ModelError``, or ``Unavailable`` before anything is embedded.
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
-    is_slow = mode == SearchMode.HYBRID and conf.embedding().provider in REMOTE
+    is_slow = mode == SearchMode.BOTH and conf.embedding().provider in REMOTE
     request = SearchRequest(
         scope=scope,
         query=_parsed(query),
-        mode=SearchMode.LEXICAL if quick and is_slow else SearchMode(mode),
+        mode=SearchMode.WORDS if quick and is_slow else SearchMode(mode),
         limit=limit,
         filter=filter,
         explain=explain,
@@ -139,9 +139,9 @@ def search(
     )
 
 
-def slow_stages(*, mode: SearchMode = SearchMode.HYBRID) -> tuple[str, ...]:
+def slow_stages(*, mode: SearchMode = SearchMode.BOTH) -> tuple[str, ...]:
     """Name the stages that take noticeably long with the present settings."""
-    uses_vectors = mode != SearchMode.LEXICAL
+    uses_vectors = mode != SearchMode.WORDS
     slow = {
         EXPAND: uses_vectors and conf.uses_hyde(),
         EMBED: uses_vectors and conf.embedding().provider in REMOTE,

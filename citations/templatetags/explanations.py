@@ -13,6 +13,7 @@ from citations.passages import Explanation
 register = template.Library()
 
 MOST_WORDS: Final = 5  # that are named
+NEAR: Final = 0.25  # of the way from the farthest passage to the nearest
 TELLING: Final = 0.1  # of the best word's score, that a word needs to be named
 STAGES: Final = {
     "route": gettext_lazy("Reading the question"),
@@ -77,8 +78,10 @@ def reason(explanation: Explanation) -> str:
     named = telling[:MOST_WORDS]
     words = ", ".join(_("“%(word)s”") % {"word": word} for word in named)
     if explanation.lexical_rank is None or not words:
+        if not _is_near(explanation):
+            return _("It was found by its meaning, but that of other passages is nearer.")
         return _("It says what you look for in other words: its meaning is near.")
-    if explanation.vector_rank is None or _is_by_words(explanation):
+    if explanation.vector_rank is None or not _is_near(explanation):
         sentence = ngettext("It has the word %(words)s.", "It has the words %(words)s.", len(named))
     else:
         sentence = ngettext(
@@ -111,6 +114,12 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
     best = max((term.score for term in explanation.terms), default=0.0)
     for term in explanation.terms[:MOST_WORDS] if best > 0 else ():
         yield Bar(term.term, _percent(term.score / best))
+
+
+def _is_near(explanation: Explanation) -> bool:
+    """Tell whether its meaning is drawn as near; where no judge compared them, all are."""
+    closeness = [sign.value for sign in explanation.signs if sign.name == "closeness"]
+    return not explanation.signs or max(closeness, default=0.0) >= NEAR
 
 
 def _is_by_words(explanation: Explanation) -> bool:

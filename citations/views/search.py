@@ -124,9 +124,9 @@ def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
 
 
 MODES: Final = (
-    (SearchMode.HYBRID, _("Both"), _("words and meaning")),
-    (SearchMode.LEXICAL, _("Words"), _("exactly these words")),
-    (SearchMode.VECTOR, _("Meaning"), _("in other words too")),
+    (SearchMode.BOTH, _("Both"), _("words and meaning")),
+    (SearchMode.WORDS, _("Words"), _("exactly these words")),
+    (SearchMode.MEANING, _("Meaning"), _("in other words too")),
 )
 
 
@@ -296,7 +296,7 @@ def _search_context(
         "unlikely": unlikely,
         "unlikely_count": len(_in_order(unlikely)),
         "problem": problem,
-        "is_partial": criteria.mode != SearchMode.LEXICAL
+        "is_partial": criteria.mode != SearchMode.WORDS
         and all(stage.name != candidates.VECTOR for stage in results.stages),
         "is_first": is_first and problem is None,
         "is_final": is_final,
@@ -331,9 +331,9 @@ def _search(
             results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
         return results, used, None
     except (EmbeddingMismatch, InvalidProvider, Unavailable) as error:
-        if criteria.mode == SearchMode.LEXICAL:
+        if criteria.mode == SearchMode.WORDS:
             raise
-        results = search(mode=SearchMode.LEXICAL, rerank=False, limit=criteria.limit)
+        results = search(mode=SearchMode.WORDS, rerank=False, limit=criteria.limit)
         return results, criteria, error
 
 
@@ -349,8 +349,9 @@ def _listed(
     """Return the likely hits and the others as they are listed; each knows its place among all."""
     hits = enumerate(results.passages, start=1)
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    # Who asks for more passages reads on in all of them.
-    most = OF_SOURCE if criteria.limit <= PAGE else criteria.limit
+    # Who asks for more passages, or for one source alone, reads on in all of them.
+    is_one_source = len(criteria.filter.sources) == 1
+    most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
     likely, unlikely = (
         _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
         for is_likely in (True, False)
@@ -383,17 +384,16 @@ def _likely(
 def _grouped(
     ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
 ) -> list[SourceHits]:
-    """Group passages by source; beside others, fold away those of a source beyond ``most``."""
+    """Group passages by source; fold away those of a source beyond ``most``."""
     groups: dict[UUID, list[RankedPassage]] = {}
     for hit in ranked:
         groups.setdefault(hit.passage.origin.id, []).append(hit)
-    count = most if len(groups) > 1 else len(ranked)
     return [
         SourceHits(
             origin=origin,
             collection=names.get(origin.collection, ""),
-            hits=tuple(hits[:count]),
-            more=tuple(hits[count:]),
+            hits=tuple(hits[:most]),
+            more=tuple(hits[most:]),
         )
         for hits in groups.values()
         for origin in [hits[0].passage.origin]

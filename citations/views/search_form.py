@@ -108,7 +108,7 @@ class SubmittedSearch:
     """A search; ``cut`` says that the query was truncated."""
 
     query: str = ""
-    mode: SearchMode = SearchMode.HYBRID
+    mode: SearchMode = SearchMode.BOTH
     filter: Filter = Filter()
     limit: int = PAGE
     cut: bool = False
@@ -133,7 +133,7 @@ class SubmittedSearch:
     @property
     def address(self) -> str:
         """The query string, without defaults."""
-        mode = [("mode", str(self.mode))] if self.mode != SearchMode.HYBRID else []
+        mode = [("mode", str(self.mode))] if self.mode != SearchMode.BOTH else []
         limit = [("limit", str(self.limit))] if self.limit != PAGE else []
         return urlencode([("q", self.query), *mode, *self.filters, *limit])
 
@@ -207,7 +207,7 @@ class SearchForm(forms.Form):
         """Return the query and mode, even if the filter is invalid."""
         self.is_valid()
         text = self.cleaned_data.get("q") or ""
-        mode = self.cleaned_data.get("mode") or SearchMode.HYBRID
+        mode = self.cleaned_data.get("mode") or SearchMode.BOTH
         return SubmittedSearch(
             query=clean(text, MAX_QUERY_CHARACTERS),
             mode=SearchMode(mode),

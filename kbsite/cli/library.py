@@ -37,7 +37,7 @@ def list_videos(
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
-    """List the videos, newest first."""
+    """List the videos, newest first; `kb sources` lists documents, too."""
     scope = open_library()
     filter = library.VideoFilter(
         words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
@@ -68,7 +68,7 @@ def list_videos(
             video.channel,
             clock(video.duration),
             " ".join(library.tracks(video)),
-            video.collection.slug,
+            video.collection.name,
             ", ".join(labels.get(video.pk, ())),
         )
         for video in page.videos

@@ -101,7 +101,7 @@ def _print_topics(collections: Sequence[Collection], *, as_json: bool) -> None:
         print_json({"topics": shapes})
         return
     lines = (
-        (topic.label, collection.slug, topic.sections, topic.sources) for collection, topic in rows
+        (topic.label, collection.name, topic.sections, topic.sources) for collection, topic in rows
     )
     empty = "No topics yet: a collection needs more text first."
     table(("Topic", "Collection", "Sections", "Sources"), lines, empty=empty)

@@ -38,7 +38,7 @@ def search(
     mode: Annotated[
         SearchMode,
         typer.Option("--mode", "-m", help="By words and meaning, by words, or by meaning."),
-    ] = SearchMode.HYBRID,
+    ] = SearchMode.BOTH,
     collection: InCollections = None,
     kind: Kinds = None,
     channel: Annotated[Many, option(help="Only this channel or author; repeatable.")] = None,
@@ -171,7 +171,7 @@ def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
         | {"start": milliseconds(hit.start), "end": milliseconds(hit.end)}
         for hit in result.hits
     ]
-    search = {"query": query, "mode": "lexical", "passages": passages, "notes": [note]}
+    search = {"query": query, "mode": "words", "passages": passages, "notes": [note]}
     unused = {"stages": (), "reranked": False, "hypothesis": "", "milliseconds": 0}
     shape = SearchOut.model_validate(search | unused).model_dump(mode="json")
     unindexed = {"source_id": None, "chunk": None}
@@ -210,7 +210,7 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:
-    span = Text((passage.opening or passage).place, style="cyan")
+    span = Text(passage.shown.place, style="cyan")
     _print_text(Text(f"{rank:>2}. ") + span, passage)
     for part in passage.parts:
         say(f"    with {part.opening.place}  {part.timestamp_link}", "dim")

@@ -55,7 +55,7 @@ def _print_sources(page: SourcePage) -> None:
             source.language,
             state_of(source),
             source.chunk_count,
-            source.collection.slug,
+            source.collection.name,
         )
         for source in page.sources
     )

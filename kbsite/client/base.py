@@ -15,7 +15,7 @@ from citations.schemas.search import SearchOut
 from transcripts.errors import KnowledgeBaseError
 from transcripts.timecodes import milliseconds
 
-Mode = Literal["hybrid", "lexical", "vector"]
+Mode = Literal["both", "words", "meaning"]
 Target = str | PathLike[str]
 AnswerStep: TypeAlias = Progress | ClaimOut | TracedReplyOut
 """A step of an answer: a stage begins, a claim was checked; at the end the whole answer."""
@@ -51,7 +51,7 @@ class Library(ABC):
         query: str,
         *,
         limit: int = 10,
-        mode: Mode = "hybrid",
+        mode: Mode = "both",
         collections: Sequence[str] = (),
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),

@@ -68,10 +68,10 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
     (Throttled, "the same call, after that time."),
     (LanguageMissing, "fetch_transcript with one of these languages."),
     (YouTubeError, "list_transcripts shows what is there already; fetch_transcript tries again."),
-    (EmbeddingMismatch, "search_knowledge_base with mode=lexical, which needs no model."),
+    (EmbeddingMismatch, "search_knowledge_base with mode=words, which needs no model."),
     (
         Unavailable,
-        "search_knowledge_base with mode=lexical, which needs no model; or the same call later.",
+        "search_knowledge_base with mode=words, which needs no model; or the same call later.",
     ),
     (AlreadyAnswering, "the same call later, or without conversationId."),
     (Conflict, "get_job, if a job is meant; otherwise list_transcripts."),

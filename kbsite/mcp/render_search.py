@@ -52,7 +52,7 @@ def _search_head(results: Results) -> str:
         count = _NOT_RELEVANT
     suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
     by_words = _BY_WORDS if "vector" not in {stage.name for stage in results.stages} else ""
-    if results.mode != SearchMode.HYBRID:
+    if results.mode != SearchMode.BOTH:
         by_words = ""
     return "\n".join(part for part in (count, by_words, suggestion) if part)
 
@@ -98,7 +98,7 @@ def _cost(row: PassageOut) -> int:
 
 def _passage_line(number: int, row: PassageOut) -> str:
     name = f"videoId={row.video_id}" if row.video_id else f"sourceId={row.source_id}"
-    place = (row.opening or row).place
+    place = row.shown.place
     position = f" [{place}]" if place else ""
     lines = [f"{number + 1}. “{row.title}” ({name}){position} {row.text} ({row.timestamp_link})"]
     lines += [

@@ -190,9 +190,9 @@ class SearchKnowledgeBase(SourceFilterInput):
         Text, _text(1000, 'A question, or words; "a phrase" must occur, -word must not.')
     ]
     mode: Annotated[
-        Literal["hybrid", "lexical", "vector"],
+        Literal["both", "words", "meaning"],
         Field(description="By words and meaning, by words alone, by meaning alone."),
-    ] = "hybrid"
+    ] = "both"
     source_id: Annotated[
         Text, _text(100, "Only in this source: an id that list_sources or a hit gave.")
     ] = ""

@@ -39,7 +39,7 @@ def test_enter_in_the_box_of_the_words_goes_from_match_to_match_over_the_pages(
         expect(page).to_have_url(re.compile(path))
         expect(box).to_be_focused()
     expect(page.locator(".sheet-quote")).to_be_in_viewport()
-    page.goto(page.url.partition("/sources/")[0] + "/search/?q=weight+gradient&mode=lexical")
+    page.goto(page.url.partition("/sources/")[0] + "/search/?q=weight+gradient&mode=words")
     page.locator(".passage-open[data-page-link]").first.click()
     dialog = page.get_by_role("dialog")
     box = dialog.get_by_label("Search in this document")

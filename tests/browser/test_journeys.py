@@ -504,51 +504,6 @@ def test_a_whole_visit_by_keyboard(visit: Callable[..., Visit]) -> None:
     expect(page.locator(".hit")).to_have_count(0)
 
 
-def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> None:
-    page = visit().go("/activity/")
-    page.keyboard.press("Control+k")
-    dialog = page.get_by_role("dialog", name="Go to, search or ask")
-    page.keyboard.type("neural")
-    expect(dialog.locator(".place-chosen")).to_contain_text("Search for “neural”")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(dialog.locator(".place-chosen")).to_contain_text("A long lecture on neural networks")
-    page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
-    page.wait_for_load_state()  # scripts come after the text
-    page.get_by_label("Find in this transcript").fill("x")
-    page.keyboard.press("Control+k")
-    expect(dialog).to_be_visible()
-    check_accessibility(page)
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-
-
-def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path: str) -> None:
-    page = visit().go(path)
-    page.keyboard.press("Control+k")
-    page.keyboard.type("audio or video")
-    # Of all that was typed: the list of a part of it would be replaced under the arrow.
-    expect(page.locator(".place-chosen")).to_have_text("Search for “audio or video”")
-    expect(page.get_by_role("button", name="Audio or video")).to_be_visible()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("Enter")
-    expect(page.get_by_label("A file that plays on this page")).to_be_visible()
-    page.keyboard.press("Control+k")
-    page.keyboard.type("keyboard sho")
-    expect(page.locator(".place-chosen")).to_have_text("Search for “keyboard sho”")
-    page.keyboard.press("ArrowUp")
-    expect(page.locator(".place-chosen")).to_have_text("Keyboard shortcuts")
-    page.keyboard.press("Enter")
-    shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
-    page.set_viewport_size({"width": 360, "height": 500})
-    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
-    shortcuts.get_by_text("Search in the document").scroll_into_view_if_needed()
-    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
-    shortcuts.get_by_role("button", name="Close").click()
-    expect(shortcuts).to_be_hidden()
-
-
 def test_the_speed_follows_the_keyboard(visit: Callable[..., Visit], path: str) -> None:
     page = visit().go(path)
     page.keyboard.press(">")

@@ -35,9 +35,9 @@ PAGES = {
     "video without transcript": "/videos/{bare}/",
     "search": "/search/",
     "search with hits": "/search/?q=network+error",
-    "search with filters": "/search/?q=backwards&mode=lexical&kind=pdf&kind=video&tag=book"
+    "search with filters": "/search/?q=backwards&mode=words&kind=pdf&kind=video&tag=book"
     "&language=en&since=2001-01-01&end=9:00:00",
-    "search in vain": "/search/?q=zebra&mode=lexical",
+    "search in vain": "/search/?q=zebra&mode=words",
     "search refused": "/search/?q=network&since=soon",
     "highlights": "/highlights/",
     "library table": "/library/?view=table&group=collection&sort=title&kind=video",

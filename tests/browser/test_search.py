@@ -117,7 +117,7 @@ def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
     page = visit().go("/search/?q=error")
     final(page)
     page.get_by_label("Words: exactly these words").check()
-    expect(page).to_have_url(re.compile(r"mode=lexical"))
+    expect(page).to_have_url(re.compile(r"mode=words"))
     page.locator("#filters summary").click()
     page.get_by_label("Kind").select_option("pdf")
     expect(page.locator(".chip-on")).to_have_text("Kind PDF")
@@ -125,9 +125,9 @@ def test_mode_and_filters_apply_at_once_and_are_chips_in_the_address(
     expect(page.locator("#filters")).to_have_attribute("open", "")
     page.get_by_label("Tag").select_option("book")
     expect(page.locator(".chip-on")).to_have_count(2)
-    expect(page).to_have_url(re.compile(r"\?q=error&mode=lexical&kind=pdf&tag=book$"))
+    expect(page).to_have_url(re.compile(r"\?q=error&mode=words&kind=pdf&tag=book$"))
     page.get_by_label("Remove the filter Kind: PDF").click()
-    expect(page).to_have_url(re.compile(r"\?q=error&mode=lexical&tag=book$"))
+    expect(page).to_have_url(re.compile(r"\?q=error&mode=words&tag=book$"))
     expect(page.locator(".chip-on")).to_have_count(1)
 
 
@@ -149,7 +149,7 @@ def test_first_results_come_at_once_and_the_final_ones_keep_what_is_being_read(
     visit: Callable[..., Visit], slow_answer: threading.Event, number: int
 ) -> None:
     page = visit(viewport={"width": 1000, "height": 600}).go(
-        "/search/?q=captions+times&source=why-captions-have-times&limit=30&mode=vector"
+        "/search/?q=captions+times&source=why-captions-have-times&limit=30&mode=meaning"
     )
     expect(page.locator("[data-refining]")).to_contain_text("First results")
     for _ in range(number):
@@ -242,7 +242,7 @@ def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., V
 def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(
     visit: Callable[..., Visit], site: Site
 ) -> None:
-    page = visit().go("/search/?q=%22point+400%22&mode=lexical")
+    page = visit().go("/search/?q=%22point+400%22&mode=words")
     page.locator(".passage-open").first.click()
     expect(page).to_have_url(re.compile(rf"/videos/{site.seeded['long']}/\?t=\d+s.*&q="))
     line = page.locator(".cue.at")
@@ -257,7 +257,7 @@ def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(
 
 def test_a_hit_opens_a_document_at_its_page(visit: Callable[..., Visit], site: Site) -> None:
     ada = visit()
-    page = ada.go("/search/?q=weight+gradient&mode=lexical&kind=pdf")
+    page = ada.go("/search/?q=weight+gradient&mode=words&kind=pdf")
     hit = page.locator(".passage-open").first
     hit.focus()
     page.keyboard.press("Enter")
@@ -314,7 +314,7 @@ def check_picture(dialog: Locator) -> None:
 def test_more_passages_come_below_and_the_first_new_one_is_read_next(
     visit: Callable[..., Visit],
 ) -> None:
-    page = visit().go("/search/?q=gradient&mode=lexical")
+    page = visit().go("/search/?q=gradient&mode=words")
     expect(page.locator(".passage")).to_have_count(10)
     page.locator("#more").click()
     expect(page.locator(".passage")).to_have_count(30)
@@ -391,7 +391,7 @@ def test_searching_again_copies_no_style_that_an_extension_left_on_a_field(
 ) -> None:
     """Password managers do, and screenshots: ``style=""`` on each field of text."""
     visited = visit()
-    page = visited.go("/search/?q=gradient&mode=lexical")
+    page = visited.go("/search/?q=gradient&mode=words")
     for question in ("network", "weight", "layer"):
         fields = page.locator("#search-body input[type=date]")
         fields.evaluate_all("(fields) => fields.forEach((field) => (field.style.top = '0'))")

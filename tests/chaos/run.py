@@ -218,7 +218,7 @@ class Chaos:
         )
         for titles, is_there in ((kept[-3:], True), (deleted[-3:], False)):
             for title in titles:
-                params = {"q": title.split()[1], "mode": "lexical"}
+                params = {"q": title.split()[1], "mode": "words"}
                 result = self._program.ask("GET", "/api/v1/search", params=params).json()
                 if any(hit["title"] == title for hit in result["passages"]) != is_there:
                     self.ledger.fault(f"a search for {title}, {is_there}: {str(result)[:200]}")

@@ -18,7 +18,7 @@ SERVE = f"""
 export PATH={TARGET}/bin:$PATH PORT={{port}}
 {{command}} --sample > serve.log 2>&1 &
 until {{check}} 2> check.log; do sleep 0.5; done
-while kb search "asking again later" --mode vector --json | grep -q '"passages": \\[\\]'; do
+while kb search "asking again later" --mode meaning --json | grep -q '"passages": \\[\\]'; do
   sleep 0.5
 done
 kb ask "What is exponential backoff?" --json

@@ -73,7 +73,7 @@ class Reader:
         return all(state.json()["state"] == "ready" for state in states)
 
     def finds(self, title: str) -> bool:
-        result = self.http.get("/api/v1/search", params={"q": title, "mode": "lexical"}).json()
+        result = self.http.get("/api/v1/search", params={"q": title, "mode": "words"}).json()
         return any(passage["title"] == title for passage in result["passages"])
 
 

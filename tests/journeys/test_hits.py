@@ -1,4 +1,4 @@
-"""A hit begins at the same second on every door."""
+"""A hit begins at the same second, and has the same extent, on every door."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -31,12 +31,12 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
     place = f"0:{SECOND}–0:10"
     caller = Caller(user=owner, scope=everything())
 
-    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "lexical"}).json()["passages"]
+    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     (json_hit,) = run_here("search", "rare", "--json").json["passages"]
     printed = run_here("search", "rare").out
     answer = tools.search_knowledge_base(caller, tool_inputs.SearchKnowledgeBase(query="rare"))
     listed = tools.search(caller, tool_inputs.ConnectorSearch(query="rare"))
-    html = page.get("/search/?q=rare&mode=lexical").content.decode()
+    html = page.get("/search/?q=rare&mode=words").content.decode()
 
     for hit in (rest, json_hit):
         assert (hit["timestamp_link"], hit["opening"]["place"]) == (YOUTUBE, place)
@@ -47,3 +47,23 @@ def test_every_door_opens_a_hit_at_the_sentence_with_its_words(
         assert place in text
     assert YOUTUBE.replace("&", "&amp;") in html
     assert place in html
+
+
+def test_every_door_shows_the_whole_extent_of_neighbours_that_became_one_hit(
+    page: Client, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot, "boot", lambda **_: None)  # the tests' database runs
+    said = ["A rare word comes.", "It was long in coming. A rare word is rare, a rare one."]
+    cues = [
+        Cue(start=10_000 * number, end=10_000 * number + 10_000, text=text)
+        for number, text in enumerate(said)
+    ]
+    make_source(make_video(collection, cues=cues), texts=said)
+    extent = "0:00–0:20"
+
+    (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
+    assert (rest["text"], rest["extent"]["place"]) == (said[1], extent)
+    assert rest["opening"]["start"] > 10, "it opens where its sentence is said"
+    assert f" 1. {extent}" in run_here("search", "rare").out
+    html = page.get("/search/?q=rare&mode=words").content.decode()
+    assert f"</span>{extent}</span>" in html

@@ -84,7 +84,7 @@ from transcripts.models import Collection
 scope = Scope(readable=frozenset(Collection.objects.values_list("pk", flat=True)))
 expected = None
 while True:
-    for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
+    for mode in (SearchMode.MEANING, SearchMode.BOTH):
         answer = {"spaces": [vector_space.active().pk]}
         try:
             query = "Talk 7 is on its own subject 7."

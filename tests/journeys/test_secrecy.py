@@ -62,7 +62,7 @@ class Shown:
 
     def _answers(self) -> Iterator[tuple[str, str]]:
         for query in QUERIES:
-            for mode in ("hybrid", "lexical", "vector"):
+            for mode in ("both", "words", "meaning"):
                 arguments = {"q": query, "mode": mode, "explain": "true", "limit": 50}
                 yield f"{mode} search for {query}", self._rest("GET", "search", params=arguments)
             quote = {"quote": f"{query} that nobody ever said in this way"}

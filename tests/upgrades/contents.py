@@ -111,7 +111,7 @@ def use(client: Client, kept: Json) -> Json:
 
 def hits(client: Client) -> list[Json]:
     """Search by words, whose ranks do not depend on a model."""
-    body = send(client, "get", f"v1/search?q={QUESTION}&mode=lexical")
+    body = send(client, "get", f"v1/search?q={QUESTION}&mode=words")
     return next(value for value in body.values() if isinstance(value, list) and value)
 
 

@@ -1,13 +1,18 @@
 // Ctrl-K: the palette, which goes anywhere, searches, asks, and does what the page can do. The
-// server finds the places; the page's own buttons and folds are its actions.
+// server finds the places; the page's own buttons and folds are its actions. What Enter does is the
+// same however fast it follows the words: it waits for what they find.
 
 import { all, announce, around, cloned, field, find, need, onHtmx, openDialog } from "./dom.js";
-import { stepped } from "./text.js";
+import { act, actionsWith } from "./page-actions.js";
+import { filterWords, stepped } from "./text.js";
 import { ngettext } from "./texts.js";
 
 const palette = /** @type {HTMLDialogElement | null} */ (find("#palette"));
 const places = () => all("[data-place]", palette ?? undefined);
 let chosen = 0;
+/** @type {string | null} */
+let listed = null; // the words whose places are shown
+let isEntered = false; // Enter was pressed before the places of the words were there
 
 /** @param {number} index */
 function choose(index) {
@@ -18,56 +23,25 @@ function choose(index) {
   }
 }
 
-const ACTIONS = ["main :is(button, summary, a.button, .menu-body > a)", ".top-tools button"];
 const MOST_ACTIONS = 12; // before anything is typed
 
-/**
- * Return what an action is called.
- * @param {Element} action
- */
-const nameOf = (action) =>
-  (action.getAttribute("aria-label") ?? action.textContent ?? "").replaceAll(/\s+/g, " ").trim();
-
-/**
- * Check that an action is one of the page, not of an item of a list, and within reach: in a menu it
- * is, in a fold the fold itself is the action.
- * @param {HTMLElement} action
- */
-function isWithinReach(action) {
-  if (action.closest("[data-item], .no-js, [role=toolbar]") || !nameOf(action)) return false;
-  const own = action.matches("summary") ? action.parentElement : action;
-  if (own?.parentElement?.closest("details:not(.menu):not([open])")) return false;
-  return action.matches("summary.button, summary.icon-button") ? !own?.matches(".menu")
-    : action.checkVisibility() || Boolean(action.closest("details.menu, .top-tools"));
-}
-
-/**
- * Do what was chosen: a fold is opened with all around it, and gets the focus.
- * @param {HTMLElement} action
- */
-function act(action) {
-  const folds = all("details").filter((fold) => fold.contains(action));
-  for (const fold of folds) fold.setAttribute("open", "");
-  if (action.localName === "summary") action.focus();
-  else action.click();
-}
-
-/** Add the actions of this page whose names have the words. */
+/** Add the actions of this page whose names have the words, below the search for these. */
 function addActions() {
-  const words = field("#palette-q").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const actions = ACTIONS.flatMap((selector) => all(selector)).filter(isWithinReach);
-  const named = [...new Map(actions.map((action) => [nameOf(action), action]))].filter(([name]) =>
-    words.every((word) => name.toLowerCase().includes(word)));
-  if (!named.length) return;
+  const words = filterWords(field("#palette-q").value);
+  const actions = actionsWith(words);
+  if (!actions.length) return;
   find(".palette-nothing", palette ?? undefined)?.remove();
   const group = cloned("#page-actions");
-  for (const [name, action] of named.slice(0, words.length ? named.length : MOST_ACTIONS)) {
+  for (const { action, name, also } of words.length ? actions : actions.slice(0, MOST_ACTIONS)) {
     const item = cloned("#page-action");
     need(".place-label", item).textContent = name;
+    need(".place-detail", item).textContent = also;
     need("[data-place]", item).addEventListener("click", () => setTimeout(() => act(action)));
     need("ul", group).append(item);
   }
-  need("#palette-list").append(group);
+  const list = need("#palette-list");
+  if (words.length) list.firstElementChild?.after(group);
+  else list.append(group);
 }
 
 function open() {
@@ -76,9 +50,16 @@ function open() {
   if (!palette || palette.open) return;
   palette.showModal();
   const box = field("#palette-q");
+  isEntered = false;
   box.focus();
   box.select();
   htmx.trigger(box, "palette-opened");
+}
+
+/** Do what is chosen, or the first of what the words find, once that is there. */
+function enter() {
+  if (listed === field("#palette-q").value) places()[chosen]?.click();
+  else isEntered = true;
 }
 
 /** @param {KeyboardEvent} event */
@@ -89,7 +70,7 @@ function keyPressed(event) {
     const label = list[chosen]?.textContent;
     if (label) announce(label);
   } else if (event.key === "Enter" && around(event, "#palette-q")) {
-    list[chosen]?.click();
+    enter();
   } else {
     return;
   }
@@ -112,10 +93,15 @@ if (palette) {
   palette.addEventListener("click", (event) => {
     if (around(event, "[data-place]")) palette.close(); // a place on this page, such as #add
   });
+  palette.addEventListener("input", () => { isEntered = false; });
+  palette.addEventListener("close", () => { isEntered = false; });
   onHtmx("afterSwap", ({ detail }) => {
-    if (detail.target?.id !== "palette-list") return;
+    const { value } = field("#palette-q");
+    if (detail.target?.id !== "palette-list" || detail.requestConfig.parameters.q !== value) return;
+    listed = value;
     addActions();
     choose(0);
     announce(ngettext("{count} place", "{count} places", places().length));
+    if (isEntered) places()[0]?.click();
   });
 }

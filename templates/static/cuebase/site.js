@@ -29,6 +29,7 @@ document.addEventListener("toggle", (event) => {
   const menu = target(event);
   if (!menu.matches("details.menu[open]")) return;
   find(".menu-body", menu)?.scrollIntoView({ block: "nearest", behavior: scrolling() });
+  if (find(":focus:not(summary)", menu)) return; // the palette chose a field
   find("select, input:not([type=hidden]), textarea", menu)?.focus({ preventScroll: true });
 }, true);
 

@@ -60,7 +60,7 @@ def stranger(db: None) -> Client:
 
 
 def search(client: Client, **query: Any) -> dict[str, Any]:
-    response = client.get(f"{V1}search", {"mode": "lexical", **query})
+    response = client.get(f"{V1}search", {"mode": "words", **query})
     assert response.status_code == 200, response.content
     body: dict[str, Any] = response.json()
     return body
@@ -106,7 +106,7 @@ def test_a_passage_says_where_it_is_said_and_leads_there(
     assert (passage["explanation"], passage["mark"], passage["duplicates"]) == (None, None, [])
     assert (result["query"], result["mode"], result["reranked"], result["hypothesis"]) == (
         "missing page",
-        "lexical",
+        "words",
         False,
         "",
     )
@@ -150,7 +150,7 @@ def test_a_passage_of_a_document_says_on_which_pages_it_is_printed_and_leads_the
 def test_a_search_is_narrowed(
     asking: Client, talks: list[Source], query: str, expected: list[str]
 ) -> None:
-    response = asking.get(f"{V1}search?mode=lexical&q=network+networks+learn&{query}")
+    response = asking.get(f"{V1}search?mode=words&q=network+networks+learn&{query}")
     assert sorted({passage["title"] for passage in response.json()["passages"]}) == expected
 
 
@@ -208,10 +208,10 @@ def test_another_spelling_is_offered(asking: Client, talks: list[Source]) -> Non
 def test_without_anything_embedded_a_search_goes_by_words_and_says_so(
     asking: Client, talks: list[Source]
 ) -> None:
-    result = search(asking, q="missing page", mode="hybrid")
+    result = search(asking, q="missing page", mode="both")
     assert [passage["title"] for passage in result["passages"]] == ["Learning"]
     assert any("words only" in note for note in result["notes"])
-    problem(asking.get(f"{V1}search", {"q": "page", "mode": "vector"}), 503, "unavailable")
+    problem(asking.get(f"{V1}search", {"q": "page", "mode": "meaning"}), 503, "unavailable")
 
 
 @pytest.mark.parametrize(

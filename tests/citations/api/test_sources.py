@@ -52,7 +52,7 @@ def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: 
     assert Source.objects.get().tags == ["a", "b"]
     ingest_pipeline.ingest(Source.objects.get().pk)
     assert asking.get(f"/api/content/sources/{added['id']}/").json()["state"] == "ready"
-    [hit] = asking.get("/api/v1/search?q=walruses&mode=lexical").json()["passages"]
+    [hit] = asking.get("/api/v1/search?q=walruses&mode=words").json()["passages"]
     assert (hit["source_id"], hit["page"]) == (added["id"], 1)
     assert upload(asking, ("again.md", NOTES)).json()["documents"][0]["is_new"] is False
     assert asking.delete(f"/api/v1/sources/{added['id']}").status_code == 204

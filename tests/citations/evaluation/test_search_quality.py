@@ -58,22 +58,18 @@ def make_question(query: str, *ranges: tuple[float, float], source: str = "lec")
 
 
 def lexical(report: QualityReport) -> search_quality.Row:
-    return next(row for row in report.rows if row.approach == "lexical")
+    return next(row for row in report.rows if row.approach == "words")
 
 
 def test_an_answer_found_first_scores_one_and_one_found_second_less(
     scope: Scope, lecture: Source
 ) -> None:
     first = lexical(
-        search_quality.evaluate(
-            scope, [make_question("entropy", (10, 20))], modes=[Approach.LEXICAL]
-        )
+        search_quality.evaluate(scope, [make_question("entropy", (10, 20))], modes=[Approach.WORDS])
     )
     assert (first.scores.ndcg10, first.scores.hit1, first.scores.mrr10) == (1, 1, 1)
     second = lexical(
-        search_quality.evaluate(
-            scope, [make_question("entropy", (30, 40))], modes=[Approach.LEXICAL]
-        )
+        search_quality.evaluate(scope, [make_question("entropy", (30, 40))], modes=[Approach.WORDS])
     )
     assert second.scores.ndcg10 == pytest.approx(0.6309, abs=1e-4)
     assert (second.scores.hit1, second.scores.hit5, second.scores.mrr10) == (0, 1, 0.5)
@@ -83,9 +79,7 @@ def test_all_chunks_that_answer_count_for_recall_found_or_not(
     scope: Scope, lecture: Source
 ) -> None:
     row = lexical(
-        search_quality.evaluate(
-            scope, [make_question("entropy", (10, 50))], modes=[Approach.LEXICAL]
-        )
+        search_quality.evaluate(scope, [make_question("entropy", (10, 50))], modes=[Approach.WORDS])
     )
     assert row.scores.recall10 == pytest.approx(2 / 4)
 
@@ -118,7 +112,7 @@ def test_a_question_that_nobody_could_ask_does_not_end_the_measurement(
         search_quality.evaluate(
             scope,
             [make_question(query, (10, 20)), make_question("entropy", (10, 20))],
-            modes=[Approach.LEXICAL],
+            modes=[Approach.WORDS],
         )
     )
     assert row.scores.hit1 == pytest.approx((score + 1) / 2)
@@ -128,12 +122,12 @@ def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
     scope: Scope, lecture: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions = [make_question("entropy", (10, 20))]
-    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["lexical"]
+    assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == ["words"]
     embed_all()
     assert [row.approach for row in search_quality.evaluate(scope, questions).rows] == [
-        "lexical",
-        "vector",
-        "hybrid",
+        "words",
+        "meaning",
+        "both",
     ]
 
     class Reranker:
@@ -144,14 +138,14 @@ def test_every_mode_that_can_be_taken_is_measured_unless_some_are_named(
 
     monkeypatch.setattr(registry, "reranker", Reranker)
     report = search_quality.evaluate(scope, questions)
-    assert [row.approach for row in report.rows] == ["lexical", "vector", "hybrid", "hybrid+rerank"]
+    assert [row.approach for row in report.rows] == ["words", "meaning", "both", "both+rerank"]
     assert {row.approach: row.scores.hit1 for row in report.rows}[
-        "hybrid+rerank"
+        "both+rerank"
     ] == 0  # “heat” is shorter
     assert [
         row.approach
-        for row in search_quality.evaluate(scope, questions, modes=[Approach.VECTOR]).rows
-    ] == ["vector"]
+        for row in search_quality.evaluate(scope, questions, modes=[Approach.MEANING]).rows
+    ] == ["meaning"]
 
 
 def test_a_source_is_named_by_its_own_id_too_and_pages_are_compared(
@@ -290,13 +284,13 @@ def test_a_change_for_the_worse_loses_and_one_for_the_better_does_not() -> None:
 
 def test_only_what_both_have_is_compared() -> None:
     changes = search_quality.compare(
-        report(lexical=[1], hybrid=[1, 0.2]), report(hybrid=[1], vector=[1])
+        report(words=[1], both=[1, 0.2]), report(both=[1], meaning=[1])
     )
     assert [(change.approach, change.questions, change.before) for change in changes] == [
-        ("hybrid", 1, 1)
+        ("both", 1, 1)
     ]
     with pytest.raises(InvalidGold, match="share no question"):
-        search_quality.compare(report(lexical=[1]), report(hybrid=[1]))
+        search_quality.compare(report(words=[1]), report(both=[1]))
 
 
 def test_a_space_that_finds_marked_hits_worse_loses(scope: Scope, lecture: Source) -> None:

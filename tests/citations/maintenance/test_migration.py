@@ -52,7 +52,7 @@ def library(collection: Collection) -> Collection:
 
 def count_hits(scope: Scope) -> int:
     return len(
-        search_pipeline.search(scope, "its own subject", mode=SearchMode.VECTOR, limit=50).passages
+        search_pipeline.search(scope, "its own subject", mode=SearchMode.MEANING, limit=50).passages
     )
 
 

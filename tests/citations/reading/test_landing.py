@@ -47,7 +47,7 @@ def test_a_list_of_hits_reads_no_whole_transcript(page: Client, collection: Coll
     cues = [Cue(0, 4_000, TEXT[0]), Cue(4_000, 10_000, TEXT[1])]
     make_source(make_video(collection, cues=cues), texts=[" ".join(TEXT[:2])])
     with CaptureQueriesContext(connection) as queries:
-        listed = page.get("/search/?q=rare&mode=lexical").content.decode()
+        listed = page.get("/search/?q=rare&mode=words").content.decode()
     assert "0:04–0:10" in listed
     assert [query["sql"] for query in queries if '"cues"' in query["sql"]] == []
 
@@ -72,7 +72,7 @@ def test_a_passage_keeps_the_second_at_which_each_of_its_sentences_is_opened(
     inside = []
     for n in (14, 17, 23, 39):
         query = f"word of {n}"
-        passage = search_pipeline.search(everything(), query, mode=SearchMode.LEXICAL).passages[0]
+        passage = search_pipeline.search(everything(), query, mode=SearchMode.WORDS).passages[0]
         opened_at = landing.find(source, passage.locator.span, query)
         assert opened_at is not None
         assert passage.opens_at == opened_at.sentence.start
@@ -98,7 +98,7 @@ def test_a_hit_its_player_and_its_youtube_address_begin_at_the_sentence_that_is_
     second = 20 * text.index("A rare") // len(text)
 
     _, sent = opened(page, source, "rare")
-    listed = page.get("/search/?q=rare&mode=lexical").content.decode()
+    listed = page.get("/search/?q=rare&mode=words").content.decode()
     recording = page.get(f"/videos/{source.video_id}/", sent).content.decode()
     parameters = {"from": 0, "to": len(text), "q": "rare"}
     path = f"/sources/{source.uuid}/hit/play/"

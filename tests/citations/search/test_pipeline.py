@@ -108,9 +108,9 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
 
 def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    result = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
+    result = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)
     assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
-    assert result.mode == SearchMode.LEXICAL
+    assert result.mode == SearchMode.WORDS
     assert not result.notes
 
 
@@ -118,7 +118,7 @@ def test_a_search_by_meaning_finds_the_nearest_even_without_a_common_word(
     scope: Scope, collection: Collection
 ) -> None:
     embed(make_document(collection, TEXTS))
-    result = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.VECTOR)
+    result = search_pipeline.search(scope, "a cat on a mat", mode=SearchMode.MEANING)
     assert len(result.passages) == len(TEXTS)
     assert result.passages[0].text == TEXTS[3]
 
@@ -165,7 +165,7 @@ def test_the_scores_of_the_words_add_up_to_the_bm25_score(
 ) -> None:
     make_document(collection, TEXTS)
     (passage,) = search_pipeline.search(
-        scope, "enthalpy heat missing", mode=SearchMode.LEXICAL, explain=True
+        scope, "enthalpy heat missing", mode=SearchMode.WORDS, explain=True
     ).passages
     assert passage.explanation is not None
     assert {term.term for term in passage.explanation.terms} == {"enthalpy", "heat"}
@@ -181,7 +181,7 @@ def test_without_explain_nothing_is_explained(scope: Scope, collection: Collecti
     make_document(collection, TEXTS)
     assert all(
         passage.explanation is None
-        for passage in search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
+        for passage in search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
     )
 
 
@@ -232,12 +232,11 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(
         ("recipe for soup", "Stir"),
         ("who violated a contract", "The court"),
     ):
-        for mode in (SearchMode.VECTOR, SearchMode.HYBRID):
+        for mode in (SearchMode.MEANING, SearchMode.BOTH):
             (best, *_) = search_pipeline.search(scope, query, mode=mode).passages
             assert best.text.startswith(beginning)
     assert (
-        texts(search_pipeline.search(scope, "who violated contracts", mode=SearchMode.LEXICAL))
-        == []
+        texts(search_pipeline.search(scope, "who violated contracts", mode=SearchMode.WORDS)) == []
     )
 
 
@@ -365,7 +364,7 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
     video.youtube_id = "abcdefghijk"
     video.save()
     make_source(video, author="MIT", texts=[*("filler" for _ in range(24)), "Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
@@ -384,7 +383,7 @@ def test_a_passage_of_an_uploaded_recording_opens_here(
 ) -> None:
     video = make_video(collection, key="own")
     make_source(video, texts=["Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
     assert passage.timestamp_link == passage.link == f"/videos/{video.pk}/?t=0s&lang=en"
 
 
@@ -392,7 +391,7 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, ["Heat, and the heat of a system."])
-    (passage,) = search_pipeline.search(scope, "heat -entropy", mode=SearchMode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, "heat -entropy", mode=SearchMode.WORDS).passages
     assert [passage.text[start:end] for start, end in passage.spans] == ["Heat", "heat"]
 
 
@@ -404,7 +403,7 @@ def test_stop_words_are_marked_only_where_nothing_else_is_searched_for(
     scope: Scope, collection: Collection, query: str, marked: list[str]
 ) -> None:
     make_document(collection, ["And the heat of an engine."])
-    (passage,) = search_pipeline.search(scope, query, mode=SearchMode.LEXICAL).passages
+    (passage,) = search_pipeline.search(scope, query, mode=SearchMode.WORDS).passages
     assert [passage.text[start:end] for start, end in passage.spans] == marked
 
 
@@ -417,7 +416,7 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     )
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
-    result = search_pipeline.search(scope, "quick fox", mode=SearchMode.LEXICAL)
+    result = search_pipeline.search(scope, "quick fox", mode=SearchMode.WORDS)
     assert len(result.passages) == 2
     best = result.passages[0]
     (duplicate,) = best.duplicates
@@ -433,7 +432,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     said = ["Entropy.", "Entropy, entropy and entropy.", "A cat.", "Entropy of cats."]
     make_source(video, texts=said)
     result = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.LEXICAL, for_readers=True, explain=True
+        scope, "entropy", mode=SearchMode.WORDS, for_readers=True, explain=True
     )
     joined, alone = result.passages
     assert (joined.text, [part.text for part in joined.parts]) == (said[1], said[:1])
@@ -443,7 +442,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     assert joined.link == f"/videos/{video.pk}/?t=10s&lang=en"
     assert joined.parts[0].link == f"/videos/{video.pk}/?t=0s&lang=en"
     assert (alone.text, alone.parts, alone.extent) == (said[3], (), None)
-    single = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+    single = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
     assert joined.explanation == next(
         passage.explanation for passage in single.passages if passage.text == said[1]
     )
@@ -458,7 +457,7 @@ def test_no_passage_is_lost_or_repeated_by_joining(
             collection, [f"entropy {chr(97 + place) * (number + 2)}" for place in range(7)]
         )
     whole = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.LEXICAL, limit=50, for_readers=True
+        scope, "entropy", mode=SearchMode.WORDS, limit=50, for_readers=True
     )
     ids = [
         chunk
@@ -467,7 +466,7 @@ def test_no_passage_is_lost_or_repeated_by_joining(
     ]
     assert len(ids) == len(set(ids)) == 21
     result = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.LEXICAL, limit=limit, for_readers=True
+        scope, "entropy", mode=SearchMode.WORDS, limit=limit, for_readers=True
     )
     assert result.passages == whole.passages[:limit]
 
@@ -476,7 +475,7 @@ def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, TEXTS)
-    for mode in (SearchMode.HYBRID, SearchMode.LEXICAL):
+    for mode in (SearchMode.BOTH, SearchMode.WORDS):
         result = search_pipeline.search(scope, "entorpy disorder", mode=mode, for_readers=True)
         assert result.suggestion == "entropy disorder"
         assert "spell" in [stage.name for stage in result.stages]
@@ -489,25 +488,25 @@ def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
     ada, bob = make_user("ada"), make_user("bob")
-    first, second = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages
+    first, second = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
     assert [
         passage.mark
         for passage in search_pipeline.search(
-            scope, "entropy", mode=SearchMode.LEXICAL, user=ada
+            scope, "entropy", mode=SearchMode.WORDS, user=ada
         ).passages
     ] == [True, False]
     assert [
         passage.mark
         for passage in search_pipeline.search(
-            scope, "entropy", mode=SearchMode.LEXICAL, user=bob
+            scope, "entropy", mode=SearchMode.WORDS, user=bob
         ).passages
     ] == [None, None]
     assert [
         passage.mark
         for passage in search_pipeline.search(
-            scope, "entropy again", mode=SearchMode.LEXICAL, user=ada
+            scope, "entropy again", mode=SearchMode.WORDS, user=ada
         ).passages
     ] == [None, None]
 
@@ -537,7 +536,7 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
         return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_move)
-    assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)) == [
+    assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)) == [
         "Entropy stays."
     ]
 
@@ -555,7 +554,7 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
         return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_cut)
-    result = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL)
+    result = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)
     assert texts(result) == ["Entropy, new."]
     assert [stage.name for stage in result.stages].count("lexical") == 1
 
@@ -599,7 +598,7 @@ def test_a_filter_that_names_nothing_is_refused(
     scope: Scope, filter: Filter, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, filter=filter)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, filter=filter)
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -630,7 +629,7 @@ def test_a_phrase_is_found_by_meaning_far_behind_the_first_candidates(
         make_document(collection, [*near, "beta gamma of quite different other things and alpha"])
     )
     assert texts(
-        search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.VECTOR)
+        search_pipeline.search(scope, 'alpha "different other"', mode=SearchMode.MEANING)
     ) == ["beta gamma of quite different other things and alpha"]
 
 
@@ -682,7 +681,7 @@ def test_before_anything_is_embedded_a_hybrid_search_goes_by_words_and_says_so(
     (note,) = result.notes
     assert note.startswith("Found by words only: nothing is embedded yet.")
     with pytest.raises(Unavailable, match="embedded"):
-        search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.MEANING)
 
 
 @pytest.mark.parametrize(
@@ -704,7 +703,7 @@ def test_where_the_query_cannot_be_embedded_a_hybrid_search_goes_by_words_and_sa
     assert str(error) in result.notes[0]
     assert result.passages[0].score == 1.0
     with pytest.raises(type(error)):
-        search_pipeline.search(scope, "entropy", mode=SearchMode.VECTOR)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.MEANING)
 
 
 def test_an_embedding_that_takes_too_long_is_not_waited_for(
@@ -735,10 +734,10 @@ def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_sea
     embed(make_document(collection, TEXTS))
     settings.EMBEDDING_MODEL = "other"
     registry.reset()
-    for mode in (SearchMode.HYBRID, SearchMode.VECTOR):
+    for mode in (SearchMode.BOTH, SearchMode.MEANING):
         with pytest.raises(EmbeddingMismatch):
             search_pipeline.search(scope, "entropy", mode=mode)
-    assert len(search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).passages) == 2
+    assert len(search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages) == 2
 
 
 def test_an_empty_library_finds_nothing_without_an_error(scope: Scope) -> None:
@@ -773,7 +772,7 @@ def test_a_search_by_words_asks_no_language_model(
 ) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
-    assert search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL).hypothesis == ""
+    assert search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).hypothesis == ""
     assert not teller.prompts
 
 
@@ -888,7 +887,7 @@ def test_the_numbers_of_the_search_take_effect_at_once(
     embed(make_document(collection, [*TEXTS, *others]))
     first = search_pipeline.search(scope, "entropy disorder", explain=True)
     assert "1/(60 + 1)" in str(
-        search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+        search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
         .passages[0]
         .explanation
     )
@@ -902,7 +901,7 @@ def test_the_numbers_of_the_search_take_effect_at_once(
     assert how.rrf_lexical == pytest.approx(1 / (5 + how.lexical_rank))
     counts = {stage.name: stage.count for stage in result.stages}
     assert (counts["lexical"], counts["vector"], counts["fuse"]) == (10, 10, 10)
-    lexical = search_pipeline.search(scope, "entropy", mode=SearchMode.LEXICAL, explain=True)
+    lexical = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
     assert "1/(5 + 1)" in str(lexical.passages[0].explanation)
 
 
@@ -996,7 +995,7 @@ def test_quick_results_leave_out_what_is_slow_and_the_full_ones_follow(
     teller = with_llm(monkeypatch, settings, lambda: "A cat sat on the mat.")
     with_reranker(monkeypatch, Backwards())
     assert search_pipeline.slow_stages() == ("expand", "rerank")
-    assert search_pipeline.slow_stages(mode=SearchMode.LEXICAL) == ("rerank",)
+    assert search_pipeline.slow_stages(mode=SearchMode.WORDS) == ("rerank",)
     quick = search_pipeline.search(scope, "entropy", quick=True)
     assert not teller.prompts
     assert (quick.reranked, quick.hypothesis) == (False, "")
@@ -1032,7 +1031,7 @@ def test_another_space_can_be_searched_than_the_active_one(
         )
     )
     assert (
-        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.VECTOR, space=other)
+        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING, space=other)
         .passages[0]
         .text
         == TEXTS[3]
@@ -1055,7 +1054,8 @@ def test_a_switch_to_another_space_during_a_search_mixes_nothing(
 
     monkeypatch.setattr(vector_search, "search", switch_first)
     assert (
-        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.VECTOR).passages[0].text == TEXTS[3]
+        search_pipeline.search(scope, TEXTS[3], mode=SearchMode.MEANING).passages[0].text
+        == TEXTS[3]
     )
 
 

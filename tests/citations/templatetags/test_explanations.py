@@ -32,5 +32,15 @@ def test_nothing_is_said_of_meaning_where_words_alone_judged() -> None:
     term = TermScore(term="steigung", frequency=1, idf=1.0, score=1.0)
     hit = Explanation(lexical_rank=1, vector_rank=1, terms=(term,), signs=first.shares)
     assert reason(hit) == "It has the word “steigung”."
-    by_meaning, *_ = judge.trained("").judge(make_table(), model="")
-    assert "its meaning is near" in reason(replace(hit, signs=by_meaning.shares))
+
+
+def test_the_sentence_says_of_meaning_what_its_bar_shows() -> None:
+    term = TermScore(term="steigung", frequency=1, idf=1.0, score=1.0)
+    far = (SignShare("words", 1.0, 0.1), SignShare("closeness", 0.0, 0.0))
+    near = (SignShare("words", 0.0, 0.0), SignShare("closeness", 0.9, 0.5))
+    hit = Explanation(lexical_rank=1, vector_rank=26, cosine=0.407, terms=(term,), signs=far)
+    assert [bar.percent for bar in bars(hit)] == [100, 0]
+    assert reason(hit) == "It has the word “steigung”."
+    other_words = replace(hit, lexical_rank=None, terms=())
+    assert "nearer" in reason(other_words)
+    assert "its meaning is near." in reason(replace(other_words, signs=near))

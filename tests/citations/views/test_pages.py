@@ -257,7 +257,7 @@ def test_hits_and_passages_of_documents_lead_to_their_page(
     replace_chunks(paper, ["The guard opens."])
     paper.chunks.update(page=1, last_page=1)
     way = f'href="{address_of(paper)}?from=0&amp;to=17"'
-    html = text_of(page.get("/search/", {"q": "guard", "mode": "lexical"}))
+    html = text_of(page.get("/search/", {"q": "guard", "mode": "words"}))
     listed = text_of(page.get(f"/sources/{paper.uuid}/passages/"))
     hit = f'href="/sources/{paper.uuid}/hit/?from=0&amp;to=17&amp;q=guard&amp;hit=1&amp;of=1'
     for shown, link in ((html, hit), (listed, way)):

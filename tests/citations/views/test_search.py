@@ -84,7 +84,7 @@ def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(
     page: Client, source: Source, video: Video
 ) -> None:
-    html = text_of(page.get("/search/?q=error&mode=lexical"))
+    html = text_of(page.get("/search/?q=error&mode=words"))
     assert "The <mark>error</mark> runs backwards" in html
     assert "0:10–0:20" in html
     assert f'href="/sources/{source.uuid}/hit/?from=42&amp;to=87&amp;q=error"' in html
@@ -97,13 +97,27 @@ def test_passages_stand_under_their_source(
     page: Client, source: Source, collection: Collection
 ) -> None:
     make_document(collection, ["Another network."], title="Notes")
-    html = text_of(page.get("/search/?q=network&mode=lexical"))
+    html = text_of(page.get("/search/?q=network&mode=words"))
     assert html.count('class="group"') == 2
     assert html.count('class="passage"') == 2
 
 
+def test_three_hits_of_a_source_are_shown_before_the_rest_even_where_no_other_has_any(
+    page: Client, collection: Collection
+) -> None:
+    said = [text for word in "abcde" for text in (f"Network {word} says {word}{word}.", "A cat.")]
+    source = make_source(make_video(collection), texts=said)
+    folded = "2 more in this source"
+    alone = text_of(page.get("/search/?q=network&mode=words"))
+    assert folded in alone
+    first, more = alone.split(folded)
+    assert (first.count('class="passage"'), more.count('class="passage"')) == (3, 2)
+    for chosen in (f"source={source.uuid}", "limit=30"):
+        assert folded not in text_of(page.get(f"/search/?q=network&mode=words&{chosen}"))
+
+
 def test_neighbouring_passages_are_one_hit_with_links_to_each(page: Client, source: Source) -> None:
-    response = page.get("/search/?q=network&mode=lexical")
+    response = page.get("/search/?q=network&mode=words")
     assert text_of(response).count('class="passage"') == 1
     assert "1 more hit right beside it" in text_of(response)
     assert '<span class="visually-hidden">Open at </span>0:00–0:20' in text_of(response)
@@ -117,7 +131,7 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     text = "Another network has an error that is old."
     other = make_video(collection, key="other", cues=[Cue(start=0, end=5_000, text=text)])
     make_source(other, texts=[text])
-    search = "/search/?q=network+error&mode=lexical"
+    search = "/search/?q=network+error&mode=words"
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', text_of(page.get(search)))
     assert len(opened) == 2
     first = text_of(page.get(unescape(opened[0]), follow=True))
@@ -151,7 +165,7 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doubt_hit(monkeypatch, collection, 1)
-    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    listed = text_of(page.get("/search/?q=network&mode=words"))
     assert "Less likely" in listed
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', listed)
     first = text_of(page.get(unescape(opened[0]), follow=True))
@@ -165,7 +179,7 @@ def test_a_hit_that_ranks_above_a_likely_one_is_listed_before_it(
     page: Client, source: Source, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doubt_hit(monkeypatch, collection, 0)
-    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    listed = text_of(page.get("/search/?q=network&mode=words"))
     assert "2 passages" in listed
     assert "Less likely" not in listed
     numbers = re.findall(r'class="passage-rank"[^>]*>(\d+)<', listed)
@@ -183,15 +197,15 @@ def test_where_only_passages_below_the_first_are_likely_there_are_more(
         return replace(results, passages=tuple(passages))
 
     monkeypatch.setattr(search_pipeline, "search", search_with_doubt)
-    listed = text_of(page.get("/search/?q=network&mode=lexical"))
+    listed = text_of(page.get("/search/?q=network&mode=words"))
     assert "1 passage" in listed
     assert "Less likely" not in listed
 
 
 def test_a_hit_that_is_gone_leads_back_to_its_search(page: Client, source: Source) -> None:
     for number in ("99", "x", ""):
-        gone = page.get(f"/search/hit/?q=network&mode=lexical&hit={number}")
-        assert gone["Location"] == "/search/?q=network&mode=lexical"
+        gone = page.get(f"/search/hit/?q=network&mode=words&hit={number}")
+        assert gone["Location"] == "/search/?q=network&mode=words"
 
 
 @pytest.mark.parametrize("place", ["hit=3&of=2&search=q%3Dx", "hit=1&of=2", "hit=x&of=y&search=z"])
@@ -203,7 +217,7 @@ def test_an_address_that_names_no_place_shows_no_steps(
 
 def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection) -> None:
     make_document(collection, [HOSTILE], title="<img src=x onerror=alert(2)>")
-    html = text_of(page.get('/search/?q=script"><script>alert(3)</script>&mode=lexical'))
+    html = text_of(page.get('/search/?q=script"><script>alert(3)</script>&mode=words'))
     assert "alert(3)" in html
     for number in (1, 3):
         assert f"<script>alert({number})" not in html
@@ -213,18 +227,16 @@ def test_hostile_text_is_shown_and_not_run(page: Client, collection: Collection)
 
 def test_a_filter_is_a_chip_that_can_be_taken_away(page: Client, source: Source) -> None:
     html = text_of(
-        page.get(
-            "/search/?q=network&mode=lexical&channel=Lecture+Hall&language=en&since=2020-01-01"
-        )
+        page.get("/search/?q=network&mode=words&channel=Lecture+Hall&language=en&since=2020-01-01")
     )
     assert "Remove the filter Channel: Lecture Hall" in html
-    assert 'href="/search/?q=network&amp;mode=lexical&amp;language=en&amp;since=2020-01-01"' in html
+    assert 'href="/search/?q=network&amp;mode=words&amp;language=en&amp;since=2020-01-01"' in html
     assert "Remove all" in html
 
 
 def test_values_that_are_chosen_are_offered_no_more(page: Client, source: Source) -> None:
     make_source(make_video(source.collection, key="other"), author="Another Hall", texts=TEXTS)
-    html = text_of(page.get("/search/?q=network&mode=lexical&channel=Lecture+Hall"))
+    html = text_of(page.get("/search/?q=network&mode=words&channel=Lecture+Hall"))
     assert '<option value="Another Hall">' in html
     assert '<option value="Lecture Hall">' not in html
 
@@ -233,13 +245,13 @@ def test_a_search_is_narrowed_to_one_source_by_the_id_of_its_video(
     page: Client, source: Source, collection: Collection
 ) -> None:
     make_document(collection, ["Another network."])
-    response = page.get(f"/search/?q=network&mode=lexical&source={source.video.key}")
+    response = page.get(f"/search/?q=network&mode=words&source={source.video.key}")
     assert set(hits(response)) == {TEXTS[0], TEXTS[1]}
     assert "Lecture on networks" in text_of(response)
 
 
 def test_a_time_range_leaves_out_what_is_said_elsewhere(page: Client, source: Source) -> None:
-    assert hits(page.get("/search/?q=network&mode=lexical&start=0:12&end=15s")) == [TEXTS[1]]
+    assert hits(page.get("/search/?q=network&mode=words&start=0:12&end=15s")) == [TEXTS[1]]
 
 
 @pytest.mark.parametrize(
@@ -287,11 +299,11 @@ def test_what_cannot_be_understood_is_refused_with_a_hint(
     ],
 )
 def test_odd_queries_are_answered(page: Client, source: Source, query: str) -> None:
-    assert page.get(f"/search/?mode=lexical&{query}").status_code in (200, 422)
+    assert page.get(f"/search/?mode=words&{query}").status_code in (200, 422)
 
 
 def test_a_huge_query_is_cut_and_the_page_says_so(page: Client, source: Source) -> None:
-    response = page.get("/search/", {"q": "network " + "x" * 50_000, "mode": "lexical"})
+    response = page.get("/search/", {"q": "network " + "x" * 50_000, "mode": "words"})
     assert response.status_code == 200
     assert "Only the first 1,000 characters" in text_of(response)
     assert TEXTS[0] in hits(response)
@@ -300,17 +312,17 @@ def test_a_huge_query_is_cut_and_the_page_says_so(page: Client, source: Source) 
 def test_htmx_gets_what_lies_below_the_box_and_a_clean_address(
     page: Client, source: Source
 ) -> None:
-    response = page.get("/search/?q=network&mode=lexical&kind=&tag=&since=&collection=", **HTMX)
+    response = page.get("/search/?q=network&mode=words&kind=&tag=&since=&collection=", **HTMX)
     assert "<html" not in text_of(response)
     assert hits(response)
-    assert response["HX-Push-Url"] == "/search/?q=network&mode=lexical"
+    assert response["HX-Push-Url"] == "/search/?q=network&mode=words"
     assert response["Cache-Control"] == "no-store"
 
 
 def test_the_address_of_a_search_says_all_of_it(page: Client) -> None:
     values = "collection=x&source=s&kind=pdf&kind=video&channel=c&tag=t&language=en"
     bounds = "since=2024-01-02&until=2024-02-03&start=1%3A00&end=1%3A01%3A00"
-    said = f"q=a+%22b+c%22+-d&mode=vector&{values}&{bounds}&limit=30"
+    said = f"q=a+%22b+c%22+-d&mode=meaning&{values}&{bounds}&limit=30"
     assert SearchForm(QueryDict(said)).parameters().address == said
 
 
@@ -324,35 +336,35 @@ def test_an_empty_library_says_how_to_add(page: Client, stranger: Client, source
     assert "There is nothing to search yet" not in text_of(page.get("/search/"))
     assert "There is nothing to search yet" in text_of(stranger.get("/search/"))
     assert "There is nothing to search yet" in text_of(
-        stranger.get("/search/?q=network&mode=lexical")
+        stranger.get("/search/?q=network&mode=words")
     )
 
 
 def test_where_nothing_is_found_other_ways_are_offered(page: Client, source: Source) -> None:
-    html = text_of(page.get("/search/?q=zebra&mode=lexical&tag=none"))
+    html = text_of(page.get("/search/?q=zebra&mode=words&tag=none"))
     assert "Nothing was found for “zebra”" in html
-    assert 'href="/search/?q=zebra&amp;mode=lexical"' in html  # without filters
-    assert 'href="/search/?q=zebra&amp;mode=vector&amp;tag=none"' in html
+    assert 'href="/search/?q=zebra&amp;mode=words"' in html  # without filters
+    assert 'href="/search/?q=zebra&amp;mode=meaning&amp;tag=none"' in html
 
 
 def test_another_spelling_is_a_link_that_keeps_the_filter(page: Client, source: Source) -> None:
-    html = text_of(page.get("/search/?q=netwrok+eror&mode=lexical&kind=video"))
-    link = '<a href="/search/?q=network+error&amp;mode=lexical&amp;kind=video">network error</a>?'
+    html = text_of(page.get("/search/?q=netwrok+eror&mode=words&kind=video"))
+    link = '<a href="/search/?q=network+error&amp;mode=words&amp;kind=video">network error</a>?'
     assert f"Did you mean {link}" in html
-    assert "Did you mean" not in text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "Did you mean" not in text_of(page.get("/search/?q=network&mode=words"))
 
 
 def test_where_nothing_is_found_the_page_says_what_could_be_added(
     page: Client, source: Source
 ) -> None:
-    html = text_of(page.get("/search/?q=photosynthesis&mode=lexical"))
+    html = text_of(page.get("/search/?q=photosynthesis&mode=words"))
     assert "If no source here is about it" in html
     assert '<a href="/library/">' in html
 
 
 @pytest.mark.parametrize("is_indexed", [True, False])
 def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) -> None:
-    results = Results(query="q", mode=SearchMode.HYBRID, passages=(), nothing_relevant=True)
+    results = Results(query="q", mode=SearchMode.BOTH, passages=(), nothing_relevant=True)
     context = {
         "criteria": {"query": "q"},
         "results": results,
@@ -368,9 +380,9 @@ def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) 
 def test_sources_that_are_not_indexed_yet_are_told(
     page: Client, source: Source, collection: Collection
 ) -> None:
-    assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=lexical"))
+    assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=words"))
     Source.objects.create(collection=collection, kind="text", title="Fresh")
-    html = text_of(page.get("/search/?q=network&mode=lexical"))
+    html = text_of(page.get("/search/?q=network&mode=words"))
     assert "1 source is still being indexed" in html
     assert 'href="/library/?state=pending"' in html
 
@@ -384,7 +396,7 @@ def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source
 def test_a_search_by_meaning_without_vectors_offers_what_the_words_find(
     page: Client, source: Source
 ) -> None:
-    response = page.get("/search/?q=network&mode=vector")
+    response = page.get("/search/?q=network&mode=meaning")
     assert sorted(hits(response)) == sorted([TEXTS[0], TEXTS[1]])
     assert "Nothing is embedded yet" in text_of(response)
     assert "what the words alone find" in text_of(response)
@@ -409,7 +421,7 @@ def test_settings_that_name_another_model_are_told_and_the_words_are_searched(
 def test_why_a_passage_is_a_hit_is_said_and_drawn_before_the_numbers(
     page: Client, source: Source
 ) -> None:
-    html = text_of(page.get("/search/?q=error&mode=lexical"))
+    html = text_of(page.get("/search/?q=error&mode=words"))
     _, why = html.split("Why this?", 1)
     said, numbers = why.split("In numbers", 1)
     assert "It has the word “error”." in said
@@ -426,10 +438,20 @@ def test_why_a_passage_is_a_hit_is_said_in_the_language_of_the_page(
     assert "Darin steht das Wort „error“" in german
 
 
+def test_hits_are_sent_without_the_indentation_of_their_templates(
+    page: Client, source: Source
+) -> None:
+    sent = page.get("/search/?q=error&mode=words").content.decode()
+    _, listed = sent.split('<div class="groups">', 1)
+    hit, _ = listed.split("</article>", 1)
+    assert not re.search(r"\n\s", hit)
+    assert "\n" in hit, "words that stand in lines of their own stay apart"
+
+
 def test_explanations_are_sent_without_the_white_space_of_their_template(
     page: Client, source: Source
 ) -> None:
-    sent = page.get("/search/?q=error&mode=lexical").content.decode()
+    sent = page.get("/search/?q=error&mode=words").content.decode()
     _, why = sent.split('<div class="why">', 1)
     explanation, _ = why.split("</table>", 1)
     assert not re.search(r">\s+<", explanation)
@@ -441,7 +463,7 @@ def test_the_signs_of_the_judge_are_named_in_the_language_of_the_page() -> None:
 
 
 def test_stages_are_named_in_the_language_of_the_page(page: Client, source: Source) -> None:
-    address = "/search/?q=error&mode=lexical"
+    address = "/search/?q=error&mode=words"
     assert "Search by words" in text_of(page.get(address))
     german = text_of(page.get(address, headers={"Accept-Language": "de"}))
     assert "Nach Wörtern suchen" in german
@@ -450,7 +472,7 @@ def test_stages_are_named_in_the_language_of_the_page(page: Client, source: Sour
 
 def test_near_duplicates_are_named(page: Client, source: Source, collection: Collection) -> None:
     make_document(collection, [TEXTS[0]], title="The same again")
-    html = text_of(page.get("/search/?q=chain&mode=lexical"))
+    html = text_of(page.get("/search/?q=chain&mode=words"))
     assert "Also said in 1 other place" in html
     assert "100 % the same words" in html
 
@@ -458,24 +480,22 @@ def test_near_duplicates_are_named(page: Client, source: Source, collection: Col
 def test_more_passages_are_a_link(page: Client, collection: Collection) -> None:
     for word in "abcdefghijklmno":
         make_document(collection, [f"Network number {word}{word} says {word}."])
-    assert "limit=30" in text_of(page.get("/search/?q=network&mode=lexical"))
-    response = page.get("/search/?q=network&mode=lexical&limit=30")
+    assert "limit=30" in text_of(page.get("/search/?q=network&mode=words"))
+    response = page.get("/search/?q=network&mode=words&limit=30")
     assert len(hits(response)) == 15
     assert "More passages" not in text_of(response)
 
 
 @pytest.mark.usefixtures("_slow")
 def test_where_a_stage_is_slow_the_first_results_come_at_once(page: Client, source: Source) -> None:
-    first = page.get("/search/?q=network+chain&mode=lexical")
+    first = page.get("/search/?q=network+chain&mode=words")
     assert hits(first)[0] == TEXTS[0]
     assert (
-        'hx-get="/search/?q=network+chain&amp;mode=lexical&amp;full=1" hx-trigger="load"'
+        'hx-get="/search/?q=network+chain&amp;mode=words&amp;full=1" hx-trigger="load"'
         in text_of(first)
     )
     assert "Take a closer look" in text_of(first)  # without scripts
-    final = page.get(
-        "/search/?q=network+chain&mode=lexical&full=1", **HTMX, HTTP_HX_TARGET="results"
-    )
+    final = page.get("/search/?q=network+chain&mode=words&full=1", **HTMX, HTTP_HX_TARGET="results")
     assert hits(final)[0] == TEXTS[1]
     assert "hx-trigger" not in text_of(final)
     assert 'id="search"' not in text_of(final)
@@ -485,7 +505,7 @@ def test_where_a_stage_is_slow_the_first_results_come_at_once(page: Client, sour
 
 @pytest.mark.usefixtures("_slow")
 def test_a_closer_look_is_taken_without_scripts_too(page: Client, source: Source) -> None:
-    final = page.get("/search/?q=network+chain&mode=lexical&full=1")
+    final = page.get("/search/?q=network+chain&mode=words&full=1")
     assert hits(final)[0] == TEXTS[1]
     assert "Take a closer look" not in text_of(final)
 
@@ -499,13 +519,13 @@ def test_the_search_page_costs_the_same_number_of_queries_for_many_hits(
             [f"Network number {number} and {'xyz'[number % 3] * 3}."],
             title=f"Notes {number}",
         )
-    page.get("/search/?q=network&mode=lexical")
+    page.get("/search/?q=network&mode=words")
     with django_assert_max_num_queries(30):
-        page.get("/search/?q=network&mode=lexical")
+        page.get("/search/?q=network&mode=words")
 
 
 def test_other_collections_are_never_searched(stranger: Client, source: Source) -> None:
-    assert hits(stranger.get("/search/?q=network&mode=lexical")) == []
+    assert hits(stranger.get("/search/?q=network&mode=words")) == []
     assert "Lecture Hall" not in text_of(stranger.get("/search/"))
     assert stranger.get(f"/search/?q=network&source={source.uuid}").status_code == 404
 
@@ -529,9 +549,7 @@ def test_a_hit_is_marked_and_the_mark_is_taken_back(page: Client, source: Source
     pressed = text_of(mark(page, chunk, "right", **HTMX))
     assert 'value="none" aria-pressed="true" title="Right' in pressed
     assert Mark.objects.get().right is True
-    assert 'aria-pressed="true" title="Right' in text_of(
-        page.get("/search/?q=network&mode=lexical")
-    )
+    assert 'aria-pressed="true" title="Right' in text_of(page.get("/search/?q=network&mode=words"))
     assert 'aria-pressed="true" title="Wrong' in text_of(mark(page, chunk, "wrong", **HTMX))
     assert Mark.objects.get().right is False
     mark(page, chunk, "none", **HTMX)
@@ -542,7 +560,7 @@ def test_who_may_read_may_mark_and_sees_only_their_own(
     page: Client, viewer: Client, source: Source
 ) -> None:
     assert mark(viewer, source.chunks.get(ordinal=0), "wrong", **HTMX).status_code == 200
-    assert 'aria-pressed="true"' not in text_of(page.get("/search/?q=network&mode=lexical"))
+    assert 'aria-pressed="true"' not in text_of(page.get("/search/?q=network&mode=words"))
 
 
 def test_without_scripts_a_mark_leads_back_to_the_search_and_nowhere_else(

@@ -33,7 +33,7 @@ def test_a_document_is_found_by_its_words_at_once_and_told_as_such(kb: Kb, tmp_p
     (tmp_path / "prose.txt").write_text(PROSE)
     assert "“prose” added as a document (text)" in kb("add", tmp_path / "prose.txt").out
     assert "“prose” is already in the library (text)" in kb("add", tmp_path / "prose.txt").out
-    hits = kb("search", "walruses", "--mode", "lexical", "--json").json["passages"]
+    hits = kb("search", "walruses", "--mode", "words", "--json").json["passages"]
     assert [(row["title"], row["page"]) for row in hits] == [("prose", 1)]
 
 

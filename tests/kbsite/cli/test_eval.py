@@ -64,7 +64,7 @@ def with_reranker(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
 
 def test_a_table_shows_how_good_each_way_to_search_is(kb: Kb, gold: Path) -> None:
     ran = kb("eval", gold)
-    assert "lexical" in ran.out
+    assert "words" in ran.out
     assert "nDCG@10" in ran.out
     assert "1.000" in ran.out
     assert "1 questions; 1 more have no answer" in ran.err
@@ -74,7 +74,7 @@ def test_programs_get_the_measurement_as_json(kb: Kb, gold: Path) -> None:
     (report,) = kb("eval", gold, "--json").json["reports"]
     assert (report["questions"], report["skipped"]) == (1, 1)
     (row,) = report["rows"]
-    assert row["approach"] == "lexical"
+    assert row["approach"] == "words"
     assert row["scores"]["ndcg10"] == 1.0
     assert list(row["questions"].values()) == [1.0]
 
@@ -93,8 +93,8 @@ def test_bad_lines_are_listed_and_the_others_measured(
 def test_only_the_modes_that_are_named_are_measured(kb: Kb, gold: Path) -> None:
     assert [
         row["approach"]
-        for row in kb("eval", gold, "--mode", "hybrid", "--json").json["reports"][0]["rows"]
-    ] == ["hybrid"]
+        for row in kb("eval", gold, "--mode", "both", "--json").json["reports"][0]["rows"]
+    ] == ["both"]
 
 
 def test_marked_hits_are_measured_of_all_or_of_one_user(
@@ -121,7 +121,7 @@ def test_a_kept_measurement_is_compared_and_a_loss_fails(
     Chunk.objects.filter(ordinal=1).update(start=80_000, end=90_000)
     Chunk.objects.filter(ordinal=2).update(start=10_000, end=20_000)
     lost = kb("eval", gold, "--against", kept, code=5)
-    assert "This loses: nDCG@10 of lexical goes from 1.000 to 0.000" in lost.err
+    assert "This loses: nDCG@10 of words goes from 1.000 to 0.000" in lost.err
 
 
 def test_a_setting_that_loses_the_marked_hits_is_refused(
@@ -131,13 +131,13 @@ def test_a_setting_that_loses_the_marked_hits_is_refused(
     settings.RERANKER = "backwards"
     mark(library, "entropy", 1)
     better = kb(
-        "eval", "--marked", "--mode", "hybrid+rerank", "--with", "RERANKER=none", "--json"
+        "eval", "--marked", "--mode", "both+rerank", "--with", "RERANKER=none", "--json"
     ).json
     assert [change["loses"] for change in better["changes"]] == [False]
     assert settings.RERANKER == "backwards"
     settings.RERANKER = "none"
     refused = kb(
-        "eval", "--marked", "--mode", "hybrid+rerank", "--with", "reranker=backwards", code=5
+        "eval", "--marked", "--mode", "both+rerank", "--with", "reranker=backwards", code=5
     )
     assert "This loses" in refused.err
     assert settings.RERANKER == "none"
@@ -173,7 +173,7 @@ def test_other_chunk_sizes_are_tried_without_changing_the_library(
     )
     usual, tried = ran.json["reports"]
     assert (usual["settings"]["chunks"], tried["settings"]["chunks"]) == ("500/150/80", "150/0/80")
-    approaches = ["lexical", "vector", "hybrid"]
+    approaches = ["words", "meaning", "both"]
     for report in (usual, tried):
         assert [row["approach"] for row in report["rows"]] == approaches
     assert usual["rows"][0]["scores"] != tried["rows"][0]["scores"]

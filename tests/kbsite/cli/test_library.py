@@ -15,6 +15,16 @@ def test_the_list_names_what_is_there(kb: Kb, library: Collection) -> None:
     assert "On networks" in result.out
 
 
+def test_lists_call_a_collection_by_its_name_and_json_by_its_id(
+    kb: Kb, library: Collection
+) -> None:
+    Collection.objects.filter(pk=library.pk).update(name="Evening school")
+    make_source(make_video(library, key="lecture-1"))
+    for command, rows in (("list", "videos"), ("sources", "sources")):
+        assert "Evening school" in kb(command).out
+        assert kb(command, "--json").json[rows][0]["collection"] == library.slug
+
+
 def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
     for number in range(3):
         make_video(library, key=f"talk-{number}", title=f"Talk {number}")

@@ -227,7 +227,7 @@ def test_a_file_is_sent_and_found_on_the_server(
     added = terminal.start("add", document, "--tag", "sent", "--wait", "--json").json
     assert [entry["is_new"] for entry in added["documents"]] == [True]
     assert (added["unfinished"], added["problems"]) == (0, [])
-    (hit,) = terminal.json("search", "jitter", "--tag", "sent", "--mode", "lexical")["passages"]
+    (hit,) = terminal.json("search", "jitter", "--tag", "sent", "--mode", "words")["passages"]
     assert hit["source_id"] == added["documents"][0]["source"]["id"]
     again = terminal.run("add", document).out
     assert f"“Sent” is already in the library (Markdown): {hit['source_id']}" in again

@@ -82,7 +82,7 @@ def test_a_search_is_narrowed(
     assert (
         sorted(
             hit["title"]
-            for hit in search(kb, "network networks learn", "--mode", "lexical", *narrowed)
+            for hit in search(kb, "network networks learn", "--mode", "words", *narrowed)
         )
         == titles
     )
@@ -95,7 +95,7 @@ def test_a_source_is_named_by_its_id_too(kb: Kb, talks: list[Source]) -> None:
 def test_hits_are_shown_by_source_with_time_link_and_the_words_marked(
     kb: Kb, talks: list[Source]
 ) -> None:
-    result = kb("search", "errors error", "--mode", "lexical")
+    result = kb("search", "errors error", "--mode", "words")
     lines = result.out.splitlines()
     assert lines[0].startswith("Learning  Ada")
     assert lines[1].startswith(" 1. 0:")
@@ -119,20 +119,20 @@ def test_another_spelling_is_offered(kb: Kb, talks: list[Source]) -> None:
 
 
 def test_an_explanation_adds_up(kb: Kb, talks: list[Source]) -> None:
-    hits = search(kb, "network networks", "--mode", "lexical", "--explain")
+    hits = search(kb, "network networks", "--mode", "words", "--explain")
     for rank, hit in enumerate(hits, start=1):
         how = hit["explanation"]
         assert how["lexical_rank"] == rank
         assert how["bm25"] == pytest.approx(sum(term["score"] for term in how["terms"]), abs=1e-3)
         assert how["rrf"] == pytest.approx(how["rrf_lexical"] + how["rrf_vector"])
-    output = kb("search", "network networks", "--mode", "lexical", "--explain").out
+    output = kb("search", "network networks", "--mode", "words", "--explain").out
     for expected in ("How the scores came about", "Stages", "lexical", "#1", "BM25"):
         assert expected in output
 
 
 def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None:
-    assert search(kb, "zebra", "--mode", "lexical") == []
-    assert "zebra" in kb("search", "zebra", "--mode", "lexical").out
+    assert search(kb, "zebra", "--mode", "words") == []
+    assert "zebra" in kb("search", "zebra", "--mode", "words").out
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_nothing_found_succeeds_and_says_so(kb: Kb, talks: list[Source]) -> None
         (["word", "--from", "soon"], 2, "not a time"),
         (["word", "--from", "20", "--to", "10"], 2, "before it starts"),
         (["word", "--limit", "51"], 2, "50"),
-        (["word", "--mode", "magic"], 2, "hybrid"),
-        (["word", "--mode", "vector"], 8, "embedded"),
+        (["word", "--mode", "magic"], 2, "both"),
+        (["word", "--mode", "meaning"], 8, "embedded"),
         (["w" * 2_000], 2, "1,000"),
     ],
 )
@@ -165,7 +165,7 @@ def test_what_a_terminal_would_obey_is_not_printed(kb: Kb, library: Collection) 
         make_video(library, title="A \x1b[31mred\x1b[0m title"),
         texts=["A red \x1b]0;owned\x07 word."],
     )
-    result = kb("search", "red", "--mode", "lexical")
+    result = kb("search", "red", "--mode", "words")
     assert "\x1b" not in result.out
     assert "\x07" not in result.out
 

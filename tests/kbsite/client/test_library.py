@@ -124,7 +124,7 @@ with cuebase.open() as kb:
 SEARCHES: list[dict[str, Any]] = [
     {"kinds": ["markdown"], "languages": ["en"]},
     {"kinds": ["pdf", "video"], "tags": ["narrowed"]},
-    {"tags": ["narrowed"], "start": 0.5, "end": 3.25, "mode": "lexical"},
+    {"tags": ["narrowed"], "start": 0.5, "end": 3.25, "mode": "words"},
     {"tags": ["narrowed"], "start": 100},
     {"channels": ["Nobody"], "collections": ["library"]},
     {"since": date(1999, 1, 1), "until": date(2000, 1, 1)},

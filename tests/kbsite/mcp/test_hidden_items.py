@@ -22,7 +22,7 @@ def talk(shelf: Shelf) -> Source:
 
 
 def titles(rest: Client, query: str = QUERY) -> set[str]:
-    body = rest.get(f"/api/v1/search?q={query}&mode=lexical").json()
+    body = rest.get(f"/api/v1/search?q={query}&mode=words").json()
     return {passage["title"] for passage in body["passages"]}
 
 
@@ -30,7 +30,7 @@ def test_what_is_being_deleted_is_found_by_no_door_and_comes_back(
     endpoint: Endpoint, shelf: Shelf, talk: Source
 ) -> None:
     rest = Client(headers={"Authorization": f"Bearer {shelf.token}"})
-    called = {"query": QUERY, "mode": "lexical"}
+    called = {"query": QUERY, "mode": "words"}
     video = f"/api/content/videos/{talk.video_id}/"
     assert titles(rest) == {"On moss", "On ferns"}
     assert rest.get(video).status_code == 200

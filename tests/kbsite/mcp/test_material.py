@@ -21,7 +21,7 @@ SAID = (
 CALLS = {
     "get_transcript": {"videoId": "talk"},
     "search_transcript": {"videoId": "talk", "query": "obey"},
-    "search_knowledge_base": {"query": "obey", "mode": "lexical"},
+    "search_knowledge_base": {"query": "obey", "mode": "words"},
     "ask_knowledge_base": {"question": "What does the system obey?"},
     "verify_quote": {"quote": f"{ORDER} and call add_source with url"},
     "list_transcripts": {},

@@ -102,7 +102,7 @@ def test_a_search_by_words_alone_says_so(endpoint: Endpoint, shelf: Shelf) -> No
     make_source(make_video(shelf.collection), texts=["Whales sing."])
     hybrid = reply(endpoint.call(shelf.reading, "search_knowledge_base", query="whales"))
     assert "Found by words alone" in hybrid
-    arguments = {"query": "whales", "mode": pipeline.SearchMode.LEXICAL}
+    arguments = {"query": "whales", "mode": pipeline.SearchMode.WORDS}
     lexical = reply(endpoint.call(shelf.reading, "search_knowledge_base", **arguments))
     assert "Found by words alone" not in lexical
 

@@ -83,7 +83,7 @@ def test_a_document_is_named_by_its_pages(endpoint: Endpoint, shelf: Shelf) -> N
     for chunk, (page, last) in zip(book.chunks.order_by("ordinal"), [(3, 4), (9, 9)], strict=True):
         Chunk.objects.filter(pk=chunk.pk).update(page=page, last_page=last)
     for query, place, page in (("gradients vanish", "[pages 3–4]", 3), ("pooling", "[page 9]", 9)):
-        result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, mode="lexical")
+        result = endpoint.call(shelf.reading, "search_knowledge_base", query=query, mode="words")
         assert f"/sources/{book.uuid}/pages/{page}/?from=" in reply(result)
         assert f"(sourceId={book.uuid}) {place} " in text(result)
     listed = endpoint.call(shelf.reading, "list_sources")
@@ -104,17 +104,13 @@ def test_a_search_is_narrowed(endpoint: Endpoint, shelf: Shelf, talks: list[Sour
         ({"startTime": 10, "endTime": 19}, {"Baking"}),
     ]
     for narrowed, expected in cases:
-        result = search(endpoint, shelf, "network networks learn", mode="lexical", **narrowed)
+        result = search(endpoint, shelf, "network networks learn", mode="words", **narrowed)
         assert titles(result) == expected, narrowed
 
 
 def test_an_explanation_adds_up(endpoint: Endpoint, shelf: Shelf, talks: list[Source]) -> None:
     result = endpoint.call(
-        shelf.reading,
-        "search_knowledge_base",
-        query="network networks",
-        mode="lexical",
-        explain=True,
+        shelf.reading, "search_knowledge_base", query="network networks", mode="words", explain=True
     )
     lines = re.findall(r"words #(\d+), BM25 .* RRF (\S+) = (\S+) \+ (\S+)", reply(result))
     assert [int(rank) for rank, *_ in lines] == list(range(1, len(lines) + 1))
@@ -129,7 +125,7 @@ def test_what_is_said_again_elsewhere_is_named_with_its_link(
         make_video(shelf.collection, key="again", title="Learning, again"), texts=[LEARNING[1]]
     )
     result = endpoint.call(
-        shelf.reading, "search_knowledge_base", query="missing page", mode="lexical"
+        shelf.reading, "search_knowledge_base", query="missing page", mode="words"
     )
     (title,) = titles(reply(result))
     twin = re.search(r"Also said in “(.*)”, 0:\S+ \(http", reply(result))
@@ -161,7 +157,7 @@ def test_what_others_keep_to_themselves_is_not_found_counted_or_named_beside(
 def test_nothing_found_is_an_answer_that_says_what_to_try(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
-    result = endpoint.call(shelf.reading, "search_knowledge_base", query="zebra", mode="lexical")
+    result = endpoint.call(shelf.reading, "search_knowledge_base", query="zebra", mode="words")
     assert reply(result).startswith("No passage answers.")
     assert "list_sources" in text(result)
 
@@ -174,7 +170,7 @@ def test_an_error_names_the_next_useful_tool(
         ({"query": "page", "sourceId": "nowhere"}, "list_sources"),
         ({"query": "page", "videoId": "nowhere"}, "list_sources"),
         ({"query": "page", "collection": "nowhere"}, "list_transcripts"),
-        ({"query": "page", "mode": "vector"}, "mode=lexical"),
+        ({"query": "page", "mode": "meaning"}, "mode=words"),
         ({"query": "page", "startTime": 20, "endTime": 10}, "fewer filters"),
         ({"query": "page", "since": "2024-02-01", "until": "2024-01-01"}, "fewer filters"),
         ({"query": "page", "kind": "scroll"}, "it takes channel"),
@@ -208,7 +204,7 @@ def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_searc
             author="作者" * 40,
             texts=[(sentence.format(10 * number + n) + " ") * 6 for n in range(5)],
         )
-    arguments = {"query": "networks", "mode": "lexical", "explain": True}
+    arguments = {"query": "networks", "mode": "words", "explain": True}
     whole = _places(search(endpoint, shelf, maxResults=50, maxTokens=20_000, **arguments))
     collected: list[str] = []
     mark = ""
@@ -226,7 +222,7 @@ def test_the_pages_of_a_search_keep_to_the_budget_and_put_together_are_the_searc
 def test_a_cursor_answers_only_the_question_it_was_given_for(
     endpoint: Endpoint, shelf: Shelf, talks: list[Source]
 ) -> None:
-    arguments = {"query": "network networks error", "mode": "lexical", "maxResults": 1}
+    arguments = {"query": "network networks error", "mode": "words", "maxResults": 1}
     mark = cursor(search(endpoint, shelf, **arguments))
     assert titles(search(endpoint, shelf, **arguments, cursor=mark))
     for changed in ({"query": "error"}, {"channel": "Ada"}, {"maxResults": 2}):

@@ -1,0 +1,135 @@
+"""The palette: what the page can do, and what Enter does, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def path(site: Site) -> str:
+    """The long lecture."""
+    return f"/videos/{site.seeded['long']}/"
+
+
+def found(page: Page, words: str) -> Locator:
+    """Type words into the palette; return the page's actions that have them, once all is found."""
+    dialog = page.get_by_role("dialog", name="Go to, search or ask")
+    if dialog.is_visible():
+        page.get_by_label("Place to go to, or what to look for").fill("")
+    else:
+        page.keyboard.press("Control+k")
+    page.keyboard.type(words)
+    expect(page.locator(".place-chosen")).to_have_text(f"Search for “{words}”")
+    return dialog.get_by_role("group", name="On this page").locator(".place-label")
+
+
+def test_the_palette_goes_anywhere_by_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/activity/")
+    page.keyboard.press("Control+k")
+    dialog = page.get_by_role("dialog", name="Go to, search or ask")
+    page.keyboard.type("neural")
+    expect(dialog.locator(".place-chosen")).to_contain_text("Search for “neural”")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(dialog.locator(".place-chosen")).to_contain_text("A long lecture on neural networks")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("A long lecture on neural networks")
+    page.wait_for_load_state()  # scripts come after the text
+    page.get_by_label("Find in this transcript").fill("x")
+    page.keyboard.press("Control+k")
+    expect(dialog).to_be_visible()
+    check_accessibility(page)
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
+def test_the_palette_does_what_the_page_can_do(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(path)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("audio or video")
+    # Of all that was typed: the list of a part of it would be replaced under the arrow.
+    expect(page.locator(".place-chosen")).to_have_text("Search for “audio or video”")
+    expect(page.get_by_role("button", name="Audio or video")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("A file that plays on this page")).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("keyboard sho")
+    expect(page.locator(".place-chosen")).to_have_text("Search for “keyboard sho”")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".place-chosen")).to_have_text("Keyboard shortcuts")
+    page.keyboard.press("Enter")
+    shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
+    page.set_viewport_size({"width": 360, "height": 500})
+    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
+    shortcuts.get_by_text("Search in the document").scroll_into_view_if_needed()
+    expect(shortcuts.get_by_role("button", name="Close")).to_be_in_viewport()
+    shortcuts.get_by_role("button", name="Close").click()
+    expect(shortcuts).to_be_hidden()
+
+
+def test_all_that_a_recording_s_page_can_do_is_found(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit().go(path)
+    title = "A long lecture on neural networks"
+    for words, names in {
+        "delete": [f"Delete: {title}"],
+        "rename": [f"Edit {title}"],
+        "tags": [f"Edit {title}"],
+        "index": ["Index again", "How it is indexed"],
+        "paragraphs": ["Paragraphs"],
+        "captions": ["Captions"],
+        "speed": ["Speed"],
+    }.items():
+        expect(found(page, words)).to_have_text(names)
+
+
+def test_an_action_with_something_to_fill_in_opens_it_and_has_the_keyboard_there(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit().go(path)
+    found(page, "share a clip").click()
+    expect(page.get_by_label("From", exact=True)).to_be_focused()
+    found(page, "speed").click()
+    expect(page.get_by_label("Speed")).to_be_focused()
+    found(page, "rename").click()
+    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    found(page, "paragraphs").click()
+    expect(page.get_by_role("link", name="Paragraphs")).to_have_attribute("aria-current", "true")
+
+
+def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    expect(page.locator("#selection")).to_be_hidden()
+    expect(found(page, "move")).to_have_count(0)
+    expect(found(page, "index")).to_have_count(0)
+    expect(found(page, "table")).to_have_text(["Table"])
+    page.get_by_label("Place to go to, or what to look for").fill("")  # Escape clears it first
+    page.keyboard.press("Escape")
+    page.locator("[data-choice]").first.check()
+    expect(found(page, "index")).to_have_text(["Index again"])
+
+
+def test_enter_does_the_same_at_once_as_later(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/activity/")
+
+    def late(route: Route) -> None:
+        page.wait_for_timeout(300)
+        route.continue_()
+
+    page.keyboard.press("Control+k")
+    expect(page.locator(".place-chosen")).to_be_visible()  # places before anything is typed
+    page.route("**/go/?q=neural*", late)
+    page.keyboard.type("neural")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{page.url.split('/activity')[0]}/search/?q=neural")
