@@ -104,9 +104,8 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
         "words": _("Words"),
         "closeness": _("Meaning"),
         "closeness with neighbours": _("Meaning of what stands around it"),
+        "closeness of the source": _("The source as a whole"),
     }
-    of_source = "words" if _is_by_words(explanation) else "closeness"
-    names[f"{of_source} of the source"] = _("The source as a whole")
     if signs:
         shown = (sign for sign in names if sign in signs)
         yield from (Bar(names[sign], _percent(signs[sign])) for sign in shown)
@@ -120,12 +119,6 @@ def _is_near(explanation: Explanation) -> bool:
     """Tell whether its meaning is drawn as near; where no judge compared them, all are."""
     closeness = [sign.value for sign in explanation.signs if sign.name == "closeness"]
     return not explanation.signs or max(closeness, default=0.0) >= NEAR
-
-
-def _is_by_words(explanation: Explanation) -> bool:
-    """Tell whether a judge that reads no cosine judged."""
-    signs = {sign.name for sign in explanation.signs}
-    return bool(signs) and "closeness" not in signs
 
 
 def _percent(value: float) -> int:

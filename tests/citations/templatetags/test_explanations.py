@@ -27,13 +27,6 @@ def test_bars_stay_within_0_and_100(value: float, percent: int) -> None:
     assert bar.percent == percent
 
 
-def test_nothing_is_said_of_meaning_where_words_alone_judged() -> None:
-    first, *_ = judge.of_words().judge(make_table())
-    term = TermScore(term="steigung", frequency=1, idf=1.0, score=1.0)
-    hit = Explanation(lexical_rank=1, vector_rank=1, terms=(term,), signs=first.shares)
-    assert reason(hit) == "It has the word “steigung”."
-
-
 def test_the_sentence_says_of_meaning_what_its_bar_shows() -> None:
     term = TermScore(term="steigung", frequency=1, idf=1.0, score=1.0)
     far = (SignShare("words", 1.0, 0.1), SignShare("closeness", 0.0, 0.0))
