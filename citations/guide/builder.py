@@ -65,7 +65,8 @@ class _Builder:
         self._stops = stop_words(source.language)
         self._grammar: FunctionWords = function_words(self._code)
         read = statements.read(self._known.text, stops=self._stops, function_words=self._grammar)
-        formula = background.of(source).formula_end(self._known.text)
+        self._background = background.of(source)
+        formula = self._background.formula_end(self._known.text)
         own = [
             each
             for each in read.statements
@@ -154,7 +155,8 @@ class _Builder:
 
     def _words_of_titles(self) -> set[str]:
         titles = (self._source.title, *(heading for heading, _ in self._sections()))
-        return {word for title in titles for word in words_of(title, self._stops)}
+        words = {word for title in titles for word in words_of(title, self._stops)}
+        return {word for word in words if not self._background.is_common(word)}
 
     def _sections(self) -> Iterator[tuple[str, Span]]:
         """Yield the headings with the characters below them."""

@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from django.db import connection
 
 from citations.models import Source
 from citations.text import boilerplate
+from transcripts.tokenizer import tokenize
 
 MOST: Final = 40  # sources, those added last
 FIRST: Final = 3  # chunks of each that hold its beginning
 SAMPLE: Final = 8  # other chunks of each, spread evenly
+FEWEST: Final = 4  # sources whose beginnings show which words are common
+COMMON: Final = 1 / 3  # of the beginnings have a common word
 
 _CHUNKS = """
     SELECT c.source_id, c.ordinal, c.text
@@ -26,7 +30,7 @@ _CHUNKS = """
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Background:
     """The beginnings of other sources, and passages of them."""
 
@@ -36,6 +40,15 @@ class Background:
     def formula_end(self, text: str) -> int:
         """Return how many characters of a text belong to a formula that several begin with."""
         return boilerplate.formula_end(text, self.openings)
+
+    def is_common(self, word: str) -> bool:
+        """Tell whether a word sets no source apart, as “video” does in a course of videos."""
+        count = sum(word.casefold() in words for words in self._words_of_openings)
+        return len(self.openings) >= FEWEST and count >= COMMON * len(self.openings)
+
+    @cached_property
+    def _words_of_openings(self) -> list[frozenset[str]]:
+        return [frozenset(tokenize(opening)) for opening in self.openings]
 
 
 def of(source: Source) -> Background:

@@ -48,3 +48,11 @@ def test_what_several_sources_of_a_collection_begin_with_is_nobodys_subject(
     assert "licence" not in text
     assert not any("licence" in item.text for item in builder.build(rates).about)
     assert background.of(bread).openings == (), "other collections are not compared"
+
+
+def test_a_word_that_a_third_of_the_others_begin_with_sets_no_source_apart() -> None:
+    openings = ("This video is on tokens.", "In this Video, loss.", "Attention.", "A hub.", "Bias.")
+    others = background.Background(openings=openings)
+    assert others.is_common("Video")
+    assert not others.is_common("tokens")
+    assert not background.Background(openings=openings[:3]).is_common("video"), "too few to tell"
