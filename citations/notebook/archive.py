@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.html import format_html
 
-from citations.models import Citation, Conversation, Note, Page, Source
+from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
 from citations.notebook import export, highlights, obsidian, web_annotations
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
@@ -118,8 +118,11 @@ class _Contents:
 
     def write_source(self, source: Source) -> dict[str, Any]:
         played = self.write_media(source.video)
+        original = self.write_original(source)
+        link = f"[{escape_markdown(PurePath(original).name)}](../{quote(original)})\n"
         parts = [
             front_matter(source, tags=source.tags),
+            *([link] if original else []),
             *source_text(source, file=played and f"../{quote(played)}"),
         ]
         path = self.write_file("Sources", source.title, parts)
@@ -137,7 +140,24 @@ class _Contents:
             "published_at": source.published_at.isoformat() if source.published_at else None,
             "file": path,
             "media": played,
+            "original": original,
         }
+
+    def write_original(self, source: Source) -> str:
+        """Write a document as it was added, and return its path; empty for a recording.
+
+        Its text alone lacks pictures, tables and headings.
+        """
+        parts = DocumentPart.objects.filter(document=source.pk).order_by("ordinal")
+        if not parts.exists():
+            return ""
+        name = PurePath(source.document.name)
+        own = self.names.setdefault("Originals", FileNames()).of(name.stem)
+        path = f"originals/{own}{name.suffix.lower()}"
+        with self.open(path) as file:
+            for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
+                file.write(data)
+        return path
 
     def write_media(self, video: Video | None) -> str:
         """Write the file of a recording, once, and return its path; empty without one."""

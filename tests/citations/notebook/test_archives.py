@@ -6,6 +6,7 @@ import re
 import zipfile
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -13,6 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from citations import tasks
+from citations.documents import storage as document_storage
 from citations.errors import ArchiveNotFound
 from citations.models import Answer, Archive, ArchivePart, Citation, Conversation, Note, Source
 from citations.notebook import archive as archive_file
@@ -63,7 +65,7 @@ def test_everything_that_one_may_read_is_in_it_and_nothing_else(scope: Scope, ow
     assert {*files} == {
         *("index.html", "sources.json", "notes.json", "questions.json", "highlights.jsonld"),
         *("sources/A talk part 1.md", "sources/A book.md", "highlights/A book.md"),
-        *("notes/Week 3.md", "questions/On errors.md"),
+        *("notes/Week 3.md", "questions/On errors.md", "originals/paper.txt"),
     }
     assert "The error <b>runs</b>." in files["sources/A book.md"]
     assert "## Page 2" in files["sources/A book.md"]
@@ -74,6 +76,18 @@ def test_everything_that_one_may_read_is_in_it_and_nothing_else(scope: Scope, ow
     )
     assert "**Why?**" in files["notes/Week 3.md"]
     assert "Confidential" not in "".join(files.values())
+
+
+def test_a_document_comes_as_it_was_added_and_its_text_leads_there(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    texts = [f"# Rules\n\n| Course | Points |\n|---|---|\n| Calculus | {n} |\n" for n in (5, 6)]
+    for text in texts:
+        document_storage.add(collection, io.BytesIO(text.encode()), name="rules.md", title="Rules")
+    files = written(scope, owner)
+    rows = json.loads(files["sources.json"])
+    assert sorted(files[row["original"]] for row in rows) == texts
+    assert all(f"(../{quote(row['original'])})" in files[row["file"]] for row in rows)
 
 
 def test_chosen_sources_come_with_their_highlights_and_the_notes_that_quote_them(
