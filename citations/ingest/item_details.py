@@ -12,7 +12,7 @@ from citations.models import LectureSession, Source
 from citations.providers import languages
 from transcripts import transcript_rows
 from transcripts.errors import InvalidInput
-from transcripts.models import Transcript, Video
+from transcripts.models import CaptionOrigin, Transcript, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.storage import MAX_TAGS, clean_tags
@@ -135,8 +135,14 @@ def _language(text: str) -> str:
 
 
 def _own_transcript(video: Video) -> Transcript | None:
-    """Return the only transcript of a file: YouTube names the languages of its own."""
-    transcripts = [] if video.youtube_id else list(video.transcripts.light()[:2])
+    """Return the only transcript of a file: YouTube names the languages of its own.
+
+    A file may name its video on YouTube: its captions are none that were fetched from there.
+    """
+    rows = video.transcripts.light()
+    if video.youtube_id:
+        rows = rows.filter(origin=CaptionOrigin.UPLOAD)
+    transcripts = list(rows[:2])
     return transcripts[0] if len(transcripts) == 1 else None
 
 
