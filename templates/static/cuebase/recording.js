@@ -2,7 +2,7 @@
 
 import { all, announce, around, copy, field, find, isPlainClick, need, onHtmx } from "./dom.js";
 import { controlPlayer, showSpeed } from "./player.js";
-import { keepPlace, keepScrolledPlace } from "./reading-place.js";
+import { jumped, keepPlace, keepScrolledPlace } from "./reading-place.js";
 import { clock, isOtherLength } from "./text.js";
 import {
   bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, selectedTimes, sentenceStart,
@@ -112,6 +112,7 @@ onHtmx("afterSettle", ({ detail }) => {
   if (field("#q").value) find("#beside-matches")?.setAttribute("open", "");
   bringPlaceIntoView();
   setPosition(ms);
+  jumped();
   if (!step) return;
   player?.show(ms);
   const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;
