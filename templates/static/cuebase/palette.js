@@ -1,6 +1,7 @@
 // Ctrl-K: the palette, which goes anywhere, searches, asks, and does what the page can do. The
 // server finds the places; the page's own buttons and folds are its actions.
 
+import "./ask-at-once.js";
 import { all, announce, around, cloned, field, find, need, onHtmx, openDialog } from "./dom.js";
 import { stepped } from "./text.js";
 import { ngettext } from "./texts.js";
