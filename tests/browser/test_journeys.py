@@ -273,6 +273,9 @@ def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None
     page.get_by_text("Table", exact=True).click()
     expect(page.locator("table.items")).to_be_visible()
     page.locator("[data-choice]").first.check()
+    page.get_by_role("button", name="Remove tags").click()
+    expect(page.get_by_placeholder("tag, another tag")).to_be_focused()
+    expect(page.locator("#selection")).to_contain_text("1 item selected")
     page.get_by_placeholder("tag, another tag").fill("none of its tags")
     with page.expect_navigation():
         page.get_by_role("button", name="Remove tags").click()
