@@ -75,13 +75,18 @@ def edit(row: Any, details: ItemDetails) -> list[Source]:
 def rename(chosen: ChosenItems, titles: Mapping[str, str]) -> int:
     """Give items, by reference such as ``video-12``, new titles; return how many changed.
 
-    All or none are renamed. Raises ``InvalidInput`` for a title that is empty or too long.
+    All or none are renamed. Raises ``InvalidInput`` for a title that is empty or too long, with
+    the reference of its item as the field of its complaint.
     """
     count = 0
     with transaction.atomic():
         for reference, row in by_reference(chosen).items():
             before = str(row)
-            edit(row, ItemDetails(title=titles.get(reference, before)))
+            try:
+                edit(row, ItemDetails(title=titles.get(reference, before)))
+            except InvalidInput as error:
+                error.complaints = ((reference, error.message),)
+                raise
             count += str(row) != before
     return count
 
