@@ -192,7 +192,8 @@ def _store(
     with transaction.atomic():
         video = _store_video(collection, metadata, duration=cues[-1].end)
         if not language and "language" in video.edited:
-            language = video.transcripts.values_list("language", flat=True).first() or ""
+            corrected = video.transcripts.filter(origin=origin).values_list("language", flat=True)
+            language = corrected.first() or ""
         light = Transcript.objects.light().select_related("raw")
         old = light.filter(video=video, language=language, origin=origin).first()
         if old is not None:

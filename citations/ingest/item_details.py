@@ -12,7 +12,7 @@ from citations.models import LectureSession, Source
 from citations.providers import languages
 from transcripts import transcript_rows
 from transcripts.errors import InvalidInput
-from transcripts.models import Transcript, Video
+from transcripts.models import CaptionOrigin, Transcript, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.storage import MAX_TAGS, clean_tags
@@ -75,13 +75,18 @@ def edit(row: Any, details: ItemDetails) -> list[Source]:
 def rename(chosen: ChosenItems, titles: Mapping[str, str]) -> int:
     """Give items, by reference such as ``video-12``, new titles; return how many changed.
 
-    All or none are renamed. Raises ``InvalidInput`` for a title that is empty or too long.
+    All or none are renamed. Raises ``InvalidInput`` for a title that is empty or too long, with
+    the reference of its item as the field of its complaint.
     """
     count = 0
     with transaction.atomic():
         for reference, row in by_reference(chosen).items():
             before = str(row)
-            edit(row, ItemDetails(title=titles.get(reference, before)))
+            try:
+                edit(row, ItemDetails(title=titles.get(reference, before)))
+            except InvalidInput as error:
+                error.complaints = ((reference, error.message),)
+                raise
             count += str(row) != before
     return count
 
@@ -135,8 +140,14 @@ def _language(text: str) -> str:
 
 
 def _own_transcript(video: Video) -> Transcript | None:
-    """Return the only transcript of a file: YouTube names the languages of its own."""
-    transcripts = [] if video.youtube_id else list(video.transcripts.light()[:2])
+    """Return the only transcript of a file: YouTube names the languages of its own.
+
+    A file may name its video on YouTube: its captions are none that were fetched from there.
+    """
+    rows = video.transcripts.light()
+    if video.youtube_id:
+        rows = rows.filter(origin=CaptionOrigin.UPLOAD)
+    transcripts = list(rows[:2])
     return transcripts[0] if len(transcripts) == 1 else None
 
 

@@ -22,18 +22,21 @@ def find(user: User, item: Readable) -> ReadingProgress | None:
     return _rows(user, item).first()
 
 
-def keep(user: User, item: Readable, *, position: int | None, length: int) -> None:
+def keep(
+    user: User, item: Readable, *, position: int | None, length: int, reads_on: bool = False
+) -> None:
     """Record that a user reads an item, at a position if one is known.
 
-    Position and length are the milliseconds of a recording, or a page and their number.
+    Position and length are the milliseconds of a recording, or a page and their number. An item is
+    read once its end is reached by reading on from before it: who jumps there has not read it.
     """
     now = clock.now()
     values: dict[str, Any] = {}
+    rows = _rows(user, item)
     if position is not None:
         values["position"] = min(position, length)
-        if _is_end(item, position, length):
+        if reads_on and _is_end(item, position, length) and not _was_at_end(rows, item, length):
             values["is_finished"] = True
-    rows = _rows(user, item)
     if rows.filter(**{**values, "read_at__gt": now - PAUSE}).exists():
         return  # a page that was loaded again
     if not rows.update(read_at=now, **values):
@@ -76,3 +79,8 @@ def _column(item: Readable) -> str:
 def _is_end(item: Readable, position: int, length: int) -> bool:
     end = THE_END * length if isinstance(item, Video) else length
     return position >= end > 0
+
+
+def _was_at_end(rows: QuerySet[ReadingProgress], item: Readable, length: int) -> bool:
+    before = rows.values_list("position", flat=True).first()
+    return before is not None and _is_end(item, before, length)

@@ -22,6 +22,7 @@ from transcripts.reading import full_text
 Span = tuple[int, int]  # characters [first, last)
 
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
+LONGEST_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
 TURN: Final = (">>", "- ", "– ")  # how captions begin another speaker's words, without a name
 
@@ -115,7 +116,8 @@ class SpokenText:
         """Group the sentences that begin at the characters [first, last).
 
         A paragraph begins after ``PAUSE``, with another speaker, at a time of ``breaks`` (ms, in
-        order), or with the first sentence beyond ``PARAGRAPH`` characters.
+        order), or with the first sentence beyond ``PARAGRAPH`` characters. Neither length nor a
+        pause ends it within a sentence that was cut as it is long, up to ``LONGEST_PARAGRAPH``.
         """
         begin = bisect_left(self.sentences, first, key=lambda sentence: sentence.first)
         stop = bisect_left(self.sentences, last, key=lambda sentence: sentence.first)
@@ -130,13 +132,25 @@ class SpokenText:
         self, before: list[SpokenSentence], sentence: SpokenSentence, breaks: Sequence[int]
     ) -> bool:
         previous = before[-1]
+        length = sentence.first - before[0].first
+        is_rest = length >= PARAGRAPH or sentence.start - previous.end >= PAUSE
         return (
-            sentence.first - before[0].first >= PARAGRAPH
-            or sentence.start - previous.end >= PAUSE
+            (is_rest and (length >= LONGEST_PARAGRAPH or self._has_ended(previous)))
             or self.text.startswith(TURN, sentence.first)
             or SPEAKER.match(self.text, sentence.first) is not None
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)
         )
+
+    def _has_ended(self, sentence: SpokenSentence) -> bool:
+        """Tell whether a sentence is whole; without stops, each piece counts as one."""
+        return not self._is_punctuated or sentences.ends_with_stop(self._words(sentence))
+
+    @cached_property
+    def _is_punctuated(self) -> bool:
+        return sentences.is_punctuated(map(self._words, self.sentences))
+
+    def _words(self, sentence: SpokenSentence) -> str:
+        return self.text[sentence.first : sentence.last]
 
     def _with_turns(self, first: int, last: int) -> list[int]:
         """Return where a sentence begins, where others begin to speak in it, and its end."""

@@ -18,7 +18,7 @@ from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, back, confirm, fragment, number_of
+from transcripts.views.requests import PageRequest, back, confirm, fragment, number_of, own_address
 
 BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
 PAGE: Final = 30  # highlights per page
@@ -118,12 +118,15 @@ def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
-    """Confirm, then delete a highlight."""
+    """Confirm, then delete a highlight, and return to the list that it was in, or to its place."""
     placed = _find(request, highlight_id, write=True)
+    data = request.POST if request.method == "POST" else request.GET
+    page = own_address(request, data.get("next", "")) or placed.link
     if request.method != "POST":
-        return render(request, "citations/delete_highlight.html", {"placed": placed})
+        context = {"placed": placed, "next": page}
+        return render(request, "citations/delete_highlight.html", context)
     deletion = selection.discard(by=request.user, highlights=[placed.row])
-    return confirm(request, _("The highlight was deleted."), placed.link, undo=deletion.uuid)
+    return confirm(request, _("The highlight was deleted."), page, undo=deletion.uuid)
 
 
 def address_of(placed: PlacedHighlight) -> str:

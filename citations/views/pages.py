@@ -135,7 +135,7 @@ def _progress(
     """Return where the reader was before, and keep where they are now.
 
     Who follows a hit or a citation only looks something up, and stays where they were; so does who
-    opens the document without naming a page.
+    opens the document without naming a page. Who turns page after page reads on.
     """
     progress = reading_progress.find(request.user, source)
     is_peek = bool(parameters.has_quote or parameters.words)
@@ -143,7 +143,10 @@ def _progress(
     has_place = progress is not None and progress.position > 0
     at = None if is_peek or (is_opened and has_place) else number
     if request.method == "GET":
-        reading_progress.keep(request.user, source, position=at, length=count)
+        before = progress.position if progress else 0
+        reading_progress.keep(
+            request.user, source, position=at, length=count, reads_on=number == before + 1
+        )
     return {
         "is_first_visit": progress is None,
         "is_finished": progress is not None and progress.is_finished,

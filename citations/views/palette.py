@@ -11,7 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from citations.errors import SourceNotFound
 from citations.library import sources
+from citations.library.filters import find_source
+from citations.models import Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
@@ -58,6 +61,7 @@ class Destination:
     address: str
     icon: str
     detail: str = ""
+    is_question: bool = False  # which the page asks that it leads to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,38 +72,55 @@ class DestinationGroup:
 
 @require_safe
 def go_to(request: PageRequest) -> HttpResponse:
-    """Show where the words of ``q`` lead; HTMX gets the list alone."""
-    words = words_of(request.GET)
-    context = {"words": words, "groups": [*_groups(request, words)]}
+    """Show where the words of ``q`` lead; HTMX gets the list alone.
+
+    Questions are asked of ``source``, which is being read.
+    """
+    words, source = words_of(request.GET), _source(request)
+    context = {"words": words, "source": source, "groups": [*_groups(request, words, source)]}
     if request.htmx:
         return fragment(request, "citations/_destinations.html", context)
     return render(request, "citations/go_to.html", context)
 
 
-def _groups(request: PageRequest, words: str) -> Iterator[DestinationGroup]:
+def _source(request: PageRequest) -> Source | None:
+    try:
+        return find_source(request.access, request.GET["source"])
+    except (KeyError, SourceNotFound):
+        return None
+
+
+def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator[DestinationGroup]:
+    pages = PAGES + STAFF_PAGES * request.user.is_staff
+    scope = urlencode({"source": source.uuid}) if source else ""
     destinations = {
-        _("Search and ask"): _questions(words),
+        _("Search and ask"): _questions(words, source),
         _("Sources"): _sources(request, words),
         _("Collections"): _collections(request, words),
         _("Playlists and channels"): _feeds(request, words),
         _("Conversations"): _conversations(request, words),
         _("Notes"): _notes(request, words),
         _("Highlights"): _highlights(request, words),
-        _("Actions"): _named(ACTIONS, words, icon="plus"),
-        _("Pages"): _named(PAGES + STAFF_PAGES * request.user.is_staff, words, icon="right"),
+        _("Actions"): _named(ACTIONS, words, icon="plus", scope=scope),
+        _("Pages"): _named(pages, words, icon="right", scope=scope),
     }
     for name, places in destinations.items():
         if group := tuple(places):
             yield DestinationGroup(name=str(name), places=group)
 
 
-def _questions(words: str) -> Iterator[Destination]:
+def _questions(words: str, source: Source | None) -> Iterator[Destination]:
     if words:
-        question = urlencode({"q": words})
-        actions = ((_("Search for “%s”"), "search", "search"), (_("Ask “%s”"), "ask", "chat"))
-        for label, name, icon in actions:
-            address = f"{reverse(name)}?{question}"
-            yield Destination(label=label % words, address=address, icon=icon)
+        address = f"{reverse('search')}?{urlencode({'q': words})}"
+        yield Destination(label=_("Search for “%s”") % words, address=address, icon="search")
+        scope = {"source": source.uuid} if source else {}
+        yield Destination(
+            label=_("Ask “%s”") % words,
+            address=f"{reverse('ask')}?{urlencode({'q': words, **scope})}",
+            icon="chat",
+            detail=source.title if source else "",
+            is_question=True,
+        )
 
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
@@ -155,11 +176,14 @@ def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
 
 
 def _named(
-    entries: tuple[tuple[Any, str, str], ...], words: str, *, icon: str
+    entries: tuple[tuple[Any, str, str], ...], words: str, *, icon: str, scope: str
 ) -> Iterator[Destination]:
+    """Yield the pages that have the words in their names; ``scope`` is what the Ask page takes."""
     for label, name, place in entries:
         if _has(label, words):
-            yield Destination(label=str(label), address=f"{reverse(name)}{place}", icon=icon)
+            query = f"?{scope}" if scope and name == "ask" else ""
+            address = f"{reverse(name)}{query}{place}"
+            yield Destination(label=str(label), address=address, icon=icon)
 
 
 def _has(label: object, words: str) -> bool:

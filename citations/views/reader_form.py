@@ -19,6 +19,7 @@ VIEWS: Final = (
     ("paragraphs", _("Paragraphs")),
     ("chapters", _("Chapters")),
 )
+PLACES: Final = ("q", "n", "t", "from", "passage", "chunk")  # parameters that name a place
 MAX_TRACK: Final = 35  # characters of a language
 MAX_SPEAKER: Final = 100  # characters of a name
 MOST: Final = 2**31 - 1
@@ -81,13 +82,20 @@ class ReaderForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=MOST)
 
-    def parameters(self, *, view: str = "") -> ReaderParameters:
-        """Return the parameters; ``view`` is the one last chosen. Raises ``InvalidInput``."""
+    def parameters(self, *, view: str = "", is_part: bool = False) -> ReaderParameters:
+        """Return the parameters; ``view`` is the one last chosen. Raises ``InvalidInput``.
+
+        Of a place, or a part (``is_part``), words are shown: chapters have no lines to mark, so
+        they are shown there only if the address itself says so.
+        """
         self.is_valid()
         data: Mapping[str, Any] = self.data
         values = self.cleaned_data
         first, last = values.get("from"), values.get("to")
         chosen = data.get("view", view)
+        is_place = "view" not in data and any(data.get(name) for name in PLACES)
+        if chosen == "chapters" and (is_part or is_place):
+            chosen = "paragraphs"
         return ReaderParameters(
             language=data.get("lang", "")[:MAX_TRACK],
             query=clean(data.get("q", ""), MAX_QUERY_CHARACTERS).strip(),

@@ -52,7 +52,10 @@ def resume_document(progress: ReadingProgress | None, source: Source, number: in
 
 @require_POST
 def keep(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Keep a position (ms, or a page), or mark a source as read or unread."""
+    """Keep a position (ms, or a page), or mark a source as read or unread.
+
+    ``reads_on`` is 1 where the position was reached from the one before without a jump.
+    """
     source = find_source(request.access, str(source_id))
     item = source.video or source
     if (mark := request.POST.get("read", "")) == "1":
@@ -64,7 +67,10 @@ def keep(request: PageRequest, source_id: UUID) -> HttpResponse:
     position = number_of(request.POST.get("position", ""))
     if position is None:
         raise InvalidInput("The position is not a number.", hint="Reload the page.")
-    reading_progress.keep(request.user, item, position=position, length=_length(item))
+    reads_on = request.POST.get("reads_on") == "1"
+    reading_progress.keep(
+        request.user, item, position=position, length=_length(item), reads_on=reads_on
+    )
     return HttpResponse(status=204)
 
 

@@ -1,7 +1,7 @@
 """The reader of a recording: its transcript as captions, paragraphs or chapters, and find in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -91,7 +91,8 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?chunk={index}")
     video = collections.find_video(request.access, pk)
-    parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
+    last = request.COOKIES.get("reader", "")
+    parameters = ReaderForm(request.GET).parameters(view=last, is_part=True)
     transcript = library.find_transcript(video, language=parameters.language)
     text = reading_transcript.read(transcript)
     source = Source.objects.filter(transcript=transcript).first()
@@ -113,11 +114,11 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
     video = collections.find_video(request.access, pk)
-    parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
-    if parameters.view == "chapters":  # has no lines to mark
-        parameters = replace(parameters, view="paragraphs")
+    last = request.COOKIES.get("reader", "")
+    parameters = ReaderForm(request.GET).parameters(view=last, is_part=True)
     transcript = library.find_transcript(video, language=parameters.language)
     context: dict[str, Any] = {"video": video, "parameters": parameters, "is_swap": True}
+    context["views"] = VIEWS
     context |= _reading(request, video, transcript, parameters)
     response = fragment(request, "citations/_find.html", context)
     position = context["position"]

@@ -86,10 +86,19 @@ def rename(request: PageRequest) -> HttpResponse:
 def _titles(
     request: PageRequest, titles: Mapping[str, object], *, error: InvalidInput | None = None
 ) -> HttpResponse:
-    """Show the titles in an editable list, in the order in which the items stood."""
+    """Show the titles in an editable list, in the order in which the items stood.
+
+    An error is shown beside the title that it complains of.
+    """
     order = dict.fromkeys(request.POST.getlist("item"))
     rows = [(reference, str(titles[reference])) for reference in order]
-    context = {"rows": rows, "next": request.POST.get("next", ""), "error": error}
+    focused = error.complaints[0][0] if error else rows[0][0] if rows else ""
+    context = {
+        "rows": rows,
+        "next": request.POST.get("next", ""),
+        "error": error,
+        "focused": focused,
+    }
     return render(request, "citations/rename.html", context, status=422 if error else 200)
 
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
+from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
 pytestmark = pytest.mark.browser
@@ -21,6 +22,16 @@ LIE = (
 ALTERED = 'CLAIM: It rests on four of them.\nQUOTE [1]: "BM25 rests on four observations."\n\n'
 SAID = 'CLAIM: The count is bounded.\nQUOTE [1]: "So BM25 lets the count saturate."\n\n'
 MISSING = "NOT FOUND: the capital of Mongolia\n"
+
+
+CONVERSATION = """
+from django.contrib.auth.models import User
+from citations.models import Conversation
+from transcripts.models import Collection
+ada = User.objects.get(username="ada")
+shelf = Collection.objects.default()
+print(json.dumps(str(Conversation.objects.create(owner=ada, collection=shelf, title="A").uuid)))
+"""
 
 
 def written(question: str) -> str:
@@ -190,6 +201,41 @@ def test_on_a_narrow_screen_the_sources_are_folded_and_a_citation_comes_from_bel
         page.locator(".choice-list li", has_text=textbook).get_by_role("checkbox")
     ).to_be_checked()
     assert (ada.console, ada.foreign) == ([], [])
+
+
+def test_the_palette_asks_the_source_that_is_read(
+    visit: Callable[..., Visit], textbook: str
+) -> None:
+    ada = visit("vera")
+    page = ada.go("/library/")
+    page.get_by_role("link", name=textbook).first.click()
+    page.wait_for_load_state()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("What does BM25 rest on?")
+    page.locator("#palette [data-ask-at-once]").click()
+    expect(page.locator(".answer-foot")).to_have_count(1, timeout=SLOW)
+    expect(page.locator(".question")).to_have_text("What does BM25 rest on?")
+    chosen = page.locator("[data-choice] :checked")
+    expect(chosen).to_have_count(1)
+    expect(page.locator(".choice-list li:has(:checked)")).to_contain_text(textbook)
+    page.goto(f"{ada.site.url}/ask/")
+    scope = page.locator("[data-asked]")
+    expect(scope).to_have_text(re.compile(r"^Ask \d+ sources\.$"))
+    page.get_by_role("checkbox").first.check()
+    expect(scope).to_have_text("Ask the source that is chosen.")
+
+
+def test_what_changes_a_conversation_stays_within_its_menu(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    page = visit().go(f"/ask/{site.json(CONVERSATION)}/")
+    page.get_by_text("Change", exact=True).click()
+    share = page.get_by_role("button", name="Share with readers of")
+    button, menu = share.bounding_box(), page.locator(".menu[open] .menu-body").bounding_box()
+    assert button
+    assert menu
+    assert menu["x"] < button["x"]
+    assert button["x"] + button["width"] < menu["x"] + menu["width"]
 
 
 def test_what_is_folded_beside_a_question_takes_no_place_before_the_script_runs(

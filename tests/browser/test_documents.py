@@ -13,7 +13,10 @@ pytestmark = pytest.mark.browser
 
 DROP = """() => {
     const transfer = new DataTransfer()
-    transfer.items.add(new File(["# Walruses\\n\\nThey rest on the ice.\\n"], "walruses.md"))
+    const table = "| Points | Rooms | Temperature | Observations | Descriptions |\\n" +
+        "|---|---|---|---|---|\\n| 1 | 2 | 3 | 4 | 5 |\\n"
+    const text = "# Walruses\\n\\nThey rest on the ice.\\n\\n" + table
+    transfer.items.add(new File([text], "walruses.md"))
     transfer.items.add(new File(["PK\\x03\\x04"], "slides.pptx"))
     document.querySelector("h1").dispatchEvent(
         new DragEvent("drop", {dataTransfer: transfer, bubbles: true, cancelable: true}))
@@ -61,3 +64,8 @@ def test_documents_dropped_onto_a_page_are_read_and_shown(visit: Callable[..., V
     added.get_by_role("link", name="Walruses").click()
     expect(page.locator(".prose h2")).to_have_text("Walruses")
     expect(page.locator(".prose p")).to_have_text("They rest on the ice.")
+    table = page.locator(".prose table")
+    heights = table.locator("th").evaluate_all("all => all.map(one => one.clientHeight)")
+    assert max(heights) < 50, "no heading breaks within a word"
+    assert table.evaluate("table => table.scrollWidth > table.clientWidth"), "it is scrolled"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

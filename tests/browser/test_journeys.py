@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PHONE, Visit
 from tests.browser.site import Site
 from tests.makers import caption_json, make_cues
 from tests.youtube_standin import MANUAL
@@ -273,6 +273,9 @@ def test_the_view_changes_and_is_remembered(visit: Callable[..., Visit]) -> None
     page.get_by_text("Table", exact=True).click()
     expect(page.locator("table.items")).to_be_visible()
     page.locator("[data-choice]").first.check()
+    page.get_by_role("button", name="Remove tags").click()
+    expect(page.get_by_placeholder("tag, another tag")).to_be_focused()
+    expect(page.locator("#selection")).to_contain_text("1 item selected")
     page.get_by_placeholder("tag, another tag").fill("none of its tags")
     with page.expect_navigation():
         page.get_by_role("button", name="Remove tags").click()
@@ -401,6 +404,23 @@ def test_a_link_to_a_moment_opens_there_and_can_be_copied(
     page.get_by_role("button", name="Copy link at 30:15").click()
     expect(page.locator("#announcer")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == f"{site.url}{path}?t=1815s"
+
+
+def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit(viewport=PHONE).go(f"{path}?view=chapters&t=0s")
+    page.goto(f"{page.url.split('?')[0]}?t=2000s&q=%22point+400%22&n=1")
+    expect(page.locator("mark.quoted").first).to_be_in_viewport()
+    page.goto(page.url.split("?")[0])
+    chosen = page.locator("#views [aria-current]")
+    expect(chosen).to_have_text("Chapters")
+    page.locator("#strip").click()
+    expect(page.locator("#announcer")).to_contain_text("At ")
+    expect(page.locator(".chapter-list")).to_be_visible()
+    page.get_by_label("Find in this transcript").fill("gradient error")
+    expect(page.locator("mark.quoted").first).to_be_in_viewport()
+    expect(chosen).to_have_text("Paragraphs")
 
 
 def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:

@@ -33,3 +33,22 @@ def test_a_recording_goes_on_at_the_line_that_was_scrolled_to(visit: Callable[..
     assert "t=" in page.url
     assert not visited.console
     visited.site.python(FORGET)
+
+
+def test_who_jumps_to_the_end_and_scrolls_there_has_not_read_it(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    address = "/videos/{long}/".format(**visited.site.seeded)
+    visited.site.python(FORGET)
+    page = visited.go(f"{address}?t=49m&q=gradient&n=298")
+    line = page.locator("mark.quoted").first
+    expect(line).to_be_in_viewport()
+    for _ in range(2):
+        page.mouse.move(700, 400)
+        with page.expect_response(lambda response: response.url.endswith("/progress/")) as kept:
+            page.mouse.wheel(0, -150)
+        assert kept.value.status == 204
+    page.goto(f"{visited.site.url}/library/")
+    expect(page.locator(".card progress")).to_have_count(1)
+    visited.site.python(FORGET)

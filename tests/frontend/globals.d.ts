@@ -8,6 +8,7 @@ declare const htmx: {
       source?: Element;
       target?: string | Element;
       select?: string;
+      selectOOB?: string;
       swap?: string;
       values?: object;
     },

@@ -32,11 +32,15 @@ def fragment(request: PageRequest, template: str, context: Mapping[str, Any]) ->
 
 def back(request: PageRequest, default: str) -> HttpResponse:
     """Redirect to ``next`` of the form, if it is an address of this site."""
-    address = request.POST.get("next", "")
+    return redirect(own_address(request, request.POST.get("next", "")) or default)
+
+
+def own_address(request: PageRequest, address: str) -> str:
+    """Return an address if it is one of this site, otherwise nothing."""
     is_ours = url_has_allowed_host_and_scheme(
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return redirect(address if is_ours else default)
+    return address if is_ours else ""
 
 
 def number_of(text: str) -> int | None:

@@ -8,7 +8,7 @@ import {
   show,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
-import { gettext } from "./texts.js";
+import { gettext, ngettext } from "./texts.js";
 
 const page = need("[data-ask]");
 const answers = need("[data-answers]");
@@ -39,6 +39,10 @@ function showChosen() {
     ? gettext("{count} of {total}", { count: length, total })
     : gettext("all {total}", { total });
   show(find("[data-none]"), length > 0);
+  const asked = find("[data-asked]");
+  if (asked) asked.textContent = length
+    ? ngettext("Ask the source that is chosen.", "Ask the {count} sources that are chosen.", length)
+    : ngettext("Ask {count} source.", "Ask {count} sources.", Number(total));
 }
 
 page.addEventListener("change", (event) => { if (around(event, "[data-choice]")) showChosen(); });

@@ -2,6 +2,7 @@
 // server finds the places; the page's own buttons and folds are its actions. What Enter does is the
 // same however fast it follows the words: it waits for what they find.
 
+import "./ask-at-once.js";
 import { all, announce, around, cloned, field, find, need, onHtmx, openDialog } from "./dom.js";
 import { act, actionsWith } from "./page-actions.js";
 import { filterWords, stepped } from "./text.js";

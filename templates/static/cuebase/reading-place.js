@@ -4,6 +4,7 @@ import { find } from "./dom.js";
 
 const PAUSE = 5000; // ms between two messages to the server
 const PLAYING = 10_000; // ms after which a player that tells nothing does not play
+const LEAP = 30_000; // ms between two places of which the second was jumped to
 const form = /** @type {HTMLFormElement | null} */ (find("[data-reading-place]"));
 /** @type {() => number | null} */
 let place = () => null; // ms
@@ -11,6 +12,14 @@ let place = () => null; // ms
 let stored = null;
 let timer = 0;
 let playedAt = -PLAYING;
+let playedTo = Number(find("#transcript")?.dataset.at ?? 0); // ms
+/** Whether what is kept next was jumped to: the end is read only by reading on to it. */
+let hasJumped = playedTo > 0;
+
+/** Take what is kept next as a place that was looked up. */
+export function jumped() {
+  hasJumped = true;
+}
 
 function send() {
   clearTimeout(timer);
@@ -20,6 +29,8 @@ function send() {
   stored = ms;
   const body = new FormData(form); // without the button that marks it as read
   body.set("position", String(ms));
+  body.set("reads_on", hasJumped ? "0" : "1");
+  hasJumped = false;
   fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => { stored = null; });
 }
 
@@ -29,6 +40,8 @@ function send() {
  */
 export function keepPlace(ms) {
   playedAt = performance.now();
+  if (Math.abs(ms - playedTo) > LEAP) jumped();
+  playedTo = ms;
   place = () => Math.round(ms);
   timer ||= setTimeout(send, PAUSE);
 }

@@ -2,7 +2,7 @@
 
 import { all, announce, around, copy, field, find, isPlainClick, need, onHtmx } from "./dom.js";
 import { controlPlayer, showSpeed } from "./player.js";
-import { keepPlace, keepScrolledPlace } from "./reading-place.js";
+import { jumped, keepPlace, keepScrolledPlace } from "./reading-place.js";
 import { clock, isOtherLength } from "./text.js";
 import {
   bringIntoView, bringPlaceIntoView, cueAt, follow, lineInView, mark, selectedTimes, sentenceStart,
@@ -63,17 +63,20 @@ function addressAt(ms) {
 }
 
 /**
- * Go to a time: the player, the address and the transcript.
+ * Go to a time: the player, the address and the transcript. Without a link to it, as with the
+ * buttons of the player, the view of chapters stays.
  * @param {number} ms
- * @param {string} address
+ * @param {string} [link]
  */
-async function seek(ms, address = addressAt(ms)) {
+async function seek(ms, link) {
+  const address = link ?? addressAt(ms);
   player?.seek(ms);
   setPosition(ms);
   keepPlace(ms);
   history.replaceState(history.state, "", address);
-  if (!cueAt(ms)) {
-    const swap = { target: "#transcript", select: "#transcript", swap: "outerHTML show:none" };
+  if (!cueAt(ms) && (link || !find(".chapter-list"))) {
+    const parts = { select: "#transcript", selectOOB: "#views" };
+    const swap = { target: "#transcript", swap: "outerHTML show:none", ...parts };
     await htmx.ajax("GET", address, swap);
   }
   const cue = cueAt(ms);
@@ -109,6 +112,7 @@ onHtmx("afterSettle", ({ detail }) => {
   if (field("#q").value) find("#beside-matches")?.setAttribute("open", "");
   bringPlaceIntoView();
   setPosition(ms);
+  jumped();
   if (!step) return;
   player?.show(ms);
   const again = step === "item" ? '.hit [aria-current]' : `[data-find="${step}"]`;

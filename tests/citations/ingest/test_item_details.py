@@ -12,7 +12,7 @@ from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import storage
 from transcripts.captions import to_vtt
 from transcripts.errors import InvalidInput
-from transcripts.models import Collection, Transcript, Video
+from transcripts.models import CaptionOrigin, Collection, Transcript, Video
 from transcripts.scope import Scope
 
 
@@ -70,10 +70,31 @@ def test_a_file_that_tells_no_language_keeps_the_corrected_one(collection: Colle
 def test_the_language_of_a_video_is_what_youtube_says(collection: Collection) -> None:
     talk = make_video(collection)
     Video.objects.update(youtube_id="dQw4w9WgXcQ")
+    Transcript.objects.update(origin=CaptionOrigin.MANUAL)
     talk.refresh_from_db()
     assert details_of(talk).language is None
     edit(talk, language="de")
     assert Transcript.objects.get().language == "en"
+
+
+def test_the_language_of_a_file_is_corrected_though_it_names_its_video(
+    collection: Collection,
+) -> None:
+    named: dict[str, Any] = {"lang": "", "youtube_id": "dQw4w9WgXcQ"}
+    talk = make_video(collection, **named)
+    assert talk.youtube_id
+    source = make_source(talk, language="")
+    assert edit(talk, title=str(talk), language="de") == [source]
+    assert Transcript.objects.get().language == "de"
+    fetched = Transcript.objects.get()
+    fetched.pk, fetched.language, fetched.origin = None, "en", CaptionOrigin.AUTO
+    fetched.save()
+    assert details_of(talk).language == "de"
+    make_video(collection, cues=make_cues(61), **named)
+    assert set(Transcript.objects.values_list("language", "origin")) == {
+        ("de", CaptionOrigin.UPLOAD),
+        ("en", CaptionOrigin.AUTO),
+    }
 
 
 def test_a_document_and_a_lecture_are_edited(collection: Collection, scope: Scope) -> None:

@@ -41,14 +41,26 @@ def test_a_place_is_kept_and_replaced(owner: User, talk: Video) -> None:
 
 
 def test_a_position_beyond_the_end_is_the_end(owner: User, talk: Video) -> None:
-    reading_progress.keep(owner, talk, position=99_999_999, length=HOUR)
+    reading_progress.keep(owner, talk, position=99_999_999, length=HOUR, reads_on=True)
     progress = ReadingProgress.objects.get()
     assert (progress.position, progress.is_finished) == (HOUR, True)
 
 
+def test_who_jumps_to_the_end_has_not_read_it(owner: User, talk: Video) -> None:
+    def keep(minute: int, *, reads_on: bool) -> bool:
+        at = minute * 60_000
+        reading_progress.keep(owner, talk, position=at, length=HOUR, reads_on=reads_on)
+        return ReadingProgress.objects.get().is_finished
+
+    assert not keep(58, reads_on=False)
+    assert not keep(59, reads_on=True), "the rest alone is not the recording"
+    assert not keep(56, reads_on=False)
+    assert keep(57, reads_on=True)
+
+
 def test_what_was_read_to_its_end_stays_read(owner: User, talk: Video, notes: Source) -> None:
     for item, end, length in ((talk, HOUR - 60_000, HOUR), (notes, 3, 3)):
-        reading_progress.keep(owner, item, position=end, length=length)
+        reading_progress.keep(owner, item, position=end, length=length, reads_on=True)
         reading_progress.keep(owner, item, position=1, length=length)
         kept = reading_progress.find(owner, item)
         assert kept
@@ -56,7 +68,7 @@ def test_what_was_read_to_its_end_stays_read(owner: User, talk: Video, notes: So
 
 
 def test_the_page_before_the_last_is_not_the_end(owner: User, notes: Source) -> None:
-    reading_progress.keep(owner, notes, position=199, length=200)
+    reading_progress.keep(owner, notes, position=199, length=200, reads_on=True)
     assert not ReadingProgress.objects.get().is_finished
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.reading.spoken_text import PAUSE, SpokenText
+from citations.reading.spoken_text import LONGEST_PARAGRAPH, PARAGRAPH, PAUSE, SpokenText
 from transcripts.cues import Cue
 
 
@@ -58,6 +58,35 @@ def test_a_pause_a_speaker_and_a_chapter_begin_a_paragraph() -> None:
     assert [len(grouped), len(speaker)] == [2, 2]
     assert [len(paragraph) for paragraph in chapters] == [1, 1, 2]
     assert len(spoken("One.", "Two.", pause=PAUSE).paragraphs(0, 99, breaks=[])) == 2
+
+
+def paragraph_texts(text: SpokenText) -> list[str]:
+    paragraphs = text.paragraphs(0, len(text.text), breaks=[])
+    return [text.text[lines[0].first : lines[-1].last].strip() for lines in paragraphs]
+
+
+def test_a_long_sentence_stays_in_its_paragraph_through_length_and_pauses() -> None:
+    whole = ["This is a whole sentence of several words."] * 9
+    clause = "and then somebody tells you that the coin does not care about privacy at all,"
+    long = [*whole, *[clause] * 6, "as it was taken.", *whole]
+    for pause in (0, PAUSE):
+        paragraphs = paragraph_texts(spoken(*long, pause=pause))
+        (run_on,) = (paragraph for paragraph in paragraphs if clause in paragraph)
+        assert run_on.endswith("as it was taken.")
+        assert len(paragraphs) > 1
+        assert all(paragraph.endswith(".") for paragraph in paragraphs)
+
+
+def test_a_paragraph_in_which_no_sentence_ends_is_cut_in_the_end() -> None:
+    whole = ["This is a whole sentence of several words."] * 200
+    clause = "and then somebody tells you that the coin does not care about privacy at all,"
+    paragraphs = paragraph_texts(spoken(*whole, *[clause] * 60))
+    assert LONGEST_PARAGRAPH < max(map(len, paragraphs)) < 1.2 * LONGEST_PARAGRAPH
+
+
+def test_without_stops_paragraphs_keep_their_usual_length() -> None:
+    line = "so we take the gradient of all that and go on and on with it for a while"
+    assert max(map(len, paragraph_texts(spoken(*[line] * 40)))) < 2 * PARAGRAPH
 
 
 def test_who_is_named_as_speaking_begins_a_paragraph() -> None:

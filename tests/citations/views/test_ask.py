@@ -217,6 +217,13 @@ def test_what_can_be_asked_is_listed_with_all_of_it_asked_unless_some_is_chosen(
     assert re.search(r'value="[^"]+" form="ask-form" checked', chosen)
 
 
+def test_the_page_says_how_much_is_asked(page: Client, talk: Source, book: Source) -> None:
+    assert "Ask 2 sources." in text_of(page.get("/ask/"))
+    assert "Ask the source that is chosen." in text_of(page.get(f"/ask/?source={book.uuid}"))
+    both = text_of(page.get(f"/ask/?source={book.uuid}&source={talk.uuid}"))
+    assert "Ask the 2 sources that are chosen." in both
+
+
 def test_without_a_source_the_page_says_how_to_add_one(page: Client) -> None:
     html = text_of(page.get("/ask/"))
     assert "There is nothing to ask yet" in html

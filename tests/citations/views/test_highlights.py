@@ -155,6 +155,20 @@ def test_a_highlight_is_changed_and_deleted_after_a_question(page: Client, book:
     assert f'action="/library/deletions/{deletion.uuid}/take-back/"' in html
 
 
+def test_who_deletes_in_the_list_returns_to_the_list(page: Client, book: Source) -> None:
+    row = keep(page, book, "Each weight", page="2")
+    address = f"/highlights/{row.uuid}/delete/"
+    assert f'href="{address}?next=/highlights/%3Fq%3Dweight"' in text_of(
+        page.get("/highlights/?q=weight")
+    )
+    question = text_of(page.get(f"{address}?next=/highlights/%3Fq%3Dweight"))
+    assert 'name="next" value="/highlights/?q=weight"' in question
+    elsewhere = text_of(page.get(f"{address}?next=https://example.org/"))
+    assert "example.org" not in elsewhere
+    gone = page.post(address, {"next": "/highlights/?q=weight"})
+    assert gone["Location"] == "/highlights/?q=weight"
+
+
 def test_a_deleted_highlight_is_taken_back_within_ten_seconds_or_gone(
     page: Client, viewer: Client, book: Source
 ) -> None:

@@ -1,5 +1,6 @@
 """Items are edited in place, and without scripts on a page of their own."""
 
+import re
 from datetime import timedelta
 from io import BytesIO
 
@@ -129,6 +130,12 @@ def test_several_titles_are_changed_in_one_list_and_all_or_none_are_saved(
     assert refused.status_code == 422
     assert "The title is empty." in text_of(refused)
     assert 'value="Week 1"' in text_of(refused)
+    faulty = re.search(
+        r'The title is empty\..*?name="(title-\S+)"[^>]*>', text_of(refused), re.DOTALL
+    )
+    assert faulty
+    assert faulty[1] == f"title-{chosen[2]}", "it is said beside the title"
+    assert "autofocus" in faulty[0]
     assert set(Video.objects.values_list("title", flat=True)) == {"a", "b", "c"}
     saved = page.post("/library/rename/", sent, follow=True)
     assert saved.redirect_chain == [("/library/?q=x", 302)]

@@ -1,6 +1,7 @@
 """The palette: where its words lead."""
 
 import re
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -28,7 +29,7 @@ def places(page: Client, words: str) -> dict[str, str]:
     """Return the addresses of the places by their labels."""
     html = text_of(page.get("/go/", {"q": words}, headers=HTMX))
     assert "<html" not in html
-    links = re.findall(r'href="([^"]+)" data-place>.*?"place-label">(.*?)</span>', html)
+    links = re.findall(r'href="([^"]+)" data-place[^>]*>.*?"place-label">(.*?)</span>', html)
     return {label: address for address, label in links}
 
 
@@ -46,6 +47,36 @@ def test_words_lead_to_sources_collections_conversations_and_notes(
     }
     Collection.objects.filter(pk=talk.collection_id).update(name="Evening school")
     assert places(page, "school")["Evening school"] == f"/collections/{talk.collection_id}/"
+
+
+def test_a_question_is_asked_of_the_source_that_is_read(page: Client, talk: Source) -> None:
+    for address in (f"/videos/{talk.video_id}/", f"/sources/{talk.uuid}/passages/"):
+        html = text_of(page.get(address))
+        assert f'<a href="/ask/?source={talk.uuid}"' in html
+        assert f'hx-get="/go/?source={talk.uuid}"' in html
+    html = text_of(page.get("/go/", {"q": "network", "source": talk.uuid}, headers=HTMX))
+    address, title = f"/ask/?q=network&amp;source={talk.uuid}", "Lecture on networks"
+    assert re.search(
+        rf'href="{re.escape(address)}" data-place\s+data-ask-at-once>.*?'
+        rf'Ask “network”</span>\s*<span class="place-detail">{title}<',
+        html,
+        re.DOTALL,
+    )
+    html = text_of(page.get("/go/", {"q": "ask", "source": talk.uuid}, headers=HTMX))
+    assert html.count(f'href="/ask/?source={talk.uuid}"') == 2, "the page, and the action"
+    assert '<a href="/ask/"' in text_of(page.get("/library/"))
+
+
+@pytest.mark.parametrize("source", ["", "x", "0" * 8, str(UUID(int=1))])
+def test_of_a_source_that_is_not_there_all_are_asked(page: Client, source: str) -> None:
+    html = text_of(page.get("/go/", {"q": "network", "source": source}, headers=HTMX))
+    assert 'href="/ask/?q=network"' in html
+
+
+def test_a_source_of_others_is_not_told_by_what_is_asked(stranger: Client, talk: Source) -> None:
+    html = text_of(stranger.get("/go/", {"q": "network", "source": talk.uuid}, headers=HTMX))
+    assert 'href="/ask/?q=network"' in html
+    assert "Lecture on networks" not in html
 
 
 def test_words_lead_to_highlights_that_the_reader_may_see(

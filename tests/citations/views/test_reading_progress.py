@@ -48,6 +48,27 @@ def test_without_scripts_an_address_with_a_time_is_the_place(
     assert place(owner) == 90_000, "who looks something up stays where they were"
 
 
+def test_the_end_is_read_by_reading_on_to_it_and_not_by_opening_it(
+    page: Client, owner: User, talk: Source
+) -> None:
+    address = f"/sources/{talk.uuid}/progress/"
+    page.get(f"/videos/{talk.video_id}/?t=295s")
+    page.post(address, {"position": "296000", "reads_on": "1"})
+    assert place(owner) == 296_000
+    assert not ReadingProgress.objects.get().is_finished
+    page.post(address, {"position": "280000", "reads_on": "0"})
+    page.post(address, {"position": "286000", "reads_on": "1"})
+    assert ReadingProgress.objects.get().is_finished
+
+
+def test_the_last_page_is_read_by_turning_to_it_and_not_by_opening_it(
+    page: Client, owner: User, paper: Source
+) -> None:
+    page.get(f"/sources/{paper.uuid}/pages/3/")
+    assert place(owner) == 3
+    assert not ReadingProgress.objects.get().is_finished
+
+
 def test_a_document_goes_on_at_its_page(page: Client, owner: User, paper: Source) -> None:
     page.get(f"/sources/{paper.uuid}/pages/2/")
     assert place(owner) == 2

@@ -369,6 +369,30 @@ def test_the_view_that_was_chosen_is_kept(page: Client, talk: Video) -> None:
     assert '<div class="paragraph">' in text_of(page.get(f"/videos/{talk.pk}/"))
 
 
+@pytest.mark.parametrize(
+    "place", ["t=8s", "q=rare", "t=0s&from=19&to=47", "t=2s&passage=rare+words", "chunk=0"]
+)
+def test_a_place_opens_at_its_words_though_chapters_were_chosen_before(
+    page: Client, talk: Video, place: str
+) -> None:
+    make_source(talk)
+    Video.objects.filter(pk=talk.pk).update(chapters=[[0, "Hello"], [15_000, "Something else"]])
+    address = f"/videos/{talk.pk}/"
+    page.get(f"{address}?view=chapters&t=8s")
+    html = text_of(page.get(f"{address}?{place}"))
+    assert '<div class="paragraph">' in html
+    assert "chapter-list" not in html
+    assert '<div class="paragraph">' in text_of(page.get(f"{address}chunks/0/", **HTMX))
+    assert "chapter-list" in text_of(page.get(address)), "the choice is kept for other visits"
+
+
+def test_find_in_the_chapters_tells_that_paragraphs_are_shown(page: Client, talk: Video) -> None:
+    page.get(f"/videos/{talk.pk}/?view=chapters")
+    html = text_of(page.get(f"/videos/{talk.pk}/search/?q=rare", **HTMX))
+    views = html[html.index('id="views"') :]
+    assert re.findall(r'aria-current="true">(.*?)</a>', views)[0] == "Paragraphs"
+
+
 def test_chapters_are_shown_with_their_length_and_what_they_are_about(
     page: Client, talk: Video
 ) -> None:
