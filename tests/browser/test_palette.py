@@ -18,7 +18,7 @@ def path(site: Site) -> str:
     return f"/videos/{site.seeded['long']}/"
 
 
-def found(page: Page, words: str) -> Locator:
+def actions_with(page: Page, words: str) -> Locator:
     """Type words into the palette; return the page's actions that have them, once all is found."""
     dialog = page.get_by_role("dialog", name="Go to, search or ask")
     if dialog.is_visible():
@@ -91,33 +91,33 @@ def test_all_that_a_recording_s_page_can_do_is_found(
         "captions": ["Captions"],
         "speed": ["Speed"],
     }.items():
-        expect(found(page, words)).to_have_text(names)
+        expect(actions_with(page, words)).to_have_text(names)
 
 
 def test_an_action_with_something_to_fill_in_opens_it_and_has_the_keyboard_there(
     visit: Callable[..., Visit], path: str
 ) -> None:
     page = visit().go(path)
-    found(page, "share a clip").click()
+    actions_with(page, "share a clip").click()
     expect(page.get_by_label("From", exact=True)).to_be_focused()
-    found(page, "speed").click()
+    actions_with(page, "speed").click()
     expect(page.get_by_label("Speed")).to_be_focused()
-    found(page, "rename").click()
+    actions_with(page, "rename").click()
     expect(page.get_by_role("textbox", name="Title")).to_be_focused()
-    found(page, "paragraphs").click()
+    actions_with(page, "paragraphs").click()
     expect(page.get_by_role("link", name="Paragraphs")).to_have_attribute("aria-current", "true")
 
 
 def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
     expect(page.locator("#selection")).to_be_hidden()
-    expect(found(page, "move")).to_have_count(0)
-    expect(found(page, "index")).to_have_count(0)
-    expect(found(page, "table")).to_have_text(["Table"])
+    expect(actions_with(page, "move")).to_have_count(0)
+    expect(actions_with(page, "index")).to_have_count(0)
+    expect(actions_with(page, "table")).to_have_text(["Table"])
     page.get_by_label("Place to go to, or what to look for").fill("")  # Escape clears it first
     page.keyboard.press("Escape")
     page.locator("[data-choice]").first.check()
-    expect(found(page, "index")).to_have_text(["Index again"])
+    expect(actions_with(page, "index")).to_have_text(["Index again"])
 
 
 def test_enter_does_the_same_at_once_as_later(visit: Callable[..., Visit]) -> None:
