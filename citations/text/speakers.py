@@ -38,6 +38,6 @@ def begins_turn(sentence: str, text: str) -> bool:
 
 
 def _labels(text: str) -> list[tuple[int, str]]:
-    """Return where a text may name a speaker, and the name, each word of it with a capital."""
+    """Return where a text may name a speaker, and the name, whose last word has a capital, too."""
     labels = ((match.start(), match["name"]) for match in _LABEL.finditer(text))
-    return [(start, name) for start, name in labels if not re.search(r"\b[a-z]", name)]
+    return [(start, name) for start, name in labels if not name.split()[-1][0].islower()]

@@ -23,6 +23,7 @@ from citations.answers.sections import Section, by_question
 from citations.models import Note
 from citations.notebook.answers import AnswerRecord
 from transcripts.errors import KnowledgeBaseError, UnexpectedError
+from transcripts.tokenizer import tokenize
 from transcripts.translation import translated
 from transcripts.views import events
 
@@ -53,9 +54,8 @@ class ClaimContext:
         """The only quote of a claim that is this quote, word for word."""
         if len(self.quotes) != 1 or self.gone or not self.is_supported:
             return None
-        words, quoted = self.text.split(), self.quotes[0].text.split()
-        is_same = [word.casefold() for word in words] == [word.casefold() for word in quoted]
-        return self.quotes[0] if is_same else None
+        words, quoted = (tokenize(text, shortest=1) for text in (self.text, self.quotes[0].text))
+        return self.quotes[0] if words == quoted else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -406,6 +406,16 @@ def test_a_link_to_a_moment_opens_there_and_can_be_copied(
     assert page.evaluate("navigator.clipboard.readText()") == f"{site.url}{path}?t=1815s"
 
 
+def test_a_place_at_the_end_of_a_part_stays_while_the_next_part_arrives_on_a_phone(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit(viewport=PHONE).go(f"{path}?t=295s&q=gradient")
+    expect(page.locator(".chunk")).to_have_count(2)
+    page.wait_for_timeout(1_000)  # in which many parts would arrive
+    expect(page.locator(".cue.at")).to_be_in_viewport()
+    assert page.locator(".chunk").count() <= 3
+
+
 def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(
     visit: Callable[..., Visit], path: str
 ) -> None:
