@@ -224,7 +224,7 @@ def _quote(source: _CitedSource, span: Span, *, number: int) -> Quote:
         suffix=suffix,
         digest=reading.digest,
         heading=reading.heading_at(span[0]),
-        speaker=reading.speaker_at(span[0]),
+        speaker=reading.speaker_of(span),
         link=source.row.path_to(locator),
     )
 

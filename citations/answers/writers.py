@@ -62,6 +62,7 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         rate=rater,
         read=proof.around,
         earlier_quotes=task.earlier_quotes,
+        asks_for_more=asks_for_more(task.full_question),
     )
     trusted = calibrated(rater)
     basis = Draft(

@@ -1,6 +1,7 @@
 """Everything that a user may read in one ZIP, which needs no Cuebase to be read."""
 
 import json
+import re
 import shutil
 import tempfile
 import zipfile
@@ -25,6 +26,7 @@ from transcripts.models import Collection, MediaFile, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
 
+_SUFFIX: Final = re.compile(r"\.[a-zA-Z0-9]{1,8}")
 BATCH: Final = 50  # rows that are read at once
 IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
 Progress = Callable[[int, int], None]  # done, of how many
@@ -54,8 +56,8 @@ def write(
 ) -> None:
     """Write the ZIP to a file that need not be seekable; one source at a time is in memory.
 
-    Of the sources whose keys are ``only`` (empty: all), it has the texts, the highlights and the
-    notes that quote them, and ``with_media`` the audio and video files.
+    Of the sources whose keys are ``only`` (empty: all), it has the texts and documents, the
+    highlights and the notes that quote them, and ``with_media`` the audio and video files.
     """
     if collection is not None:
         scope = Scope(readable=scope.readable & {collection.pk})
@@ -149,11 +151,14 @@ class _Contents:
         Its text alone lacks pictures, tables and headings.
         """
         parts = DocumentPart.objects.filter(document=source.pk).order_by("ordinal")
-        if not parts.exists():
+        if source.transcript_id is not None or not parts.exists():
             return ""
         name = PurePath(source.document.name)
-        own = self.names.setdefault("Originals", FileNames()).of(name.stem)
-        path = f"originals/{own}{name.suffix.lower()}"
+        is_usual = _SUFFIX.fullmatch(name.suffix)
+        own = self.names.setdefault("Originals", FileNames()).of(
+            name.stem if is_usual else name.name
+        )
+        path = f"originals/{own}{name.suffix.lower() if is_usual else ''}"
         with self.open(path) as file:
             for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
                 file.write(data)

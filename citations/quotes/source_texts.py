@@ -5,7 +5,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
 from citations.caches import Cache
@@ -102,10 +101,11 @@ class SourceText:
     def heading_at(self, position: int) -> str:
         return self.headings[self._block(position)] if self.headings else ""
 
-    def speaker_at(self, position: int) -> str:
-        """Return who speaks at a character of a recording whose captions name speakers, or ""."""
+    def speaker_of(self, span: Span) -> str:
+        """Return who alone says a part of a recording whose captions name speakers, or ""."""
         is_recording = bool(self.starts) and _known(self.starts[0]) is not None
-        return _turns(self).speaker_at(position) if is_recording else ""
+        turns = _turns(self) if is_recording else None
+        return turns.speaker_at(span[0]) if turns and turns.is_of_one(*span) else ""
 
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)
@@ -136,9 +136,13 @@ class SourceText:
         return min(end, max(self.word_starts[following], self.word_starts[following - 1] + 1))
 
 
-@lru_cache(maxsize=4)
 def _turns(text: SourceText) -> Turns:
-    return Turns(text.text)
+    key = ("turns", text.digest)
+    turns: Turns | None = _CACHE.get(key)
+    if turns is None:
+        turns = Turns(text.text, text.offsets)
+        _CACHE.keep(key, turns, turns.nbytes)
+    return turns
 
 
 def of(source: Source) -> SourceText:

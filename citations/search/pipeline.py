@@ -98,8 +98,8 @@ def search(
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
-    raises. Without a usable embedding model a hybrid search uses words alone and adds a note; a
-    vector search raises ``ModelError``, or ``Unavailable`` before anything is embedded.
+    raises. Without a usable embedding model a search by both uses words alone and adds a note;
+    one by meaning raises ``ModelError``, or ``Unavailable`` before anything is embedded.
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
-_SPACE: Final = re.compile(r"\s*\n\s*")
+_SPACE: Final = re.compile(r"\n\s*")
 
 
 class TightNode(template.Node):

@@ -3,41 +3,64 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Collection, Iterator, Sequence, Set
+from typing import Final, NamedTuple
 
-FEWEST: Final = 2  # turns: a word before a single colon names nobody
-# “Ann Lee:”, “PhD D:”, “Dr. Lee:”. A longer word before a full stop ends the sentence before it.
-_WORD: Final = r"(?:[\w'’-]{1,3}\.|[\w'’-]+)"
-_LABEL: Final = re.compile(
-    rf"(?<!\S)(?:>>\s*)?(?P<name>(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,2}}):\s"
+FEWEST: Final = 2  # turns of each of two speakers: a word before colons names nobody
+# “Ann Lee:”, “PhD D:”, “Dr. Lee:”. Another word before a full stop ends the sentence before it.
+_WORD: Final = r"(?:(?:Dr|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
+_NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,2}}"
+_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
+    rf"(?<!\S)(?=(?P<turn>>>)\s*(?:({_NAME}):\s)?|({_NAME}):\s)"
 )
+_END: Final = '.!?…"”)]'  # marks behind which somebody else may begin
+
+
+class _Label(NamedTuple):
+    start: int
+    name: str  # "" of somebody without a name
 
 
 class Turns:
     """The turns of a transcript: where each begins, and who speaks."""
 
-    def __init__(self, text: str) -> None:
-        labels = _labels(text)
-        counts = Counter(name for _, name in labels)
-        turns = [turn for turn in labels if counts[turn[1]] >= FEWEST]
-        self._starts: Sequence[int] = [start for start, _ in turns]
-        self._names: Sequence[str] = [name for _, name in turns]
+    def __init__(self, text: str, cues: Collection[int] = ()) -> None:
+        """Read a text whose cues begin at the characters ``cues``."""
+        labels = list(_labels(text, frozenset(cues)))
+        counts = Counter(label.name for label in labels if label.name)
+        speakers = {name for name, count in counts.items() if count >= FEWEST}
+        turns = [label for label in labels if not label.name or label.name in speakers]
+        self._turns: Sequence[_Label] = turns if len(speakers) > 1 else ()
 
     def speaker_at(self, position: int) -> str:
-        """Return who speaks at a character; "" before the first turn, or if nobody is named."""
-        turn = bisect_right(self._starts, position) - 1
-        return self._names[turn] if turn >= 0 else ""
+        """Return who speaks at a character; "" if nobody is named for it, or only one in all."""
+        turn = bisect_right(self._turns, position, key=lambda label: label.start) - 1
+        return self._turns[turn].name if turn >= 0 else ""
+
+    @property
+    def nbytes(self) -> int:
+        return 100 * len(self._turns)
+
+    def is_of_one(self, first: int, last: int) -> bool:
+        """Tell whether nobody else begins to speak between two characters."""
+        return not any(first < label.start < last for label in self._turns)
 
 
 def begins_turn(sentence: str, text: str) -> bool:
     """Tell whether a sentence begins with a speaker: “Ann Lee:”, whom the text around it names
     again, or with whom it names somebody else. “Note:” hardly comes twice.
     """
-    return any(start == 0 for start, _ in _labels(f"{sentence} ")) and len(_labels(text)) > 1
+    named = [label for label in _labels(f"{sentence} ") if label.start == 0 and label.name]
+    return bool(named) and sum(bool(label.name) for label in _labels(text)) > 1
 
 
-def _labels(text: str) -> list[tuple[int, str]]:
-    """Return where a text may name a speaker, and the name, whose last word has a capital, too."""
-    labels = ((match.start(), match["name"]) for match in _LABEL.finditer(text))
-    return [(start, name) for start, name in labels if not name.split()[-1][0].islower()]
+def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[_Label]:
+    """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
+    name whose last word has a capital, too.
+    """
+    for match in _LABEL.finditer(text):
+        start, name = match.start(), match[2] or match[3] or ""
+        before = text[max(0, start - 2) : start].rstrip()
+        begins = start in cues or not before or before[-1] in _END
+        if match["turn"] or (begins and not name.split()[-1][0].islower()):
+            yield _Label(start, name)

@@ -226,7 +226,7 @@ class Job(QueuedWork):
     def items(self) -> frozenset[int]:
         """The primary keys of the items that files went to and that were not deleted since."""
         keys = {row["video"] for row in self.read}
-        present = Video.objects.filter(collection=self.collection_id, deletion=None, pk__in=keys)
+        present = Video.objects.filter(deletion=None, pk__in=keys)  # others have it moved since
         return frozenset(present.values_list("pk", flat=True)) if keys else frozenset()
 
     @property

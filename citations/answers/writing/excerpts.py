@@ -240,6 +240,7 @@ def _extended(
         ):
             break
         first = span[0]
+    is_spoken = pick.evidence.locator.start is not None
     end, before = last, text[first:last]
     for span in (span for span in around if span[0] >= last):
         following = text[slice(*span)]
@@ -248,7 +249,9 @@ def _extended(
             span[1] - first > most
             or not _is_beside(text, end, span[0])
             or not is_new(span)
-            or (begins_turn(following, text) and not asks(before))  # somebody else goes on
+            or (
+                is_spoken and begins_turn(following, text) and not asks(before)
+            )  # somebody else goes on
         ):
             break
         end, before = span[1], following

@@ -74,8 +74,11 @@ def extract(
     rate: Rate | None = None,
     read: Read | None = None,
     earlier_quotes: Sequence[str] = (),
+    asks_for_more: bool = False,
 ) -> list[Extract]:
     """Pick the excerpts that answer each part: none twice, and none of ``earlier_quotes``.
+
+    A question that ``asks_for_more``, or for a list, gets fewer and better ones: none is folded.
 
     ``rate`` is called once for each part. ``read`` is called for each pick, so that an excerpt may
     extend beyond its passage.
@@ -92,8 +95,10 @@ def extract(
         if part.breadth == Breadth.BROAD:
             picks = _overview(part, new, earlier, passages)
         else:
-            is_listed = bool(earlier_quotes) or asks_for_list(part.text)
-            picks = _answer(new, earlier, most=_most(len(parts), is_listed=is_listed))
+            is_listed = bool(earlier_quotes) or asks_for_more or asks_for_list(part.text)
+            most = MOST_OF_PART if len(parts) > 1 else MOST_LISTED if is_listed else MOST
+            is_folded = not is_listed and len(parts) == 1
+            picks = _answer(new, earlier, most=most, is_folded=is_folded)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
             picks = extended(picks, earlier=earlier, earlier_quotes=earlier_quotes, read=read)
         extracts.append(
@@ -118,11 +123,9 @@ def _unrepeated(picks: Sequence[Pick], earlier_quotes: Sequence[str]) -> list[Pi
     return [pick for pick in new if pick.score >= least]
 
 
-def _most(parts: int, *, is_listed: bool) -> int:
-    return MOST_OF_PART if parts > 1 else MOST_LISTED if is_listed else MOST
-
-
-def _answer(picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> list[Pick]:
+def _answer(
+    picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int, is_folded: bool
+) -> list[Pick]:
     """Choose the best sentences, best first.
 
     Where they are folded, the best one of each passage comes before a second one of any: whoever
@@ -130,7 +133,7 @@ def _answer(picks: Sequence[Pick], earlier: Sequence[Pick], *, most: int) -> lis
     """
     ranked = sorted(picks, key=lambda pick: -pick.score)
     worthy = [pick for pick in ranked if len(pick.text.split()) >= FEWEST_WORDS]
-    rounds = [(1, ELSEWHERE_WORTH), (most, WORTH)] if most == MOST else [(most, WORTH)]
+    rounds = [(1, ELSEWHERE_WORTH), (most, WORTH)] if is_folded else [(most, WORTH)]
     chosen: list[Pick] = []
     for times, share in rounds:
         for pick in worthy:

@@ -48,9 +48,12 @@ function addClaim(html, article) {
   need("[data-claims]", article).append(...(heading ? [heading, claim] : [claim]));
   const list = need("[data-cited]", article);
   list.append(...all("li", piece));
-  list.hidden = !list.children.length || claim.matches(".quotation"); // which names its source
+  list.hidden = !list.children.length;
+  const others = find("[data-claims] > .claim:not(.quotation)", article);
+  list.classList.toggle("answer-cited-above", !others); // each quotation names its source
   if (heading) tell(heading.textContent ?? "");
-  if (!claim.matches(".claim-more")) tell((claim.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
+  const said = find(".quotation-text", claim) ?? claim;
+  if (!claim.matches(".claim-more")) tell((said.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
   if (isFollowing) scrollAlong(article);
 }
 

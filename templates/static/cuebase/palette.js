@@ -63,6 +63,15 @@ function enter() {
   else isEntered = true;
 }
 
+// Without results, Enter takes what was listed before them.
+for (const name of ["responseError", "sendError"]) {
+  onHtmx(name, ({ detail }) => {
+    if (!isEntered || /** @type {HTMLElement} */ (detail.elt).id !== "palette-q") return;
+    isEntered = false;
+    places()[chosen]?.click();
+  });
+}
+
 /** @param {KeyboardEvent} event */
 function keyPressed(event) {
   const list = places();

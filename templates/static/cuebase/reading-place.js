@@ -5,6 +5,7 @@ import { find } from "./dom.js";
 const PAUSE = 5000; // ms between two messages to the server
 const PLAYING = 10_000; // ms after which a player that tells nothing does not play
 const LEAP = 30_000; // ms between two places of which the second was jumped to
+const SKIP = 300_000; // ms between two scrolled places: far more than a screen has
 const form = /** @type {HTMLFormElement | null} */ (find("[data-reading-place]"));
 /** @type {() => number | null} */
 let place = () => null; // ms
@@ -30,8 +31,12 @@ function send() {
   const body = new FormData(form); // without the button that marks it as read
   body.set("position", String(ms));
   body.set("reads_on", hasJumped ? "0" : "1");
+  const wasJump = hasJumped;
   hasJumped = false;
-  fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => { stored = null; });
+  fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => {
+    stored = null;
+    hasJumped ||= wasJump;
+  });
 }
 
 /**
@@ -57,6 +62,9 @@ export function keepScrolledPlace(lineInView) {
   }
   addEventListener("scroll", () => {
     if (!byHand || performance.now() - playedAt < PLAYING) return;
+    const ms = lineInView();
+    if (ms !== null && Math.abs(ms - playedTo) > SKIP) jumped();
+    playedTo = ms ?? playedTo;
     place = lineInView;
     timer ||= setTimeout(send, PAUSE);
   }, { passive: true });

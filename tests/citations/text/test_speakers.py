@@ -1,30 +1,64 @@
 """Who speaks at a place of a transcript."""
 
-from citations.text.speakers import Turns
+import pytest
+
+from citations.text.speakers import Turns, begins_turn
 
 TALK = (
-    "Welcome. Ann Lee: What is a limit? PhD D: One thing: it is where a sequence goes.\n"
-    "Ann Lee: And in other words: what is near? Note: nobody knows. PhD D: Nobody."
+    "Welcome. Ann Lee: What is a limit? PhD D: One thing: it is where a sequence goes. "
+    "Ann Lee: And in other words: what is near? Note: nobody knows. PhD D: Yes. Ann Lee: I see. "
+    ">> Who are you? PhD D: Nobody."
 )
 
 
-def test_whoever_was_named_last_speaks() -> None:
-    turns = Turns(TALK)
-    assert turns.speaker_at(TALK.index("Welcome")) == ""
-    assert turns.speaker_at(TALK.index("Ann Lee")) == "Ann Lee"
-    assert turns.speaker_at(TALK.index("a sequence")) == "PhD D"
-    assert turns.speaker_at(TALK.index("is near")) == "Ann Lee"
-    assert turns.speaker_at(len(TALK) - 1) == "PhD D"
+@pytest.mark.parametrize(
+    ("words", "speaker"),
+    [
+        ("Welcome", ""),
+        ("Ann Lee", "Ann Lee"),
+        ("a sequence", "PhD D"),
+        ("is near", "Ann Lee"),
+        ("nobody knows", "Ann Lee"),
+        ("Yes", "PhD D"),
+        ("I see", "Ann Lee"),
+        ("Who are you", ""),
+        ("Nobody.", "PhD D"),
+    ],
+)
+def test_whoever_was_named_last_speaks_until_somebody_else_begins(words: str, speaker: str) -> None:
+    assert Turns(TALK).speaker_at(TALK.index(words)) == speaker
 
 
 def test_a_name_may_have_a_small_word_within_it() -> None:
-    talk = (
-        "Aaron van Wirdum: What is it? Sjors Provoost: A fee. Aaron van Wirdum: Sjors Provoost: A"
-    )
+    talk = "Aaron van Wirdum: What is it? Bo: A fee. Aaron van Wirdum: Yes. Bo: So it is."
     assert Turns(talk).speaker_at(0) == "Aaron van Wirdum"
 
 
-def test_words_before_a_colon_that_come_once_or_without_capitals_name_nobody() -> None:
-    assert (
-        Turns("Note: it rains. Another thing: it snows. Another thing: hail.").speaker_at(60) == ""
-    )
+def test_a_cue_begins_a_turn_though_the_one_before_it_has_no_full_stop() -> None:
+    talk = "Ann: It is Bo: No. Ann: Why? Bo: So. Bo: Well."
+    assert Turns(talk).speaker_at(talk.index("No")) == "Ann"
+    assert Turns(talk, [0, talk.index("Bo")]).speaker_at(talk.index("No")) == "Bo"
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "Remember: it rains. Remember: it snows.",
+        "Note: it rains. Another thing: it snows. Another thing: hail.",
+        "Ann: it rains. Bo: it snows. Ann: hail.",
+    ],
+)
+def test_where_no_two_people_speak_twice_nobody_is_named(talk: str) -> None:
+    assert Turns(talk).speaker_at(len(talk) - 1) == ""
+
+
+def test_what_two_people_say_is_of_none_of_them() -> None:
+    turns = Turns(TALK)
+    assert turns.is_of_one(TALK.index("What"), TALK.index("PhD"))
+    assert not turns.is_of_one(TALK.index("What"), TALK.index("a sequence"))
+
+
+def test_a_sentence_begins_a_turn_where_the_text_around_it_names_people() -> None:
+    assert begins_turn("Bo: Why?", "Ann: It is. Bo: Why?")
+    assert not begins_turn("Note: it rains.", "It is. Note: it rains.")
+    assert not begins_turn("It is.", "Ann: It is. Bo: Why?")

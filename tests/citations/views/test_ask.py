@@ -445,7 +445,7 @@ def test_the_sources_own_words_are_shown_as_a_quotation_with_speaker_time_and_ti
     assert quotation.css_first(".quotation-speaker").text() == "Ann Lee"
     assert quotation.css_first("cite").text() == "A dialogue"
     assert "0:01" in quotation.css_first("a.cited-place").text()
-    assert "hidden" in html.css_first(".answer-cited").attributes
+    assert html.css_first(".answer-cited-above"), "each claim names its source"
 
 
 def test_a_refusal_shows_what_comes_nearest(

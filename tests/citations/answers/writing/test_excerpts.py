@@ -1,8 +1,11 @@
 """Excerpts: a sentence, and what makes it understood."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from citations.answers.answer import Evidence
 from citations.answers.writing.excerpts import MAX_EXCERPT
 from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
@@ -75,14 +78,25 @@ def test_an_excerpt_ends_with_its_paragraph() -> None:
     assert pick_texts(passage(text))[0] == "Entropy measures the disorder."
 
 
+def spoken(text: str) -> Evidence:
+    """Make a passage of a recording."""
+    written = passage(text)
+    return replace(written, locator=replace(written.locator, start=0, end=60_000))
+
+
 def test_an_excerpt_ends_where_somebody_else_goes_on_unless_that_answers() -> None:
     turn = "Ann Lee: Entropy measures the disorder in a gas."
     text = f"Bob: Hello. {turn} Bob: Another thing that I was wondering about. {WEATHER}"
-    assert pick_texts(passage(text))[0] == turn
+    assert pick_texts(spoken(text))[0] == turn
     text = f"{turn} Bob: Another thing that I was wondering about. {WEATHER}"  # each named once
-    assert pick_texts(passage(text))[0] == turn
+    assert pick_texts(spoken(text))[0] == turn
     text = f"Bob: Hello. {turn} But why is that so? Bob: Because gases mix. {WEATHER}"
-    assert pick_texts(passage(text))[0] == f"{turn} But why is that so? Bob: Because gases mix."
+    assert pick_texts(spoken(text))[0] == f"{turn} But why is that so? Bob: Because gases mix."
+
+
+def test_in_a_document_no_word_before_a_colon_ends_an_excerpt() -> None:
+    text = "Example: Entropy measures the disorder in a gas. Note: It grows. Note: It never falls."
+    assert pick_texts(passage(text))[0] == text
 
 
 def test_a_colon_behind_other_words_than_a_name_ends_no_excerpt() -> None:

@@ -21,7 +21,8 @@ class Command(flush.Command):
         if options["reset_sequences"] or not _is_superuser(connection):
             super().handle(**options)
             return
-        tables = sorted({*connection.introspection.django_table_names(only_existing=True)} - KEPT)
+        names = connection.introspection.django_table_names(only_existing=True, include_views=False)
+        tables = sorted({*names} - KEPT)
         has_rows = SQL("SELECT {} WHERE EXISTS (SELECT FROM {})")
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute(
