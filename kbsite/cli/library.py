@@ -37,7 +37,10 @@ def list_videos(
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
-    """List the videos, newest first; `kb sources` lists documents, too."""
+    """List the videos, newest first.
+
+    `kb sources` lists documents, too.
+    """
     scope = open_library()
     filter = library.VideoFilter(
         words=" ".join(words or ()), collection=collection, channel=channel, tag=tag, language=lang
