@@ -121,10 +121,10 @@ class _Contents:
     def write_source(self, source: Source) -> dict[str, Any]:
         played = self.write_media(source.video)
         original = self.write_original(source)
-        link = f"[{escape_markdown(PurePath(original).name)}](../{quote(original)})\n"
+        name = escape_markdown(PurePath(original).name)
         parts = [
             front_matter(source, tags=source.tags),
-            *([link] if original else []),
+            *([f"[{name}](../{quote(original)})\n"] if original else []),
             *source_text(source, file=played and f"../{quote(played)}"),
         ]
         path = self.write_file("Sources", source.title, parts)

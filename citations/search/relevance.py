@@ -37,10 +37,9 @@ def judge_candidates(
 ) -> list[Relevance]:
     """Judge the candidates of a query that is these words and this vector, in their order.
 
-    Candidates without a vector in the space count as unrelated in meaning. Whether any answers a
-    question in a language that the space's model was not made for is judged by words alone; their
-    order by cosines, too, which are worth something in any language that shares names with the
-    model's.
+    Candidates without a vector in the space count as unrelated in meaning. For a question
+    in a language that the space's model was not made for, words alone decide whether a candidate
+    is likely; the order is the model's judge's in every language.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
     judged = judge.trained(space.model).judge(table, model=space.model, is_live=is_live)

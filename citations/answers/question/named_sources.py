@@ -1,9 +1,8 @@
 """Sources that a question names: “In the talk “How BM25 ranks”, what …”.
 
-A wrong narrowing hides the answer. A title counts where a word for a kind of source says that it is
-one, or quotation marks or its own capitals after “in” or “according to”; misspelt titles count,
-too. Elsewhere a whole title counts if it can hardly be anything else: the name of a file, several
-words with their capitals, or what is to be summed up.
+A title, also misspelt, counts where a word for a kind of source says that it is one, or quotation
+marks or its own capitals after “in” or “according to”. Elsewhere a whole title counts if it can
+hardly be anything else: a file's name, several words with capitals, or what is to be summed up.
 """
 
 import re
@@ -31,6 +30,7 @@ _SHORTEST: Final = 4  # characters of a title of one word
 _FILE_NAME: Final = re.compile(r"(?=.*\d)(?:\S{10,}|\w+(?:[-_.]+\w+){2,})")
 _SEPARATOR: Final = re.compile(r"[^\W_][-_.]+[^\W_]")
 _QUOTES: Final = '"“”„«»'
+_LONG: Final = 3  # words of a title that is rarely a subject
 _SUFFIX: Final = re.compile(r"\.\w{1,5}(?!\w)")
 
 _KIND: Final = any_of("kinds")
@@ -280,7 +280,7 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     mention = _Mention(place.start() if place else start, end, folded, is_placed=place is not None)
     rest = _without(question, mention, end)
     is_whole = rest != question and asks_for_the_whole(rest)
-    is_long = len(title.split()) > _MIN_CONTENT_WORDS and any(map(_is_distinctive, title.split()))
+    is_long = len(title.split()) >= _LONG and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]
     is_sure = (
         is_file
