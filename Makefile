@@ -43,9 +43,8 @@ dev: $(VENV)/.dev
 # torch comes first and alone, from the index of its CPU builds where one is named.
 $(VENV)/.dev: $(VENV)/.ready requirements.lock requirements-dev.lock
 	@echo "Installing what the tests need, PyTorch too (a few minutes the first time) …"
-	@$(PIP) $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
-	@$(PIP) -r requirements.lock
-	@$(PIP) -r requirements-dev.lock
+	@$(PIP) --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) $$(grep '^torch==' requirements.lock)
+	@$(PIP) --no-compile -r requirements.lock -r requirements-dev.lock
 	@touch $@
 
 run: setup
@@ -67,7 +66,7 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/djade --check $(PAGES)
 	sh tests/frontend/check.sh lint
-	$(SCRATCH) $(BIN)/mypy
+	$(SCRATCH) $(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(SCRATCH) $(BIN)/python manage.py makemigrations --check --dry-run
 	$(SCRATCH) $(DEPLOY) $(BIN)/python manage.py check --deploy --fail-level WARNING

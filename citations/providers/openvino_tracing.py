@@ -18,8 +18,8 @@ TOLERANCE = 0.02  # of the largest value; bfloat16 stays below it, a wrong graph
 def convert_model(folder: Path, head: str) -> Any:
     """Return the graph of a model after comparing it with torch. Raises any error."""
     warnings.simplefilter("ignore")
-    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
     torch.set_num_threads(1)
     config = ModelConfig.read(folder)
     module = _module(folder, head, config)

@@ -6,4 +6,4 @@ set -eu
 cd "$(dirname "$0")"
 npm install --no-package-lock --no-audit --no-fund --loglevel=error
 "${PYTHON:-python3}" -m venv .venv
-.venv/bin/pip install --quiet fastmcp==4.1.2
+.venv/bin/pip install --quiet --no-compile fastmcp==4.1.2

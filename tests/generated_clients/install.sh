@@ -5,4 +5,4 @@ set -eu
 cd "$(dirname "$0")"
 npm install --no-package-lock --no-audit --no-fund --loglevel=error
 "${PYTHON:-python3}" -m venv .venv
-.venv/bin/pip install --quiet openapi-python-client==0.29.1
+.venv/bin/pip install --quiet --no-compile openapi-python-client==0.29.1
