@@ -153,7 +153,7 @@ def _has(term: SearchTerm) -> Q:
 
 
 def _hit(page: Page, terms: Sequence[SearchTerm], needs_all: bool) -> PageHit | None:
-    matches = occurrences.find(page.text, terms)
+    matches = occurrences.find_runs(page.text, terms)
     has_all = all(occurrences.find(page.text, [term]) for term in terms)
     if not matches or (needs_all and not has_all):
         return None

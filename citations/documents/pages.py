@@ -81,7 +81,7 @@ def show_page(
     document = source.document
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
-    matches = tuple(occurrences.find(page.text, terms)[:MOST_MARKS])
+    matches = tuple(occurrences.find_runs(page.text, terms)[:MOST_MARKS])
     on_page = ((first, last),) if first < last else matches[match - 1 : match] if match else ()
     image = page_images.measure_image(document, number)
     other = [span for span in matches if span not in on_page]

@@ -1,5 +1,6 @@
 """Locate words that somebody selected, or that another program named, in a text. Pure."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -29,8 +30,8 @@ def find(
     """Return where the words are: of equal places the one with the same surroundings, then the one
     next to the character ``near``. None where they are not, or where nothing tells.
 
-    Words that are not there to the letter are compared word by word; ``prepared`` returns the text
-    prepared for that.
+    Words that are not there to the letter, whatever the blanks, are compared word by word;
+    ``prepared`` returns the text prepared for that.
     """
     quote = selected.exact.strip()
     if not quote:
@@ -52,10 +53,14 @@ def find(
 
 
 def _equal(quote: str, text: str, start: int, stop: int) -> Iterator[Span]:
-    place = text.find(quote, start, stop)
-    while place >= 0:
-        yield place, place + len(quote)
-        place = text.find(quote, place + 1, stop)
+    """Yield where the words are to the letter, with any blanks: those between the lines of a page
+    differ from its text's, and a selection may begin or end within a word.
+    """
+    pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
+    place = pattern.search(text, start, stop)
+    while place:
+        yield place.span()
+        place = pattern.search(text, place.start() + 1, stop)
 
 
 def _shared(selected: SelectedText, text: str, place: Span) -> int:

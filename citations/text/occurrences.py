@@ -14,6 +14,7 @@ Span = tuple[int, int]  # characters [first, last)
 MAX_TERMS: Final = 10  # words and phrases of a search
 _PARTS: Final = re.compile(r'["“„]([^"“”„]*)["“”]|([^\s"“”„]+)')
 APOSTROPHE: Final = re.compile("['’‘ʼ]")
+_BETWEEN: Final = re.compile(r"[\s\u00ad-]{1,4}")  # words that stand side by side
 _WRITTEN: Final = re.compile(r"\w(?:[\w\u00ad\u0300-\u036f]|['’‘ʼ](?=\w))*")  # words, as written
 
 
@@ -86,6 +87,21 @@ def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
     longest_first = sorted(terms, key=lambda term: len(term.text), reverse=True)
     pattern = "|".join(term.pattern for term in longest_first)
     return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def find_runs(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
+    """Return the same spans, those of different words side by side as one: “gradient descent” is
+    one place.
+    """
+    runs: list[Span] = []
+    for first, last in find(text, terms):
+        begin, end = runs[-1] if runs else (0, 0)
+        is_new = text[first:last].casefold() not in text[begin:end].casefold()
+        if runs and is_new and _BETWEEN.fullmatch(text, end, first):
+            runs[-1] = (begin, last)
+        else:
+            runs.append((first, last))
+    return runs
 
 
 def _spelt(word: str) -> str:

@@ -29,7 +29,13 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
         question = f"?{urlencode({'lang': source.language})}" if source.language else ""
         return redirect(f"{reverse('video', args=(source.video_id,))}{question}")
     if Document.objects.filter(source=source, page_count__gt=0).exists():
-        return pages.show_page(request, source_id, number_of(request.GET.get("page", "")) or 1)
+        number = number_of(request.GET.get("page", ""))
+        if number is None:
+            return pages.show_page(request, source_id, 1)
+        others = request.GET.copy()
+        del others["page"]
+        question = f"?{others.urlencode()}" if others else ""
+        return redirect(f"{reverse('source-page', args=(source_id, number))}{question}")
     return redirect("source-passages", source_id=source_id)
 
 

@@ -43,6 +43,13 @@ def test_blanks_and_signs_may_differ() -> None:
     )
 
 
+def test_words_may_begin_and_end_within_words_on_several_lines() -> None:
+    text = "Differentiating the series\nterm by term: f^′(x) =∑_{n=1}^{∞}nc_n"
+    assert located("iating the series term by term: f^′(x) =∑_{n", text=text) == (
+        "9: iating the series\nterm by term: f^′(x) =∑_{n"
+    )
+
+
 def test_other_words_are_not_found() -> None:
     assert located("It stays the same.") is None
     assert located("  ") is None

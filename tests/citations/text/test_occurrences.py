@@ -85,3 +85,10 @@ def test_stop_words_with_an_apostrophe_and_brackets_do_not_count(
 ) -> None:
     terms = occurrences.split_terms(query, ("what", "a", "the"))
     assert [term.text for term in terms] == texts
+
+
+def test_words_side_by_side_are_one_place() -> None:
+    terms = occurrences.split_terms("gradient descent")
+    text = "Descent. Gradient\ndescent and gradient-descent; descent, gradient"
+    places = [text[first:last] for first, last in occurrences.find_runs(text, terms)]
+    assert places == ["Descent", "Gradient\ndescent", "gradient-descent", "descent", "gradient"]

@@ -114,6 +114,18 @@ def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, pape
     }
 
 
+def test_a_page_number_that_is_typed_opens_that_page_with_the_same_words_and_size(
+    page: Client, paper: Source
+) -> None:
+    form = text_of(page.get(address_of(paper), {"q": "the", "zoom": 150}))
+    assert '<input id="page-number" name="page" type="number" required min="1" max="2"' in form
+    typed = {"page": "2", "q": "the", "zoom": "150"}
+    response = page.get(f"/sources/{paper.uuid}/", typed)
+    assert response.headers["Location"] == f"{address_of(paper, 2)}?q=the&zoom=150"
+    beyond = page.get(f"/sources/{paper.uuid}/", {"page": "9"}, follow=True)
+    assert "It has pages 1 to 2." in beyond.content.decode()
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -337,6 +349,15 @@ def test_a_document_opens_as_a_book_with_its_contents_and_how_it_is_indexed_else
     assert '<span class="contents-title">Tides</span>' in html
     assert f'href="/sources/{guide.uuid}/passages/"' in html
     assert "chunk-row" not in html
+
+
+def test_who_may_write_indexes_a_document_again_or_deletes_it_from_its_page(
+    page: Client, viewer: Client, paper: Source
+) -> None:
+    shown = text_of(page.get(address_of(paper)))
+    assert f'action="/sources/{paper.uuid}/index/"' in shown
+    assert f'name="item" value="document-{paper.pk}"' in shown
+    assert 'name="action" value="delete"' not in text_of(viewer.get(address_of(paper)))
 
 
 def test_a_document_that_was_not_read_yet_shows_how_far_it_is(
