@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations import conf
+from citations.errors import ModelError
 from citations.models import (
     LOCATION,
     Chunk,
@@ -25,8 +26,9 @@ from citations.models import (
 )
 from citations.outline import background
 from citations.outline import tree as outline_tree
-from citations.outline.tree import NodeDraft, OutlineChunk
-from citations.providers import registry
+from citations.outline.tree import Embed, NodeDraft, OutlineChunk
+from citations.providers import registry, weights
+from citations.providers.embedding import LOCAL
 from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
 from citations.text.function_words import function_words
@@ -79,6 +81,7 @@ def refresh(source: Source) -> NodeChanges:
         title=source.title,
         formula=around.formula_end(_beginning(pieces)),
         others=around.passages,
+        embed=_embed_phrases(source, space),
     )
     with transaction.atomic():
         keep_switch_out()
@@ -87,6 +90,21 @@ def refresh(source: Source) -> NodeChanges:
         if space is not None and not EmbeddingSpace.objects.filter(pk=space.pk).exists():
             space = None
         return _replace_nodes(source, drafts, space)
+
+
+def _embed_phrases(source: Source, space: EmbeddingSpace | None) -> Embed | None:
+    """Return what embeds phrases of a source: the space's model if it is on this machine, and made
+    for the source's language.
+    """
+    if space is None or space.provider not in LOCAL:
+        return None
+    only = weights.language_of(space.model)
+    if only and primary_language(source.language) not in ("", only):
+        return None
+    try:
+        return vector_space.embedder_of(space).embed_documents
+    except ModelError:
+        return None
 
 
 def catch_up(*, seconds: float = 20) -> int:

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from citations.outline.partition import MOST, Range, Vectors, partition
 from citations.text import sentences
 from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
@@ -29,7 +30,7 @@ from citations.text.key_sentences import (
     weigh,
     words_of,
 )
-from citations.text.phrases import Wording
+from citations.text.phrases import Cosines, Wording
 from citations.text.standalone import clauses, has_stops, introduces, standing
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
@@ -38,7 +39,6 @@ LONGEST_TITLE: Final = 300  # characters
 HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
 FEW_PLACES: Final = 2  # that may have the same heading without making it a common one
 SILENCE: Final = 20_000  # ms that end a group
-TARGET, MOST = 4, 6  # chunks in a group, and groups in a section
 SHORT: Final = 3  # chunks; shorter runs are joined with their neighbours
 TOGETHER: Final = 8  # chunks of such a section, at most
 LONGEST_INTRODUCTION: Final = 6  # chunks
@@ -46,8 +46,7 @@ INTRODUCING: Final = 2.0  # times that the fitness of a sentence grows that says
 WORD_DIMENSIONS: Final = 256
 
 Split: TypeAlias = Callable[[str], list[sentences.Span]]
-Range: TypeAlias = tuple[int, int]  # indexes [first, last)
-Vectors: TypeAlias = NDArray[np.float32]
+Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,17 +102,19 @@ def build(
     title: str = "",
     formula: int = 0,
     others: Sequence[str] = (),
+    embed: Embed | None = None,
 ) -> list[NodeDraft]:
     """Build the tree of a source from its chunks, in order; nothing from no chunks.
 
     ``stops`` are words without meaning, in the language of the ``function_words``; the ``title``
     helps to find the sentence that says what the source is about. Its first ``formula`` characters
-    are nobody's subject, and words that are common in passages of ``others`` name little. The tree
+    are nobody's subject, and words that are common in passages of ``others`` name little. ``embed``
+    gives phrases vectors of length 1 in the space of the chunks', to choose names by. The tree
     depends on the arguments alone, so a rebuilt one is equal.
     """
     if not pieces:
         return []
-    source = _Source(pieces, split, stops, function_words, title, formula, others)
+    source = _Source(pieces, split, stops, function_words, title, formula, others, embed)
     groups, sections = _shape(pieces, source.likeness)
     nodes = [source.group(number, group) for number, group in enumerate(groups)]
     upper = [
@@ -139,13 +140,13 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
     for runs in _joined(_runs(pieces)):
         start = len(groups)
         for first, last in runs:
-            groups += _partition(likeness[first:last], offset=first)
+            groups += partition(likeness[first:last], offset=first)
         own = groups[start:]
         if len(runs) > 1 or (len(own) <= MOST and pieces[runs[0][0]].heading):
             sections.append((start, len(groups)))
         else:
             means = [_direction(likeness[first:last]) for first, last in own]
-            sections += _partition(np.stack(means), offset=start)
+            sections += partition(np.stack(means), offset=start)
     return groups, sections
 
 
@@ -176,41 +177,6 @@ def _joined(runs: Sequence[Range]) -> list[list[Range]]:
 
 def _is_short(run: Range) -> bool:
     return run[1] - run[0] < SHORT
-
-
-def _partition(vectors: Vectors, *, offset: int) -> list[Range]:
-    """Cut neighbours into clusters of at most ``MOST``: the best partition, by dynamic programming.
-
-    The cost is the squared distance from the means, in units of the usual distance of two
-    neighbours, plus one unit per cluster and the squared deviation from the target size.
-    """
-    count = len(vectors)
-    costs = _costs(vectors)
-    best, sizes = [0.0, *[np.inf] * count], [0] * (count + 1)
-    for stop in range(1, count + 1):
-        for size in range(1, min(MOST, stop) + 1):
-            cost = best[stop - size] + costs[size - 1][stop - size]
-            if cost < best[stop] - 1e-6:
-                best[stop], sizes[stop] = cost, size
-    stops = [count]
-    while stops[-1] > 0:
-        stops.append(stops[-1] - sizes[stops[-1]])
-    return [(offset + first, offset + last) for first, last in pairwise(reversed(stops))]
-
-
-def _costs(vectors: Vectors) -> list[list[float]]:
-    """Return for each size, from 1, the cost of a cluster of that size from each index on."""
-    unit = 1.0
-    if len(vectors) > 1:
-        cosines = np.einsum("ij,ij->i", vectors[:-1], vectors[1:])
-        unit = max(0.05, 1 - float(np.mean(cosines)))
-    sums = np.zeros_like(vectors)
-    costs = []
-    for size in range(1, min(MOST, len(vectors)) + 1):
-        sums = sums[: len(vectors) - size + 1] + vectors[size - 1 :]
-        within = size - np.einsum("ij,ij->i", sums, sums) / size
-        costs.append((within / unit + 1 + ((size - TARGET) / TARGET) ** 2).tolist())
-    return costs
 
 
 def _direction(vectors: Vectors) -> Vectors:
@@ -264,7 +230,9 @@ class _Source:
         title: str,
         formula: int,
         others: Sequence[str],
+        embed: Embed | None,
     ) -> None:
+        self._embed = embed
         self._subject = words_of(title, stops)
         self._pieces, self._function_words = pieces, function_words
         self._own = _own_texts(pieces, after=formula)
@@ -308,11 +276,18 @@ class _Source:
 
     def titles(self, nodes: Sequence[_Node]) -> list[str]:
         """Name nodes by their headings, or by their phrases."""
-        names = self._wording.names(node.chunks for node in nodes)
-        return [
-            " · ".join(self._headings(node) or [name])
-            for node, name in zip(nodes, names, strict=True)
-        ]
+        headings = [self._headings(node) for node in nodes]
+        pairs = zip(nodes, headings, strict=True)
+        cosines = [None if own else self._cosines(node) for node, own in pairs]
+        names = self._wording.names((node.chunks for node in nodes), cosines)
+        return [" · ".join(own or [name]) for own, name in zip(headings, names, strict=True)]
+
+    def _cosines(self, node: _Node) -> Cosines | None:
+        """Return what compares phrases with a node, None where nothing does."""
+        embed, vector = self._embed, node.vector
+        if embed is None or vector is None:
+            return None
+        return lambda phrases: (embed(phrases) @ vector).tolist()
 
     def _headings(self, node: _Node) -> list[str]:
         """Return up to ``HEADINGS_NAMED`` headings of a node; one that many places have comes last.

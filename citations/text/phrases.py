@@ -2,17 +2,18 @@
 
 A phrase is a run of content words, as in RAKE (Rose et al., 2010). It names a section well if its
 words are frequent there and rare elsewhere, in its source and in others, if it returns, and if it
-stands by itself, early, and where nouns stand: behind an article rather than behind a pronoun.
+stands by itself, early, and where nouns stand: behind an article rather than behind a pronoun. With
+an embedding model, it is also to mean what its section means, as in KeyBERT (Grootendorst, 2020).
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, repeat, zip_longest
 from os.path import commonprefix
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import FILLERS
@@ -27,8 +28,10 @@ REPEATED: Final = 0.5  # exponent of the number of times that a phrase stands by
 LENGTH: Final = 0.3  # exponent of the number of words by which the sum of their worths is divided
 SINGLE: Final = 0.5  # factor on a single word's worth
 ANNOUNCED: Final = 0.5  # bonus for a phrase that the speaker is “about”
-KNOWN: Final = 0.75  # factor on the worth of a phrase that names an earlier sibling
+KNOWN: Final = 0.5  # factor on the worth of a phrase that names an earlier sibling
 PHRASES: Final = 2  # of a name, at most
+NEARNESS: Final = 5.0  # a phrase is worth exp(NEARNESS * its cosine with its section)
+COMPARED: Final = 15  # phrases of a section whose cosines are asked for
 COMMON: Final = 0.5  # exponent of a word's rarity in other sources
 FEW: Final = 30  # passages of other sources, with which rarity is not known
 SECOND: Final = 0.7  # of the best phrase's worth, that a second one needs
@@ -41,6 +44,9 @@ _TOKEN: Final = re.compile(r"\w+(?:[-‐]\w+)*(?:['’]s\b)?|[^\w\s]")
 _PLAIN: Final = re.compile(r"[^\W\d_A-Z]+(?:\W|$)")  # begins with a word in lower case
 _REMARK: Final = re.compile(r"\[[^\[\]\n]{1,40}\]")  # “[INAUDIBLE]”: nobody says it
 _GENITIVE: Final = re.compile(r"['’]s$")
+
+
+Cosines: TypeAlias = Callable[[Sequence[str]], Sequence[float]]  # of phrases with their section
 
 
 class _Token(NamedTuple):
@@ -59,6 +65,11 @@ class _Phrase:
     forms: Counter[str] = field(default_factory=Counter)
     free: int = 0
     announced: int = 0
+
+    @property
+    def form(self) -> str:
+        """As it is written most often."""
+        return self.forms.most_common(1)[0][0]
 
 
 class Wording:
@@ -108,16 +119,23 @@ class Wording:
             self._verbal[token.word] += before in self._grammar.verbal
             before = before if before in self._grammar.nominal else ""
 
-    def names(self, ranges: Iterable[tuple[int, int]]) -> Iterator[str]:
-        """Name sections, each a range of pieces, by a phrase or two; "" where there is none."""
+    def names(
+        self, ranges: Iterable[tuple[int, int]], cosines: Iterable[Cosines | None] = ()
+    ) -> Iterator[str]:
+        """Name sections, each a range of pieces, by a phrase or two; "" where there is none.
+
+        ``cosines`` of a section compare phrases with it; none where nothing embeds.
+        """
         earlier: set[tuple[str, ...]] = set()
-        for first, last in ranges:
-            best = self._best(" ".join(self._texts[first:last]), earlier)
+        for (first, last), compare in zip(ranges, chain(cosines, repeat(None)), strict=False):
+            best = self._best(" ".join(self._texts[first:last]), earlier, compare)
             earlier |= {phrase.words for phrase in best}
-            name = ", ".join(phrase.forms.most_common(1)[0][0] for phrase in best)
+            name = ", ".join(phrase.form for phrase in best)
             yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
 
-    def _best(self, text: str, earlier: set[tuple[str, ...]]) -> list[_Phrase]:
+    def _best(
+        self, text: str, earlier: set[tuple[str, ...]], compare: Cosines | None
+    ) -> list[_Phrase]:
         tokens = list(self._tokens(text))
         counts = Counter(token.word for token in tokens if token.is_content)
         weights = {
@@ -129,10 +147,12 @@ class Wording:
         phrases = list(self._phrases(text, tokens))
         repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
         rated = [
-            (self._worth(phrase, weights) * (KNOWN if phrase.words in earlier else 1), phrase)
+            (self._worth(phrase, weights) * (KNOWN if _is_among(phrase, earlier) else 1), phrase)
             for phrase in repeated or phrases  # a phrase that is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
+        if compare and rated:
+            rated = _compared(rated[:COMPARED], compare)
         chosen: list[_Phrase] = []
         for worth, phrase in rated:
             if worth < SECOND * rated[0][0] or len(chosen) == PHRASES:
@@ -204,13 +224,35 @@ class Wording:
         ) and not (word in self._empty or word in FILLERS or word[0].isdigit() or "_" in word)
 
 
+def _compared(
+    rated: Sequence[tuple[float, _Phrase]], compare: Cosines
+) -> list[tuple[float, _Phrase]]:
+    """Rate phrases also by how near their meaning is to that of their section."""
+    cosines = compare([phrase.form for _, phrase in rated])
+    near = [
+        (worth * math.exp(NEARNESS * cosine), phrase)
+        for (worth, phrase), cosine in zip(rated, cosines, strict=True)
+    ]
+    return sorted(near, key=lambda pair: (-pair[0], pair[1].words))
+
+
+def _is_among(phrase: _Phrase, others: Iterable[tuple[str, ...]]) -> bool:
+    """Tell whether a phrase, endings aside, is one of others: “probabilities” for “probability”."""
+    return any(
+        len(words) == len(phrase.words) and all(map(_is_form, phrase.words, words))
+        for words in others
+    )
+
+
 def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
     """Tell whether two phrases share a word, endings aside."""
-    return any(
-        len(commonprefix((mine, its))) >= max(SHORTEST, min(len(mine), len(its)) - ENDING)
-        for mine in phrase.words
-        for its in other.words
-    )
+    return any(_is_form(mine, its) for mine in phrase.words for its in other.words)
+
+
+def _is_form(word: str, other: str) -> bool:
+    """Tell whether two words differ in nothing but their endings."""
+    least = max(SHORTEST, min(len(word), len(other)) - ENDING)
+    return len(commonprefix((word, other))) >= least
 
 
 def _flat(text: str) -> str:

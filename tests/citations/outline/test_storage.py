@@ -18,10 +18,10 @@ from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
 from citations.maintenance import migration
-from citations.models import Chunk, Level, Node, Source
+from citations.models import Chunk, EmbeddingSpace, Level, Node, Source
 from citations.outline import storage as outline_storage
 from citations.providers import registry
-from citations.providers.embedding import HashEmbedder
+from citations.providers.embedding import LOCAL, HashEmbedder
 from citations.readers.page import ReadPage
 from kbsite.celery import app
 from tests.fake_llm import FakeLlm
@@ -281,6 +281,37 @@ def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collec
 
 
 # In a language model's words
+
+
+@pytest.mark.parametrize(
+    ("provider", "language", "is_embedded"),
+    [
+        ("local", "en", True),
+        ("local", "", True),
+        ("local", "fr", False),  # the built-in model was made for English
+        ("e5-small", "fr", True),
+        ("openai", "en", False),  # nothing is sent away for names
+    ],
+)
+def test_parts_are_named_with_a_model_of_this_machine_made_for_their_language(
+    collection: Collection,
+    monkeypatch: pytest.MonkeyPatch,
+    embedded: list[str],
+    provider: str,
+    language: str,
+    is_embedded: bool,
+) -> None:
+    source = indexed(collection, cues=make_cues(40))
+    Source.objects.filter(pk=source.pk).update(language=language)
+    source.refresh_from_db()
+    known = LOCAL.get(provider)
+    EmbeddingSpace.objects.update(
+        provider=provider, model=known.model if known else "text-embedding-3-small"
+    )
+    monkeypatch.setattr(registry, "embedder", lambda *_, **__: HashEmbedder())
+    embedded.clear()
+    outline_storage.refresh(source)
+    assert bool(embedded) == is_embedded
 
 
 def test_a_language_model_tells_of_sections_then_of_the_whole_once(

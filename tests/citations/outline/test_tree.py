@@ -3,6 +3,7 @@ sentences of its own.
 """
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citations.outline import tree as outline_tree
-from citations.outline.tree import DOCUMENT, GROUP, MOST, SECTION, NodeDraft, OutlineChunk, build
+from citations.outline.partition import MOST
+from citations.outline.tree import DOCUMENT, GROUP, SECTION, NodeDraft, OutlineChunk, build
 from citations.text.function_words import UNKNOWN, FunctionWords, function_words
 
 ENGLISH = function_words("en")
@@ -154,6 +156,24 @@ def test_a_document_begins_with_what_it_is_about() -> None:
     assert of_level(tree, DOCUMENT)[0].text.startswith(
         "This talk is about the machine and its axis"
     )
+
+
+def test_phrases_are_embedded_only_for_parts_without_headings() -> None:
+    embedded: list[str] = []
+
+    def embed(phrases: Sequence[str]) -> np.ndarray:
+        embedded.extend(phrases)
+        return around([int("machine" in phrase) for phrase in phrases], noise=0)
+
+    vectors = around([1] * 4, noise=0)
+    headings = ["Bread"] * 4
+    build(pieces_of(texts(4), headings=headings, vectors=vectors), embed=embed)
+    assert embedded == []
+    build(pieces_of(texts(4)), embed=embed)  # nor where the parts have no vectors
+    assert embedded == []
+    tree = build(pieces_of(texts(4), vectors=vectors), embed=embed)
+    assert "machine" in of_level(tree, SECTION)[0].title.lower()
+    assert embedded
 
 
 def test_a_section_without_a_heading_is_named_by_a_phrase() -> None:

@@ -27,6 +27,19 @@ def test_a_section_is_named_by_its_phrase_and_not_by_what_all_sections_do() -> N
     assert names(GRADIENTS, KERNELS) == ["Gradient descent", "Convolution kernel"]
 
 
+def test_of_phrases_that_stand_out_the_one_nearest_in_meaning_names_a_section() -> None:
+    text = "The old story is long. The deep sea is cold. The old story ends. The deep sea is blue."
+    wording = Wording([text, KERNELS], stops=STOPS, function_words=function_words("en"))
+
+    def near(meaning: str) -> str:
+        def compare(phrases: Sequence[str]) -> list[float]:
+            return [float(meaning in phrase) for phrase in phrases]
+
+        return next(wording.names([(0, 1), (1, 2)], [compare, None]))
+
+    assert (near("story"), near("sea")) == ("Old story", "Deep sea")
+
+
 def test_a_verb_names_no_section() -> None:
     text = "We normalize it. You normalize the vectors. We normalize the vectors as we normalize."
     assert names(text, KERNELS)[0] == "Vectors"
@@ -59,6 +72,8 @@ def test_siblings_get_other_names_where_another_phrase_is_nearly_as_good() -> No
     first = "The neural net is it. It is the neural net."
     second = "The neural net is the old memory. The old memory is the neural net." + 99 * " It is."
     assert names(first, second, KERNELS)[:2] == ["Neural net", "Old memory"]
+    plural = second.replace("net", "nets")
+    assert names(first, plural, KERNELS)[:2] == ["Neural net", "Old memory"]
 
 
 def test_a_text_without_content_words_has_no_name() -> None:
