@@ -18,6 +18,7 @@ from tests.serving import Serving, processes_of, until
 
 MEGABYTES = 170  # a new database has 50; two segments of its log are 32
 WORDS = 3_000  # of a document, which no compression makes small
+RETRIED = 150.0  # seconds: what failed twice as the database ended waits for one minute
 HALF = (".part", ".tmp", ".new", ".backup-", ".new-", "xlogtemp")
 
 
@@ -128,7 +129,7 @@ def test_nothing_is_lost_while_the_disk_fills_and_work_goes_on_once_there_is_spa
 
     disk.free()
     until(lambda: reader.add() == 202)
-    until(reader.is_done)
+    until(reader.is_done, seconds=RETRIED)
     assert all(reader.finds(title) for title in reader.added)
     assert consistency.contradictions(lambda sql: rows(disk.path, sql)) == {}
     assert len(list(disk.path.glob("library-*.backup"))) == 1
