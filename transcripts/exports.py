@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from django.conf import settings
 from django.utils import translation
@@ -14,6 +15,8 @@ from transcripts.cues import Cue, group_by_time
 from transcripts.library import cues_of, find_transcript, link_at
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock
+
+STOPS_ADDED: Final = "Cuebase added the full stops and question marks; the words are as they were."
 
 
 class TranscriptFormat(StrEnum):
@@ -50,12 +53,18 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
     return lambda _, transcript: write(cues_of(transcript))
 
 
+def _vtt(_: Video, transcript: Transcript) -> str:
+    note = STOPS_ADDED if transcript.has_added_stops else ""
+    return captions.to_vtt(cues_of(transcript), note=note)
+
+
 def to_markdown(video: Video, transcript: Transcript, *, file: str = "") -> str:
     """Return a transcript as sections, each under a link to its second, here or in a media file."""
     with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
         origin = transcript.get_origin_display()
     about = (video.channel, clock(video.duration), transcript.language, origin)
-    parts = [f"# {video}", " · ".join(filter(None, about))]
+    added = f"*{STOPS_ADDED}*" if transcript.has_added_stops else ""
+    parts = [f"# {video}", " · ".join(filter(None, about)), added]
     for start, title, cues in _sections(video, cues_of(transcript)):
         link = f"{file}#t={start / 1000:.0f}" if file else link_at(video, start)
         heading = f"## [{clock(start)}]({link}) {title}"
@@ -84,12 +93,17 @@ def _json(video: Video, transcript: Transcript) -> str:
         {"text": cue.text, "start": cue.start / 1000, "duration": (cue.end - cue.start) / 1000}
         for cue in cues_of(transcript)
     ]
-    about = {"id": video.key, "title": video.title, "lang": transcript.language}
+    about = {
+        "id": video.key,
+        "title": video.title,
+        "lang": transcript.language,
+        "has_added_stops": transcript.has_added_stops,
+    }
     return json.dumps({**about, "cues": rows}, ensure_ascii=False)
 
 
 _WRITERS: dict[TranscriptFormat, tuple[str, Callable[[Video, Transcript], str]]] = {
-    TranscriptFormat.VTT: ("text/vtt", _cues_only(captions.to_vtt)),
+    TranscriptFormat.VTT: ("text/vtt", _vtt),
     TranscriptFormat.SRT: ("application/x-subrip", _cues_only(captions.to_srt)),
     TranscriptFormat.TXT: ("text/plain", _cues_only(captions.to_txt)),
     TranscriptFormat.MD: ("text/markdown", to_markdown),

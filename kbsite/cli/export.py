@@ -1,7 +1,6 @@
 """`kb export`: a transcript as captions, highlights for other programs, or everything."""
 
 import shutil
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,22 +13,10 @@ from kbsite.cli.database import open_library
 from kbsite.cli.highlights import OfUser, reader
 from kbsite.cli.options import InCollection, Track, argument, option, video_ids
 from kbsite.cli.terminal import note, progress_bar
-from transcripts import audit, captions, library
+from transcripts import audit, exports, library
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
-
-
-class CaptionFormat(StrEnum):
-    VTT = "vtt"
-    SRT = "srt"
-    TXT = "txt"
-
-
-_WRITERS = {
-    CaptionFormat.VTT: captions.to_vtt,
-    CaptionFormat.SRT: captions.to_srt,
-    CaptionFormat.TXT: captions.to_txt,
-}
+from transcripts.exports import TranscriptFormat
 
 Output = Annotated[
     Path | None, option("--output", "-o", metavar="FILE", help="Write to this file.")
@@ -41,8 +28,9 @@ def export(
         str, argument("[ID]", "A video's id or its YouTube address.", autocompletion=video_ids)
     ] = "",
     form: Annotated[
-        CaptionFormat, option("--format", "-f", help="Of a transcript: vtt, srt or txt.")
-    ] = CaptionFormat.VTT,
+        TranscriptFormat,
+        option("--format", "-f", help="Of a transcript: vtt, srt, txt, md or json."),
+    ] = TranscriptFormat.VTT,
     lang: Track = "",
     highlights: Annotated[
         HighlightFormat | None,
@@ -75,10 +63,10 @@ def export(
 
 
 def _print_transcript(
-    reference: str, form: CaptionFormat, lang: str, collection: str, output: Path | None
+    reference: str, form: TranscriptFormat, lang: str, collection: str, output: Path | None
 ) -> None:
     video = library.find_video(open_library(), reference, collection=collection)
-    text = _WRITERS[form](library.cues_of(library.find_transcript(video, language=lang)))
+    text = exports.export(video, form=form, language=lang).text
     if output is None:
         typer.echo(text, nl=False)
     else:

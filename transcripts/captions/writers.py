@@ -45,13 +45,16 @@ def word_times_to_json(cues: Sequence[Cue]) -> list[list[Row] | None]:
     return [[[word.start, word.text] for word in cue.words] or None for cue in cues]
 
 
-def to_vtt(cues: Sequence[Cue]) -> str:
-    """Write WebVTT, with ``&``, ``<`` and ``>`` escaped as it requires."""
+def to_vtt(cues: Sequence[Cue], *, note: str = "") -> str:
+    """Write WebVTT, with ``&``, ``<`` and ``>`` escaped as it requires; a note is for readers of
+    the file, and stands on one line.
+    """
     blocks = [
         f"{_clock(cue.start, '.')} --> {_clock(cue.end, '.')}\n{escaped(cue.text)}\n"
         for cue in cues
     ]
-    return "\n".join(["WEBVTT\n", *blocks])
+    notes = [f"NOTE {note}\n"] if note else []
+    return "\n".join(["WEBVTT\n", *notes, *blocks])
 
 
 def to_srt(cues: Sequence[Cue]) -> str:

@@ -117,7 +117,7 @@ def test_a_time_that_is_none_ends_with_code_2(kb: Kb) -> None:
 def test_an_export_can_be_read_again(kb: Kb, library: Collection) -> None:
     cues = make_cues(5)
     make_video(library, key="talk", cues=cues)
-    for form in ("vtt", "srt"):
+    for form in ("vtt", "srt", "json"):
         again = captions.parse(
             kb("export", "talk", "--format", form).out.encode(), name=f"talk.{form}"
         )

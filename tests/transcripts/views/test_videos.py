@@ -26,6 +26,17 @@ def test_a_transcript_can_be_downloaded(
     assert "Point 599." in text_of(response)
 
 
+@pytest.mark.parametrize("form", ["vtt", "md", "json"])
+def test_a_file_says_that_full_stops_were_added(page: Client, video: Video, form: str) -> None:
+    def mentions() -> bool:
+        text = text_of(page.get(f"/videos/{video.pk}/download/{form}/"))
+        return "added the full stops" in text or '"has_added_stops": true' in text
+
+    assert not mentions()
+    video.transcripts.update(original_digest="d")
+    assert mentions()
+
+
 def test_a_file_name_cannot_inject_a_header(page: Client, collection: Collection) -> None:
     video = make_video(collection, key='a"; x=ü')
     header = page.get(f"/videos/{video.pk}/download/vtt/")["Content-Disposition"]
