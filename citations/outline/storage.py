@@ -1,8 +1,10 @@
 """Store summary trees: build one when a source is indexed, and read it again."""
 
+import logging
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -34,6 +36,8 @@ from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, mar
 from citations.text.function_words import function_words
 from citations.vectors import space as vector_space
 from transcripts.stemming import primary_language
+
+logger = logging.getLogger(__name__)
 
 MOST_PARTS = 200  # of an outline
 ABSTRACT_TOKENS = 300
@@ -74,15 +78,21 @@ def refresh(source: Source) -> NodeChanges:
     space = vector_space.locked()
     pieces = _pieces(source, space)
     around = background.of(source)
-    drafts = outline_tree.build(
+    build = partial(
+        outline_tree.build,
         pieces,
         stops=stop_words(source.language),
         function_words=function_words(primary_language(source.language) or "en"),
+        language=source.language,
         title=source.title,
         formula=around.formula_end(_beginning(pieces)),
         others=around.passages,
-        embed=_embed_phrases(source, space),
     )
+    try:
+        drafts = build(embed=_embed_phrases(source, space))
+    except ModelError as error:
+        logger.warning("The outline of %s is named without vectors: %s", source, error)
+        drafts = build()
     with transaction.atomic():
         keep_switch_out()
         if not Source.objects.select_for_update(no_key=True).filter(pk=source.pk).values_list("pk"):
@@ -93,18 +103,15 @@ def refresh(source: Source) -> NodeChanges:
 
 
 def _embed_phrases(source: Source, space: EmbeddingSpace | None) -> Embed | None:
-    """Return what embeds phrases of a source: the space's model if it is on this machine, and made
-    for the source's language.
+    """Return what embeds phrases of a source: the space's model if it runs on this machine and was
+    made for the source's language. Raises ``ModelError``.
     """
     if space is None or space.provider not in LOCAL:
         return None
     only = weights.language_of(space.model)
     if only and primary_language(source.language) not in ("", only):
         return None
-    try:
-        return vector_space.embedder_of(space).embed_documents
-    except ModelError:
-        return None
+    return vector_space.embedder_of(space).embed_documents
 
 
 def catch_up(*, seconds: float = 20) -> int:

@@ -99,6 +99,7 @@ def build(
     split: Split = sentences.split,
     stops: frozenset[str] = frozenset(),
     function_words: FunctionWords = UNKNOWN,
+    language: str = "",
     title: str = "",
     formula: int = 0,
     others: Sequence[str] = (),
@@ -106,15 +107,15 @@ def build(
 ) -> list[NodeDraft]:
     """Build the tree of a source from its chunks, in order; nothing from no chunks.
 
-    ``stops`` are words without meaning, in the language of the ``function_words``; the ``title``
-    helps to find the sentence that says what the source is about. Its first ``formula`` characters
-    are nobody's subject, and words that are common in passages of ``others`` name little. ``embed``
-    gives phrases vectors of length 1 in the space of the chunks', to choose names by. The tree
-    depends on the arguments alone, so a rebuilt one is equal.
+    ``stops`` are words without meaning, in the ``language`` of the ``function_words``; the
+    ``title`` helps to find the sentence that says what the source is about. Its first ``formula``
+    characters are nobody's subject, and words that are common in passages of ``others`` name
+    little. ``embed`` gives phrases vectors of length 1 in the space of the chunks', to choose names
+    by. The tree depends on the arguments alone, so a rebuilt one is equal.
     """
     if not pieces:
         return []
-    source = _Source(pieces, split, stops, function_words, title, formula, others, embed)
+    source = _Source(pieces, split, stops, function_words, language, title, formula, others, embed)
     groups, sections = _shape(pieces, source.likeness)
     nodes = [source.group(number, group) for number, group in enumerate(groups)]
     upper = [
@@ -227,12 +228,13 @@ class _Source:
         split: Split,
         stops: frozenset[str],
         function_words: FunctionWords,
+        language: str,
         title: str,
         formula: int,
         others: Sequence[str],
         embed: Embed | None,
     ) -> None:
-        self._embed = embed
+        self._embed, self._phrases = embed, dict[str, Vectors]()
         self._subject = words_of(title, stops)
         self._pieces, self._function_words = pieces, function_words
         self._own = _own_texts(pieces, after=formula)
@@ -251,7 +253,9 @@ class _Source:
         stand = partial(standing, function_words=function_words, fillers=FILLERS)
         self._rarity, self._sentences = weigh(rows, stand)
         texts = [text for text, _ in self._own]
-        self._wording = Wording(texts, stops=stops, function_words=function_words, others=others)
+        self._wording = Wording(
+            texts, stops=stops, function_words=function_words, language=language, others=others
+        )
         vectors = [piece.vector for piece in pieces if piece.vector is not None]
         self._vectors = np.stack(vectors, dtype=np.float32) if len(vectors) == len(pieces) else None
         self.likeness: Vectors = self._vectors if self._vectors is not None else self._by_words()
@@ -287,7 +291,14 @@ class _Source:
         embed, vector = self._embed, node.vector
         if embed is None or vector is None:
             return None
-        return lambda phrases: (embed(phrases) @ vector).tolist()
+
+        def compare(phrases: Sequence[str]) -> list[float]:
+            unknown = [phrase for phrase in phrases if phrase not in self._phrases]
+            if unknown:
+                self._phrases.update(zip(unknown, embed(unknown), strict=True))
+            return [float(self._phrases[phrase] @ vector) for phrase in phrases]
+
+        return compare
 
     def _headings(self, node: _Node) -> list[str]:
         """Return up to ``HEADINGS_NAMED`` headings of a node; one that many places have comes last.

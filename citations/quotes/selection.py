@@ -1,6 +1,8 @@
 """Locate words that somebody selected, or that another program named, in a text. Pure."""
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +13,8 @@ from citations.quotes.matching import PreparedText, places, prepare
 MOST: Final = 1_000  # equal places that are compared
 AROUND: Final = 200  # characters beside a place that are compared
 NEAR: Final = 20_000  # characters around a position in which a place is looked for first
+
+_WORD: Final = re.compile(r"\S+")
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -30,18 +34,21 @@ def find(
     """Return where the words are: of equal places the one with the same surroundings, then the one
     next to the character ``near``. None where they are not, or where nothing tells.
 
-    Words that are not there to the letter, whatever the blanks, are compared word by word;
-    ``prepared`` returns the text prepared for that.
+    Words that are not there to the letter are looked for with other blanks between them, then
+    compared word by word; ``prepared`` returns the text prepared for that.
     """
     quote = selected.exact.strip()
     if not quote:
         return None
-    start, stop = (0, len(text)) if near is None else (max(0, near - NEAR), near + NEAR)
-    matches = list(_equal(quote, text, start, stop))
-    if not matches and near is not None:
-        matches = list(islice(_equal(quote, text, 0, len(text)), MOST))
-    if not matches:
-        matches = list(islice(places(quote, prepared()), MOST))
+    around = (0, len(text)) if near is None else (max(0, near - NEAR), near + NEAR)
+    whole = (0, len(text))
+    matches = (
+        list(_equal(quote, text, *around))
+        or list(islice(_equal(quote, text, *whole), MOST))
+        or list(islice(_across_blanks(quote, text, *around), MOST))
+        or list(islice(_across_blanks(quote, text, *whole), MOST))
+        or list(islice(places(quote, prepared()), MOST))
+    )
     if near is not None:
         matches.sort(key=lambda place: abs(place[0] - near))
     matches = matches[:MOST]
@@ -53,14 +60,37 @@ def find(
 
 
 def _equal(quote: str, text: str, start: int, stop: int) -> Iterator[Span]:
-    """Yield where the words are to the letter, with any blanks: those between the lines of a page
-    differ from its text's, and a selection may begin or end within a word.
+    place = text.find(quote, start, stop)
+    while place >= 0:
+        yield place, place + len(quote)
+        place = text.find(quote, place + 1, stop)
+
+
+def _across_blanks(quote: str, text: str, start: int, stop: int) -> Iterator[Span]:
+    """Yield where the words are to the letter but for the blanks between them, in linear time.
+
+    Those between the lines of a page differ from its text's, and a selection may begin or end
+    within a word, which is then compared with none.
     """
-    pattern = re.compile(r"\s+".join(map(re.escape, quote.split())))
-    place = pattern.search(text, start, stop)
-    while place:
-        yield place.span()
-        place = pattern.search(text, place.start() + 1, stop)
+    flat, starts, flat_starts = _flattened(text, start, stop)
+
+    def original(position: int) -> int:
+        word = bisect_right(flat_starts, position) - 1
+        return starts[word] + position - flat_starts[word]
+
+    for first, last in _equal(" ".join(quote.split()), flat, 0, len(flat)):
+        yield original(first), original(last - 1) + 1
+
+
+def _flattened(text: str, start: int, stop: int) -> tuple[str, "array[int]", "array[int]"]:
+    """Return a part of a text with single blanks, and where its words begin there and here."""
+    starts, flat_starts, words, length = array("q"), array("q"), list[str](), 0
+    for match in _WORD.finditer(text, start, stop):
+        starts.append(match.start())
+        flat_starts.append(length)
+        words.append(match[0])
+        length += len(match[0]) + 1
+    return " ".join(words), starts, flat_starts
 
 
 def _shared(selected: SelectedText, text: str, place: Span) -> int:

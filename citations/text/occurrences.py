@@ -3,7 +3,7 @@ beginning of words, or in other forms. Pure.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from transcripts.stemming import stem
@@ -82,26 +82,37 @@ def _forms(text: str, words: Mapping[str, Sequence[str]], language: str) -> tupl
 
 def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
     """Return the spans of a text that have one of the terms, in any case, in order."""
-    if not terms:
-        return []
-    longest_first = sorted(terms, key=lambda term: len(term.text), reverse=True)
-    pattern = "|".join(term.pattern for term in longest_first)
-    return [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+    return [match.span() for match in _matches(text, terms)]
 
 
 def find_runs(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
-    """Return the same spans, those of different words side by side as one: “gradient descent” is
+    """Return the same spans, those of different terms side by side as one: “gradient descent” is
     one place.
     """
     runs: list[Span] = []
-    for first, last in find(text, terms):
-        begin, end = runs[-1] if runs else (0, 0)
-        is_new = text[first:last].casefold() not in text[begin:end].casefold()
-        if runs and is_new and _BETWEEN.fullmatch(text, end, first):
-            runs[-1] = (begin, last)
+    of_run: set[int | None] = set()
+    for match in _matches(text, terms):
+        first, last = match.span()
+        if runs and match.lastindex not in of_run and _are_beside(text, runs[-1][1], first):
+            runs[-1] = (runs[-1][0], last)
         else:
             runs.append((first, last))
+            of_run.clear()
+        of_run.add(match.lastindex)
     return runs
+
+
+def _matches(text: str, terms: Sequence[SearchTerm]) -> Iterator[re.Match[str]]:
+    """Yield the places of the terms; ``lastindex`` tells which."""
+    longest_first = sorted(terms, key=lambda term: len(term.text), reverse=True)
+    pattern = "|".join(f"({term.pattern})" for term in longest_first)
+    yield from re.finditer(pattern, text, re.IGNORECASE) if terms else ()
+
+
+def _are_beside(text: str, end: int, first: int) -> bool:
+    if end == first:  # within a word, unless the script has no blanks
+        return is_unspaced(text[first])
+    return _BETWEEN.fullmatch(text, end, first) is not None
 
 
 def _spelt(word: str) -> str:

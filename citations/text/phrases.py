@@ -18,6 +18,7 @@ from typing import Final, NamedTuple, TypeAlias
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import FILLERS
 from citations.text.standalone import SPEAKER
+from transcripts.stemming import stem
 
 LONGEST: Final = 4  # content words of a phrase
 EARLY: Final = 2.0  # a phrase is worth exp(-EARLY * its relative position)
@@ -81,9 +82,13 @@ class Wording:
         *,
         stops: frozenset[str],
         function_words: FunctionWords,
+        language: str = "",
         others: Sequence[str] = (),
     ) -> None:
-        """``others`` are passages of other sources; words frequent there name little here."""
+        """``others`` are passages of other sources; words frequent there name little here. A name
+        in other forms of its words, by the stemmer of the language, is the same name.
+        """
+        self._language = language
         self._texts = texts
         self._grammar = function_words
         self._empty = stops | function_words.general
@@ -129,7 +134,7 @@ class Wording:
         earlier: set[tuple[str, ...]] = set()
         for (first, last), compare in zip(ranges, chain(cosines, repeat(None)), strict=False):
             best = self._best(" ".join(self._texts[first:last]), earlier, compare)
-            earlier |= {phrase.words for phrase in best}
+            earlier.update(map(self._stems, best))
             name = ", ".join(phrase.form for phrase in best)
             yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
 
@@ -147,7 +152,10 @@ class Wording:
         phrases = list(self._phrases(text, tokens))
         repeated = [phrase for phrase in phrases if phrase.forms.total() > 1]
         rated = [
-            (self._worth(phrase, weights) * (KNOWN if _is_among(phrase, earlier) else 1), phrase)
+            (
+                self._worth(phrase, weights) * (KNOWN if self._stems(phrase) in earlier else 1),
+                phrase,
+            )
             for phrase in repeated or phrases  # a phrase that is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
@@ -168,6 +176,9 @@ class Wording:
         worth *= self._nouniness(phrase.words[0]) ** MODIFIER
         worth *= (FREE + math.log1p(phrase.free)) ** REPEATED * math.exp(-EARLY * phrase.first)
         return worth * (1 + ANNOUNCED * math.log1p(phrase.announced))
+
+    def _stems(self, phrase: _Phrase) -> tuple[str, ...]:
+        return tuple(stem(word, self._language) for word in phrase.words)
 
     def _nouniness(self, word: str) -> float:
         """Return how likely a word is a noun, 0 to 1, by what stands before it in the source."""
@@ -236,23 +247,13 @@ def _compared(
     return sorted(near, key=lambda pair: (-pair[0], pair[1].words))
 
 
-def _is_among(phrase: _Phrase, others: Iterable[tuple[str, ...]]) -> bool:
-    """Tell whether a phrase, endings aside, is one of others: “probabilities” for “probability”."""
-    return any(
-        len(words) == len(phrase.words) and all(map(_is_form, phrase.words, words))
-        for words in others
-    )
-
-
 def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
     """Tell whether two phrases share a word, endings aside."""
-    return any(_is_form(mine, its) for mine in phrase.words for its in other.words)
-
-
-def _is_form(word: str, other: str) -> bool:
-    """Tell whether two words differ in nothing but their endings."""
-    least = max(SHORTEST, min(len(word), len(other)) - ENDING)
-    return len(commonprefix((word, other))) >= least
+    return any(
+        len(commonprefix((mine, its))) >= max(SHORTEST, min(len(mine), len(its)) - ENDING)
+        for mine in phrase.words
+        for its in other.words
+    )
 
 
 def _flat(text: str) -> str:

@@ -50,10 +50,16 @@ class PageParameters:
         return bool(self.quote or self.citation or self.passage)
 
     @property
-    def address(self) -> str:
-        """The query string of another page with the same marks and zoom; empty by default."""
+    def kept(self) -> dict[str, object]:
+        """The parameters of another page with the same marks and zoom, without defaults."""
         zoom = self.zoom if self.zoom != ZOOMS[0] else ""
-        return _question({**self._marked, "q": self.words, "zoom": zoom})
+        values = {**self._marked, "q": self.words, "zoom": zoom}
+        return {name: value for name, value in values.items() if value != ""}
+
+    @property
+    def address(self) -> str:
+        """The query string with these parameters; empty by default."""
+        return _question(self.kept)
 
     @property
     def unsearched(self) -> str:

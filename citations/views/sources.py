@@ -30,7 +30,7 @@ def show_source(request: PageRequest, source_id: UUID) -> HttpResponse:
         return redirect(f"{reverse('video', args=(source.video_id,))}{question}")
     if Document.objects.filter(source=source, page_count__gt=0).exists():
         number = number_of(request.GET.get("page", ""))
-        if number is None:
+        if not number:
             return pages.show_page(request, source_id, 1)
         others = request.GET.copy()
         del others["page"]

@@ -18,7 +18,7 @@ from tests.serving import Serving, processes_of, until
 
 MEGABYTES = 170  # a new database has 50; two segments of its log are 32
 WORDS = 3_000  # of a document, which no compression makes small
-RETRIED = 150.0  # seconds: what failed twice as the database ended waits for one minute
+RETRIED = 150.0  # seconds: what an unexpected error stopped, as the database ended, waits for 60
 HALF = (".part", ".tmp", ".new", ".backup-", ".new-", "xlogtemp")
 
 

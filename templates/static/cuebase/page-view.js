@@ -43,8 +43,10 @@ function showPage(box, content) {
   if (!wasOpen) box.showModal();
   const status = need("[data-page-said]", content).dataset.pageSaid ?? "";
   if (wasOpen) need("[data-page-status]", box).textContent = status;
-  // Not by "autofocus": htmx heeds that later, and would take the focus from a search box.
-  if (!wasOpen || !content.contains(document.activeElement)) {
+  // Not by "autofocus": htmx heeds that later, and would take the focus from a search box. Who
+  // typed a number reads on, and turns pages by keys.
+  const active = document.activeElement;
+  if (!wasOpen || !content.contains(active) || active?.id === "page-number") {
     need("#page-frame", content).focus({ preventScroll: true });
   }
   content.scrollTop = 0;

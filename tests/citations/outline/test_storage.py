@@ -1,7 +1,9 @@
 """Each source is told in levels of detail, kept up to date when it changes, and read again."""
 
 import random
+from collections.abc import Sequence
 from itertools import product
+from typing import NoReturn
 
 import pytest
 from django.core.cache import cache
@@ -13,7 +15,7 @@ from citations import conf, tasks
 from citations.answers import evidence as answer_evidence
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.evidence import Strategy
-from citations.errors import ModelServerError
+from citations.errors import ModelError, ModelServerError
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import merging
@@ -312,6 +314,22 @@ def test_parts_are_named_with_a_model_of_this_machine_made_for_their_language(
     embedded.clear()
     outline_storage.refresh(source)
     assert bool(embedded) == is_embedded
+
+
+def test_an_outline_is_built_without_a_model_that_fails(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = indexed(collection, cues=make_cues(40))
+    EmbeddingSpace.objects.update(provider="local", model=LOCAL["local"].model)
+
+    class Broken(HashEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> NoReturn:
+            raise ModelError("The model cannot be loaded.")
+
+    monkeypatch.setattr(registry, "embedder", lambda *_, **__: Broken())
+    Node.objects.filter(source=source).delete()
+    outline_storage.refresh(source)
+    assert all(node.title for node in outline_storage.of(source) if node.level == Level.SECTION)
 
 
 def test_a_language_model_tells_of_sections_then_of_the_whole_once(

@@ -174,6 +174,7 @@ def test_phrases_are_embedded_only_for_parts_without_headings() -> None:
     tree = build(pieces_of(texts(4), vectors=vectors), embed=embed)
     assert "machine" in of_level(tree, SECTION)[0].title.lower()
     assert embedded
+    assert len(set(embedded)) == len(embedded)
 
 
 def test_a_section_without_a_heading_is_named_by_a_phrase() -> None:

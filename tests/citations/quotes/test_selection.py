@@ -1,5 +1,7 @@
 """Words that were selected are located again, or not at all."""
 
+import time
+
 from citations.quotes.matching import prepare
 from citations.quotes.selection import SelectedText, find
 
@@ -48,6 +50,18 @@ def test_words_may_begin_and_end_within_words_on_several_lines() -> None:
     assert located("iating the series term by term: f^′(x) =∑_{n", text=text) == (
         "9: iating the series\nterm by term: f^′(x) =∑_{n"
     )
+
+
+def test_a_place_to_the_letter_comes_before_one_with_other_blanks() -> None:
+    text = "He said yes we can. And then:\nyes we\ncan"
+    assert located("yes we can", text=text) == "8: yes we can"
+
+
+def test_hostile_repetitions_take_linear_time() -> None:
+    text, quote = "a a a\n" * 300_000, "a " * 2_499 + "b"
+    began = time.process_time()
+    assert find(SelectedText(exact=quote), text, near=None, prepared=lambda: prepare("")) is None
+    assert time.process_time() - began < 10  # a regular expression takes minutes
 
 
 def test_other_words_are_not_found() -> None:

@@ -87,8 +87,23 @@ def test_stop_words_with_an_apostrophe_and_brackets_do_not_count(
     assert [term.text for term in terms] == texts
 
 
-def test_words_side_by_side_are_one_place() -> None:
-    terms = occurrences.split_terms("gradient descent")
-    text = "Descent. Gradient\ndescent and gradient-descent; descent, gradient"
-    places = [text[first:last] for first, last in occurrences.find_runs(text, terms)]
-    assert places == ["Descent", "Gradient\ndescent", "gradient-descent", "descent", "gradient"]
+@pytest.mark.parametrize(
+    ("query", "text", "places"),
+    [
+        (
+            "gradient descent",
+            "Descent. Gradient\ndescent and gradient-descent; descent, gradient",
+            ["Descent", "Gradient\ndescent", "gradient-descent", "descent", "gradient"],
+        ),
+        ("hepatitis a", "Hepatitis A is one", ["Hepatitis A"]),
+        ("each", "each each", ["each", "each"]),
+        ('"a b"', "a b a  b a\nb", ["a b", "a  b", "a\nb"]),
+        ("机器 学习", "学机器学习机器", ["机器学习", "机器"]),
+        ("net work", "network", ["net"]),
+    ],
+)
+def test_different_words_side_by_side_are_one_place(
+    query: str, text: str, places: list[str]
+) -> None:
+    runs = occurrences.find_runs(text, occurrences.split_terms(query))
+    assert [text[first:last] for first, last in runs] == places

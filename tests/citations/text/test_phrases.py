@@ -19,7 +19,7 @@ KERNELS = (
 def names(*texts: str, words: FunctionWords | None = None, others: Sequence[str] = ()) -> list[str]:
     """Name sections of one piece each."""
     words = function_words("en") if words is None else words
-    wording = Wording(texts, stops=STOPS, function_words=words, others=others)
+    wording = Wording(texts, stops=STOPS, function_words=words, language="en", others=others)
     return list(wording.names((n, n + 1) for n in range(len(texts))))
 
 
@@ -74,6 +74,17 @@ def test_siblings_get_other_names_where_another_phrase_is_nearly_as_good() -> No
     assert names(first, second, KERNELS)[:2] == ["Neural net", "Old memory"]
     plural = second.replace("net", "nets")
     assert names(first, plural, KERNELS)[:2] == ["Neural net", "Old memory"]
+    change = [text.replace("neural net", "rate of change") for text in (first, second)]
+    assert names(*change, KERNELS)[:2] == ["Rate of change", "Old memory"]
+
+
+def test_a_longer_word_that_begins_alike_is_another_name() -> None:
+    second = "The small carbon is the old memory. The old memory is the small carbon."
+    after = [
+        names(f"The small {first} is it. It is the small {first}.", second, KERNELS)[1]
+        for first in ("car", "tree")
+    ]
+    assert after[0] == after[1]
 
 
 def test_a_text_without_content_words_has_no_name() -> None:

@@ -114,11 +114,16 @@ def test_every_way_to_another_page_keeps_quote_words_and_size(page: Client, pape
     }
 
 
-def test_a_page_number_that_is_typed_opens_that_page_with_the_same_words_and_size(
+def test_a_page_number_that_is_typed_keeps_quote_words_and_size(
     page: Client, paper: Source
 ) -> None:
-    form = text_of(page.get(address_of(paper), {"q": "the", "zoom": 150}))
+    shown = {"from": 3, "to": 9, "q": "the", "zoom": 150}
+    form = text_of(page.get(address_of(paper), shown)).partition('class="page-number')[2]
     assert '<input id="page-number" name="page" type="number" required min="1" max="2"' in form
+    for name, value in shown.items():
+        assert (
+            f'<input type="hidden" name="{name}" value="{value}">' in form.partition("</form>")[0]
+        )
     typed = {"page": "2", "q": "the", "zoom": "150"}
     response = page.get(f"/sources/{paper.uuid}/", typed)
     assert response.headers["Location"] == f"{address_of(paper, 2)}?q=the&zoom=150"
