@@ -3,8 +3,10 @@
 from functools import lru_cache
 from typing import Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -46,5 +48,6 @@ def group(request: HttpRequest, slug: str) -> HttpResponse:
 
 @lru_cache(maxsize=8)  # hosts: the document is the same, and takes half a second
 def _groups(origin: str) -> tuple[Group, ...]:
-    schema = api.api.get_openapi_schema(path_prefix="/api/v1/")
-    return api_reference.read(schema, origin=origin)
+    with translation.override(settings.LANGUAGE_CODE):  # for readers of all languages
+        schema = api.api.get_openapi_schema(path_prefix="/api/v1/")
+        return api_reference.read(schema, origin=origin)

@@ -1,6 +1,6 @@
 """The language of pages: what the browser asks for first, of English and those in kbsite/locale.
 
-What programs read stays English: they compare it and store it.
+What programs read stays English: they compare it and store it. The pages about REST are pages.
 """
 
 from typing import Any, Final
@@ -17,6 +17,7 @@ FOR_PROGRAMS: Final = (
     *("/oauth/token/", "/oauth/revoke/", "/oauth/register/", "/.well-known/"),
     *("/healthz", "/readyz", "/metrics", "/static/"),
 )
+REST_PAGES: Final = f"{API}v1/docs"
 
 
 class PageLanguageMiddleware(LocaleMiddleware):
@@ -36,4 +37,5 @@ class PageLanguageMiddleware(LocaleMiddleware):
 
 
 def _is_for_programs(request: HttpRequest) -> bool:
-    return request.path_info.startswith(FOR_PROGRAMS)
+    path = request.path_info
+    return path.startswith(FOR_PROGRAMS) and not path.startswith(REST_PAGES)

@@ -3,6 +3,9 @@
 import json
 from typing import Any, Final
 
+from django.conf import settings
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import override_method
 
@@ -14,14 +17,28 @@ class BrowsablePage(BrowsableAPIRenderer):
 
     template = "kbsite/content.html"
 
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
+    ) -> str:
+        """Return the page in the reader's language, around the JSON that programs get."""
+        response = renderer_context["response"]
+        language = translation.get_language_from_request(renderer_context["request"])
+        response["Content-Language"] = language
+        patch_vary_headers(response, ("Accept-Language",))
+        with translation.override(language):
+            page: str = super().render(data, accepted_media_type, renderer_context)
+        return page
+
     def get_context(
         self, data: Any, accepted_media_type: str | None, renderer_context: Any
     ) -> dict[str, Any]:
         """Return what the page shows; the library's forms need inline styles, so are left out."""
         view, request = renderer_context["view"], renderer_context["request"]
         response = renderer_context["response"]
+        with translation.override(settings.LANGUAGE_CODE):
+            content = JSONRenderer().render(data, "application/json; indent=2").decode()
         return {
-            "content": JSONRenderer().render(data, "application/json; indent=2").decode(),
+            "content": content,
             "view": view,
             "request": request,
             "response": response,

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import polib
@@ -59,6 +60,23 @@ def test_what_programs_read_is_the_same_in_every_language(page: Client, path: st
     assert german.content == english.content
     assert "Content-Language" not in german
     assert "Accept-Language" not in german.get("Vary", "")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/docs", "/api/v1/docs/search", "/api/content/videos/"])
+def test_the_pages_about_rest_are_in_the_language_of_their_reader(page: Client, path: str) -> None:
+    html = {"HTTP_ACCEPT": "text/html,application/xhtml+xml"}
+    german, english = page.get(path, **GERMAN, **html), page.get(path, **html)
+    assert "REST für Programme" in text_of(german)
+    assert '<html lang="de">' in german.text
+    assert "REST for programs" in text_of(english)
+    assert german["Content-Language"] == "de"
+    assert "Accept-Language" in german["Vary"]
+
+
+def test_json_on_a_german_page_is_what_programs_get(page: Client) -> None:
+    path, html = "/api/content/videos/?filters[nothing]=1", {"HTTP_ACCEPT": "text/html"}
+    message = page.get(path, **GERMAN).json()["detail"]
+    assert message in unescape(text_of(page.get(path, **GERMAN, **html)))
 
 
 def test_a_german_page_leaves_english_in_the_tables(page: Client, collection: Collection) -> None:
