@@ -40,15 +40,13 @@ def find(
     quote = selected.exact.strip()
     if not quote:
         return None
-    around = (0, len(text)) if near is None else (max(0, near - NEAR), near + NEAR)
-    whole = (0, len(text))
-    matches = (
-        list(_equal(quote, text, *around))
-        or list(islice(_equal(quote, text, *whole), MOST))
-        or list(islice(_across_blanks(quote, text, *around), MOST))
-        or list(islice(_across_blanks(quote, text, *whole), MOST))
-        or list(islice(places(quote, prepared()), MOST))
+    around = [] if near is None else [(max(0, near - NEAR), near + NEAR)]
+    tries = (
+        list(islice(search(quote, text, *part), 2 * NEAR))
+        for search in (_equal, _across_blanks)
+        for part in (*around, (0, len(text)))
     )
+    matches = next(filter(None, tries), None) or list(islice(places(quote, prepared()), MOST))
     if near is not None:
         matches.sort(key=lambda place: abs(place[0] - near))
     matches = matches[:MOST]

@@ -86,8 +86,8 @@ def find(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
 
 
 def find_runs(text: str, terms: Sequence[SearchTerm]) -> list[Span]:
-    """Return the same spans, those of different terms side by side as one: “gradient descent” is
-    one place.
+    """Return the spans of ``find``, those of different terms side by side joined: “gradient
+    descent” is a single place.
     """
     runs: list[Span] = []
     of_run: set[int | None] = set()

@@ -41,7 +41,7 @@ class Turns:
     def nbytes(self) -> int:
         return 100 * len(self._turns)
 
-    def is_of_one(self, first: int, last: int) -> bool:
+    def has_single_speaker(self, first: int, last: int) -> bool:
         """Tell whether nobody else begins to speak between two characters."""
         return not any(first < label.start < last for label in self._turns)
 

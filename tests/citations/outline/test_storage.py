@@ -282,9 +282,6 @@ def test_a_source_without_a_tree_has_no_outline(page: Client, collection: Collec
         assert 'class="outline"' not in page.get(address).content.decode()
 
 
-# In a language model's words
-
-
 @pytest.mark.parametrize(
     ("provider", "language", "is_embedded"),
     [
@@ -330,6 +327,9 @@ def test_an_outline_is_built_without_a_model_that_fails(
     Node.objects.filter(source=source).delete()
     outline_storage.refresh(source)
     assert all(node.title for node in outline_storage.of(source) if node.level == Level.SECTION)
+
+
+# In a language model's words
 
 
 def test_a_language_model_tells_of_sections_then_of_the_whole_once(

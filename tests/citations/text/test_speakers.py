@@ -54,8 +54,8 @@ def test_where_no_two_people_speak_twice_nobody_is_named(talk: str) -> None:
 
 def test_what_two_people_say_is_of_none_of_them() -> None:
     turns = Turns(TALK)
-    assert turns.is_of_one(TALK.index("What"), TALK.index("PhD"))
-    assert not turns.is_of_one(TALK.index("What"), TALK.index("a sequence"))
+    assert turns.has_single_speaker(TALK.index("What"), TALK.index("PhD"))
+    assert not turns.has_single_speaker(TALK.index("What"), TALK.index("a sequence"))
 
 
 def test_a_sentence_begins_a_turn_where_the_text_around_it_names_people() -> None:
