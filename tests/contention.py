@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connection, transaction
 
-PATIENCE = 20.0  # seconds until the other transaction must have come to a lock
+PATIENCE = 60.0  # seconds until the other transaction must have come to a lock
 
 _WAITING = """SELECT 1 FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'"""
