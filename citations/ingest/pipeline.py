@@ -342,7 +342,11 @@ class _Ingest:
         chunk_storage.replace_chunks(
             self.source,
             [
-                replace(draft, sentence_starts=source_text.sentence_starts(draft.span))
+                replace(
+                    draft,
+                    sentence_starts=source_text.sentence_starts(draft.span),
+                    speakers=source_text.speakers(draft.span),
+                )
                 for draft in drafts
             ],
             digest=source_text.digest,

@@ -262,6 +262,9 @@ class Chunk(LocatedRow):
     sentence_starts = models.JSONField(
         default=list, blank=True, help_text="Its character, and when it is said (ms)."
     )
+    speakers = models.JSONField(
+        default=list, blank=True, help_text="The character where each begins, and the name."
+    )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of ``indexed_text``.")
 
     class Meta:

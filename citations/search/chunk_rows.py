@@ -17,6 +17,13 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 
+class Opening(NamedTuple):
+    """Where a chunk is opened."""
+
+    start: int | None  # ms
+    speaker: str  # "" where captions do not name who speaks
+
+
 class Candidate(NamedTuple):
     """A chunk with its source: one row of one query."""
 
@@ -48,6 +55,7 @@ class Candidate(NamedTuple):
     youtube_id: str | None
     has_file: bool
     sentence_starts: Sequence[tuple[int, int]]  # character in the text, ms
+    speakers: Sequence[tuple[int, str]]  # character in the text, who speaks from there
 
     @property
     def indexed_text(self) -> str:
@@ -80,18 +88,21 @@ class Candidate(NamedTuple):
             player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
 
-    def opens_at(self, query: str) -> int | None:
-        """Return when (ms) the sentence of a recording that has the words of a query is said.
+    def opening(self, query: str) -> Opening:
+        """Return when the sentence of a recording that has the words of a query is said, by whom.
 
-        None without such words: the sentence that is nearest in meaning is known once it is opened.
+        Without such words there is no time (the sentence that is nearest in meaning is known once
+        it is opened), and a speaker only if the whole chunk is theirs.
         """
-        if not self.sentence_starts:
-            return None
-        span = sentence.with_words(self.text, query, self.language)
-        if span is None:
-            return None
-        number = bisect_right(self.sentence_starts, span[0], key=itemgetter(0))
-        return self.sentence_starts[max(0, number - 1)][1]
+        words = self.sentence_starts and sentence.with_words(self.text, query, self.language)
+        if not words:
+            names = {name for _, name in self.speakers}
+            is_theirs = len(names) == 1 and self.speakers[0][0] == 0
+            return Opening(None, names.pop() if is_theirs else "")
+        starts, speakers = self.sentence_starts, self.speakers
+        number = bisect_right(starts, words[0], key=itemgetter(0))
+        turn = bisect_right(speakers, words[0], key=itemgetter(0))
+        return Opening(starts[max(0, number - 1)][1], speakers[turn - 1][1] if turn else "")
 
     def link(self, opens_at: int | None = None) -> str:
         """Return the path of the page here that opens there, or else at the start."""
@@ -117,7 +128,8 @@ _FETCH = """
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
         source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
         source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id, media.id IS NOT NULL, chunk.sentence_starts
+        video.key, video.youtube_id, media.id IS NOT NULL, chunk.sentence_starts,
+        chunk.speakers
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection collection ON collection.id = source.collection_id
@@ -134,7 +146,10 @@ def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
         return {
             row[0]: Candidate._make(
-                (*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -1], json.loads(row[-1]))
+                (
+                    *(*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -2]),
+                    *map(json.loads, row[-2:]),
+                )
             )
             for row in cursor.fetchall()
         }

@@ -252,7 +252,7 @@ def _passage(
     terms: dict[int, tuple[TermScore, ...]],
 ) -> Passage:
     row = group.best.hit.candidate
-    opens_at = row.opens_at(request.query.text)
+    opens_at, speaker = row.opening(request.query.text)
     explained = _explanation(group.best, terms.get(row.position, ())) if request.explain else None
     return Passage(
         chunk=row.chunk,
@@ -261,6 +261,7 @@ def _passage(
         text=row.text,
         context=row.context,
         heading=row.heading,
+        speaker=speaker,
         score=group.best.score,
         relevance=group.best.hit.likelihood,
         is_likely=group.best.hit.is_likely,
@@ -281,7 +282,7 @@ def _passage(
 
 
 def _part(row: Candidate, query: str) -> PassagePart:
-    opens_at = row.opens_at(query)
+    opens_at, _ = row.opening(query)
     return PassagePart(
         chunk=row.chunk,
         locator=row.locator,

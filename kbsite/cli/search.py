@@ -162,7 +162,7 @@ def _segments(result: VideoSearch, query: str, *, note: str) -> dict[str, Any]:
             "key": video.key,
         },
         "link": f"/videos/{video.pk}/",
-        **{"context": "", "heading": "", "mark": None, "explanation": None},
+        **{"context": "", "heading": "", "speaker": "", "mark": None, "explanation": None},
         **{"duplicates": (), "chunk": 0},
     }
     passages = [
@@ -210,8 +210,9 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:
-    span = Text(passage.shown.place, style="cyan")
-    _print_text(Text(f"{rank:>2}. ") + span, passage)
+    place = Text(passage.shown.place, style="cyan")
+    speaker = Text(f"  {printable(passage.speaker)}" if passage.speaker else "")
+    _print_text(Text(f"{rank:>2}. ") + place + speaker, passage)
     for part in passage.parts:
         say(f"    with {part.opening.place}  {part.timestamp_link}", "dim")
     for duplicate in passage.duplicates:

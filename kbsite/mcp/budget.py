@@ -16,6 +16,7 @@ LONGEST: Final = {  # characters of these fields
     "title": TITLE,
     "heading": TITLE,
     "channel": NAME,
+    "speaker": NAME,
     "label": NAME,
     "model": NAME,
     "term": NAME,

@@ -14,6 +14,7 @@ from citations.models import EmbeddingSpace, Source, SpaceState, State
 from citations.passages import SearchMode
 from citations.providers import registry
 from citations.reading import landing
+from citations.search import chunk_rows
 from citations.search import pipeline as search_pipeline
 from kbsite.auth import everything
 from tests.makers import make_paper, make_source, make_video
@@ -50,6 +51,25 @@ def test_a_list_of_hits_reads_no_whole_transcript(page: Client, collection: Coll
         listed = page.get("/search/?q=rare&mode=words").content.decode()
     assert "0:04–0:10" in listed
     assert [query["sql"] for query in queries if '"cues"' in query["sql"]] == []
+
+
+def test_a_passage_names_who_says_its_sentence(collection: Collection, page: Client) -> None:
+    said = (
+        ("Ann Lee: Where is the orchard?", "There are apple trees in it."),
+        ("Bo Ray: Behind the house.", "The pears are ripe."),
+    )
+    texts = [*said[0], *said[1]] * 2
+    cues = [Cue(3_000 * n, 3_000 * n + 2_900, text) for n, text in enumerate(texts)]
+    source = make_source(make_video(collection, cues=cues))
+    Source.objects.update(state=State.PENDING)
+    ingest_pipeline.ingest(source.pk)
+    for query, speaker in (("apple trees", "Ann Lee"), ("ripe pears", "Bo Ray")):
+        passage = search_pipeline.search(everything(), query, mode=SearchMode.WORDS).passages[0]
+        assert passage.speaker == speaker
+        listed = page.get(f"/search/?q={query}&mode=words").content.decode()
+        assert f"Speaker: </span>{speaker}</span>" in listed
+    rows = chunk_rows.fetch(everything(), source.chunks.values_list("position", flat=True))
+    assert {row.opening("nothing of that") for row in rows.values()} == {(None, "")}  # both speak
 
 
 @pytest.mark.parametrize("has_word_times", [False, True])
