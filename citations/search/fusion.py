@@ -1,6 +1,7 @@
-"""Fuse rankings, and drop near-duplicates. Pure."""
+"""Fuse rankings, drop near-duplicates, and let several sources have a word. Pure."""
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
@@ -113,3 +114,20 @@ def _bits(words: frozenset[str], numbers: dict[str, int]) -> int:
     for word in words:
         bits |= 1 << numbers.setdefault(word, len(numbers))
     return bits
+
+
+def spread(
+    sources: Sequence[Hashable], is_likely: Sequence[bool], *, limit: int, most: int
+) -> list[int]:
+    """Choose ``limit`` of the hits that are given best first by their sources, in the same order.
+
+    Likely hits come first, up to ``most`` of a source; where these are fewer, the best of the rest.
+    """
+    counts: Counter[Hashable] = Counter()
+    first: list[int] = []
+    rest: list[int] = []
+    for index, (source, likely) in enumerate(zip(sources, is_likely, strict=True)):
+        is_first = likely and counts[source] < most
+        counts[source] += is_first
+        (first if is_first else rest).append(index)
+    return sorted([*first, *rest][:limit])

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.search.fusion import LEAST, FusedHit, deduplicate, min_max_weighted, rrf
+from citations.search.fusion import (
+    LEAST,
+    FusedHit,
+    deduplicate,
+    min_max_weighted,
+    rrf,
+    spread,
+)
 from transcripts.tokenizer import tokenize
 
 
@@ -142,3 +149,20 @@ def test_weighted_sums_are_never_above_the_plain_ones(
     plain = rrf([list(words), list(near)])
     weighted = min_max_weighted(plain, [words, near])
     assert all(weighted[hit.key] <= hit.score + 1e-12 for hit in plain)
+
+
+@pytest.mark.parametrize(
+    ("sources", "likely", "chosen"),
+    [
+        ("aaaabc", "111111", [0, 1, 4, 5]),  # a book does not hide two talks
+        ("aaaa", "1111", [0, 1, 2, 3]),
+        ("aaaabc", "111101", [0, 1, 2, 5]),  # but what is unlikely comes after the rest of it
+        ("abab", "0000", [0, 1, 2, 3]),
+        ("", "", []),
+    ],
+)
+def test_a_source_has_many_of_the_first_places_only_where_others_have_nothing_likely(
+    sources: str, likely: str, chosen: list[int]
+) -> None:
+    is_likely = [mark == "1" for mark in likely]
+    assert spread(sources, is_likely, limit=4, most=2) == chosen
