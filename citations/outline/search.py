@@ -243,7 +243,13 @@ def _fetched(
     summaries = []
     for row in rows:
         passage = Candidate._make(
-            (*row[_OWN:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 :], ())  # no sentences
+            (
+                *row[_OWN:_TAGS],
+                json.loads(row[_TAGS]),
+                *row[_TAGS + 1 :],
+                (),
+                (),
+            )  # no sentences, no speakers
         )
         node, level, parent, first, last, spans, cosine = row[:_OWN]
         spans = tuple((start, end) for start, end in json.loads(spans))
