@@ -12,8 +12,9 @@ Range: TypeAlias = tuple[int, int]  # indexes [first, last)
 Vectors: TypeAlias = NDArray[np.float32]
 
 
-def partition(vectors: Vectors, *, offset: int) -> list[Range]:
-    """Cut neighbours into clusters of at most ``MOST``: the best partition, by dynamic programming.
+def partition(vectors: Vectors, *, offset: int, least: int = 1) -> list[Range]:
+    """Cut neighbours into clusters of ``least`` to ``MOST``: the best partition, by dynamic
+    programming. Fewer vectors than ``least`` are one cluster.
 
     The cost is the squared distance from the means, in units of the usual distance of two
     neighbours, plus one unit per cluster and the squared deviation from the target size.
@@ -22,7 +23,7 @@ def partition(vectors: Vectors, *, offset: int) -> list[Range]:
     costs = _costs(vectors)
     best, sizes = [0.0, *[np.inf] * count], [0] * (count + 1)
     for stop in range(1, count + 1):
-        for size in range(1, min(MOST, stop) + 1):
+        for size in range(min(least, count), min(MOST, stop) + 1):
             cost = best[stop - size] + costs[size - 1][stop - size]
             if cost < best[stop] - 1e-6:
                 best[stop], sizes[stop] = cost, size

@@ -39,6 +39,7 @@ LONGEST_TITLE: Final = 300  # characters
 HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
 FEW_PLACES: Final = 2  # that may have the same heading without making it a common one
 SILENCE: Final = 20_000  # ms that end a group
+FEWEST: Final = 2  # chunks of a group: a single one is half a minute, and has no name of its own
 SHORT: Final = 3  # chunks; shorter runs are joined with their neighbours
 TOGETHER: Final = 8  # chunks of such a section, at most
 LONGEST_INTRODUCTION: Final = 6  # chunks
@@ -141,7 +142,7 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
     for runs in _joined(_runs(pieces)):
         start = len(groups)
         for first, last in runs:
-            groups += partition(likeness[first:last], offset=first)
+            groups += partition(likeness[first:last], offset=first, least=FEWEST)
         own = groups[start:]
         if len(runs) > 1 or (len(own) <= MOST and pieces[runs[0][0]].heading):
             sections.append((start, len(groups)))

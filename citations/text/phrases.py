@@ -132,15 +132,32 @@ class Wording:
         ``cosines`` of a section compare phrases with it; none where nothing embeds.
         """
         earlier: set[tuple[str, ...]] = set()
+        before: set[tuple[str, ...]] = set()  # the name of the section before
         for (first, last), compare in zip(ranges, chain(cosines, repeat(None)), strict=False):
-            best = self._best(" ".join(self._texts[first:last]), earlier, compare)
-            earlier.update(map(self._stems, best))
+            rated = self._rated(" ".join(self._texts[first:last]), earlier, compare)
+            best = self._best(rated, before)
+            before = set(map(self._stems, best))
+            earlier |= before
             name = ", ".join(phrase.form for phrase in best)
             yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
 
     def _best(
-        self, text: str, earlier: set[tuple[str, ...]], compare: Cosines | None
+        self, rated: Sequence[tuple[float, _Phrase]], before: set[tuple[str, ...]]
     ) -> list[_Phrase]:
+        """Choose a phrase, and a second one that is about as good or tells two neighbours apart."""
+        chosen: list[_Phrase] = []
+        for worth, phrase in rated:
+            is_apart = not chosen or self._stems(chosen[0]) not in before
+            if (is_apart and worth < SECOND * rated[0][0]) or len(chosen) == PHRASES:
+                break
+            if not any(_are_alike(phrase, other) for other in chosen):
+                chosen.append(phrase)
+        return chosen
+
+    def _rated(
+        self, text: str, earlier: set[tuple[str, ...]], compare: Cosines | None
+    ) -> list[tuple[float, _Phrase]]:
+        """Rate the phrases of a section, best first."""
         tokens = list(self._tokens(text))
         counts = Counter(token.word for token in tokens if token.is_content)
         weights = {
@@ -159,15 +176,7 @@ class Wording:
             for phrase in repeated or phrases  # a phrase that is said once is hardly the subject
         ]
         rated.sort(key=lambda pair: (-pair[0], pair[1].words))
-        if compare and rated:
-            rated = _compared(rated[:COMPARED], compare)
-        chosen: list[_Phrase] = []
-        for worth, phrase in rated:
-            if worth < SECOND * rated[0][0] or len(chosen) == PHRASES:
-                break
-            if not any(_are_alike(phrase, other) for other in chosen):
-                chosen.append(phrase)
-        return chosen
+        return _compared(rated[:COMPARED], compare) if compare and rated else rated
 
     def _worth(self, phrase: _Phrase, weights: Mapping[str, float]) -> float:
         content = [word for word in phrase.words if word in weights]

@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.search.fusion import (
-    LEAST,
-    FusedHit,
-    deduplicate,
-    min_max_weighted,
-    rrf,
-    spread,
-)
+from citations.search.fusion import LEAST, FusedHit, deduplicate, min_max_weighted, rrf, spread
 from transcripts.tokenizer import tokenize
 
 
