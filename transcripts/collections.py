@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
+from typing import Any, Final
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
@@ -16,6 +16,8 @@ from transcripts.audit import Action
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
 from transcripts.models import Collection, Feed, Job, Membership, Role, Transcript, Video
 from transcripts.scope import Scope
+
+MAX_NAME: Final = 120  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,8 @@ def _clean(name: str) -> str:
     name = " ".join(name.split())
     if not name:
         raise InvalidInput("The name is empty.", hint="Enter a short name, such as “Lectures”.")
+    if len(name) > MAX_NAME:
+        raise InvalidInput(f"A name has at most {MAX_NAME} characters.", hint="Shorten it.")
     return name
 
 

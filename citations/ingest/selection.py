@@ -26,7 +26,8 @@ from transcripts.storage import clean_tags
 
 MOST: Final = 1_000  # items at once
 KEY_DIGITS: Final = 18
-HIDDEN: Final[tuple[type[Deletable], ...]] = (Video, Source, LectureSession, Highlight, Note)
+LISTED: Final[tuple[type[Deletable], ...]] = (Video, Source, LectureSession)  # in the library
+HIDDEN: Final[tuple[type[Deletable], ...]] = (*LISTED, Highlight, Note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +208,12 @@ def title_of(deletion: Deletion) -> str:
         return ""
     rows = (table._default_manager.filter(deletion=deletion.uuid).first() for table in HIDDEN)
     return next((str(row) for row in rows if row), "")
+
+
+def concerns(deletion: Deletion, scope: Scope) -> bool:
+    """Check that a deletion hides something of the library in these collections."""
+    hidden = {"deletion": deletion.uuid, "collection__in": scope.readable}
+    return any(table._default_manager.filter(**hidden).exists() for table in LISTED)
 
 
 def carry_out(deletion: Deletion) -> None:

@@ -90,26 +90,33 @@ def _without_empty(request: PageRequest) -> str:
     return f"{request.path}{question}" if len(filled) < len(sent) else ""
 
 
-def _renamed(request: PageRequest) -> dict[str, str]:
-    """Return the former titles of items that were renamed within the last seconds."""
+def _renamed(request: PageRequest) -> dict[str, Any]:
+    """Return the former titles of items that were renamed within the last seconds, for the page
+    that is shown first after it: no other is about them.
+    """
     renamed = request.session.get("renamed")
     if renamed is None:
         return {}
-    if datetime.fromisoformat(renamed["until"]) < clock.now():
+    left = datetime.fromisoformat(renamed["until"]) - clock.now()
+    if left.total_seconds() <= 0:
         del request.session["renamed"]
         return {}
-    titles: dict[str, str] = renamed["titles"]
-    return titles
+    here = request.get_full_path()
+    if renamed.setdefault("page", here) != here:
+        return {}
+    request.session.modified = True
+    return {"renamed": renamed["titles"], "renamed_for": round(left.total_seconds())}
 
 
 def _choices(request: PageRequest, collection: Collection | None) -> dict[str, Any]:
     """Return the values to filter by, and the actions on the listed items."""
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
-    waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
+    writable = request.access.writable - listed.readable if collection else request.access.writable
     return {
-        "targets": Collection.objects.filter(pk__in=request.access.writable),
-        "deletions": [(deletion, selection.title_of(deletion)) for deletion in waiting],
-        "renamed": _renamed(request),
+        "targets": Collection.objects.filter(pk__in=writable),
+        "chosen": request.session.pop("chosen", ()),
+        "deletions": _deletions(request, listed),
+        **_renamed(request),
         "known": facets(listed),
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
@@ -117,6 +124,16 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "groups": [group for group in GROUPS if not (collection and group == "collection")],
         "sorts": SORT_LABELS.items(),
     }
+
+
+def _deletions(request: PageRequest, listed: Scope) -> list[tuple[Deletion, str]]:
+    """Return the user's deletions of items of this list, with the title of a single item."""
+    waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
+    return [
+        (deletion, selection.title_of(deletion))
+        for deletion in waiting
+        if selection.concerns(deletion, listed)
+    ]
 
 
 def _notices(request: PageRequest) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
 from transcripts import clock, collections, library
-from transcripts.errors import InvalidInput
+from transcripts.errors import Conflict, InvalidInput
+from transcripts.models import Collection
 from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated
@@ -49,10 +50,13 @@ def change(request: PageRequest) -> HttpResponse:
     chosen = selection.select(request.access, request.POST.getlist("item"))
     try:
         outcome = action(request, chosen)
-    except InvalidInput as error:  # shown on the list, where another action can be chosen
+    except (InvalidInput, Conflict) as error:  # shown on the list, where another can be chosen
         text = f"{translated(error.message)} {translated(error.hint)}".rstrip()
         messages.error(request, text)
+        _keep_chosen(request)
         return back(request, reverse("library"))
+    if name in STAYING:
+        _keep_chosen(request)
     if outcome[1]:
         (messages.success if outcome[0] else messages.warning)(request, outcome[1])
     return redirect("archive") if name == "export" else back(request, reverse("library"))
@@ -73,6 +77,7 @@ def rename(request: PageRequest) -> HttpResponse:
     except InvalidInput as error:
         return _titles(request, {**rows, **titles}, error=error)
     changed = {name: title for name, title in before.items() if str(rows[name]) != title}
+    _keep_chosen(request)
     if "undo" in request.POST or not changed:
         request.session.pop("renamed", None)
         text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
@@ -81,6 +86,11 @@ def rename(request: PageRequest) -> HttpResponse:
         until = clock.now() + TAKEN_BACK_WITHIN
         request.session["renamed"] = {"titles": changed, "until": until.isoformat()}
     return back(request, reverse("library"))
+
+
+def _keep_chosen(request: PageRequest) -> None:
+    """Have the list that is shown next show the same items as chosen."""
+    request.session["chosen"] = request.POST.getlist("item")
 
 
 def _titles(
@@ -140,15 +150,23 @@ def _without_tags(chosen: ChosenItems) -> Sentence:
 
 
 def _move(request: PageRequest, chosen: ChosenItems) -> Outcome:
+    name = request.POST.get("collection", "")
+    if not name:
+        raise InvalidInput("No collection is chosen.", hint="Choose one, or name a new one.")
+    return _moved(request.access, chosen, library.find_collection(request.access, name))
+
+
+def _move_to_new(request: PageRequest, chosen: ChosenItems) -> Outcome:
     access = request.access
     with transaction.atomic():
-        if name := request.POST.get("new", "").strip():
-            target = collections.create(name, owner=request.user)
-            own = frozenset({target.pk})
-            access = Scope(readable=access.readable | own, writable=access.writable | own)
-        else:
-            target = library.find_collection(access, request.POST.get("collection", ""))
-        count, stayed = selection.move(access, chosen, target)
+        target = collections.create(request.POST.get("new", ""), owner=request.user)
+        own = frozenset({target.pk})
+        scope = Scope(readable=access.readable | own, writable=access.writable | own)
+        return _moved(scope, chosen, target)
+
+
+def _moved(scope: Scope, chosen: ChosenItems, target: Collection) -> Outcome:
+    count, stayed = selection.move(scope, chosen, target)
     sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
     titles = ", ".join(f"“{row}”" for row in stayed[:MOST_TITLES])
     titles += " …" if stayed[MOST_TITLES:] else ""
@@ -257,8 +275,10 @@ ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {
     "tag": _tag,
     "untag": _untag,
     "move": _move,
+    "move-to-new": _move_to_new,
     "index": _index,
     "fetch": _fetch,
     "export": _export,
     "delete": _delete,
 }
+STAYING: Final = frozenset({"tag", "untag", "index", "fetch"})  # leaves items where they are

@@ -59,6 +59,15 @@ from kbsite.auth import everything
 sessions.delete(sessions.find_session(everything(), "{lecture}"))
 pipeline.remove(Source.objects.get(title="{textbook}"))
 """
+COPIES = """
+from tests.makers import multiply
+from transcripts.models import Video
+multiply(Video.objects.get(key="talk-3"), 100, key="'copy-' || n", title="'Copy ' || n")
+"""
+REMOVE_COPIES = """
+from transcripts.models import Video
+Video.objects.filter(key__startswith="copy-").delete()
+"""
 
 
 @pytest.fixture(scope="package")
@@ -115,6 +124,14 @@ def sample(site: Site) -> Iterator[dict[str, str]]:
     made: dict[str, str] = site.json(SAMPLES)
     yield made
     site.python(REMOVE_SAMPLES.format(**made))
+
+
+@pytest.fixture
+def long_library(site: Site) -> Iterator[None]:
+    """A hundred more recordings."""
+    site.python(COPIES)
+    yield
+    site.python(REMOVE_COPIES)
 
 
 class Visit:

@@ -127,6 +127,8 @@ function inSearchBox(box, event) {
 /** @param {KeyboardEvent} event */
 function inField(event) {
   const isSubmit = event.key === "Enter" && !event.shiftKey;
+  const own = isSubmit && target(event).dataset.enter; // of several buttons, the one beside it
+  if (own) return press(find(own));
   if (!isSubmit || !target(event).matches("[data-submit-on-enter]")) return false;
   /** @type {HTMLTextAreaElement} */ (target(event)).form?.requestSubmit();
   return true;
@@ -147,6 +149,5 @@ document.addEventListener("keydown", (event) => {
     if (inField(event)) event.preventDefault();
     return;
   }
-  if (event.key === "Escape" && closeMenu()) return;
-  if (isHandled(event)) event.preventDefault();
+  if ((event.key === "Escape" && closeMenu()) || isHandled(event)) event.preventDefault();
 });

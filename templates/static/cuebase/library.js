@@ -27,6 +27,22 @@ function show() {
   const isPart = Boolean(nextPage()) && chosen().length === choices().length;
   button.hidden = !isPart || total > MOST;
   button.textContent = ngettext("Select all {count}", "Select all {count}", total);
+  // What is told at the bottom of the window stands above the bar.
+  document.documentElement.style.setProperty("--selection-bar", `${bar.offsetHeight}px`);
+}
+
+/** Offer to move the items anywhere but to the only collection that they are in. */
+function showTargets() {
+  const select = /** @type {HTMLSelectElement | null} */ (find("#selection-target"));
+  if (!select) return;
+  const places = new Set(chosen().map((choice) => choice.dataset.collection));
+  const targets = [...select.options].filter((option) => option.value);
+  for (const option of targets) {
+    option.hidden = option.disabled = places.size === 1 && places.has(option.value);
+  }
+  const possible = targets.filter((option) => !option.disabled);
+  select.value = possible.length === 1 ? possible[0].value : "";
+  need(".selection-move").hidden = !possible.length;
 }
 
 /** Show in the head of the table whether all rows are chosen, or some. */
@@ -40,19 +56,34 @@ function showWhole() {
 /** The link to what follows the listed items. */
 const nextPage = () => find("#results .more a");
 
-async function chooseWholeList() {
-  for (let page = nextPage(); page; page = nextPage()) {
+/** Show all that follows the listed items, as long as it is needed. */
+async function showMore(isNeeded = () => true) {
+  for (let page = nextPage(); page && isNeeded(); page = nextPage()) {
     const settled = new Promise((resolve) => {
       document.addEventListener("htmx:afterSettle", resolve, { once: true });
     });
     page.click();
     await settled;
   }
+}
+
+async function chooseWholeList() {
+  await showMore();
   chooseAll(true);
+}
+
+/** Choose again what an action has left where it is: it may be beyond the first page. */
+async function chooseAgain() {
+  const before = new Set(find("[data-selection]")?.dataset.chosen?.match(/\S+/g));
+  await showMore(() => choices().filter(({ value }) => before.has(value)).length < before.size);
+  for (const choice of choices()) choice.checked ||= before.has(choice.value);
+  show();
+  showTargets();
 }
 
 function chosenNow() {
   show();
+  showTargets();
   announce(selectedText());
 }
 
@@ -121,8 +152,12 @@ function isHandled(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (!isElsewhere(event) && isHandled(event)) event.preventDefault();
+  const isTaken = event.defaultPrevented || isElsewhere(event); // such as by a menu that it closes
+  if (!isTaken && isHandled(event)) event.preventDefault();
 });
+
+// Not before htmx follows the link to more.
+document.addEventListener("htmx:load", () => void chooseAgain(), { once: true });
 
 onHtmx("afterSettle", ({ detail }) => {
   show();
@@ -130,6 +165,10 @@ onHtmx("afterSettle", ({ detail }) => {
   const isChoice = detail.requestConfig?.triggeringEvent?.target?.matches?.("select, [type=radio]");
   const count = find("#results .count")?.textContent;
   if (isChoice && count) announce(count);
+  // Another list: what was told is not about it.
+  if (detail.requestConfig?.triggeringEvent?.isTrusted) {
+    for (const notice of all("#notices .notice-success")) notice.remove();
+  }
 });
 
 // While sources are being indexed, the list and its counter are asked for again and again

@@ -1,0 +1,92 @@
+"""The bar of the selected items: its menus are in sight, and an action keeps the selection."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import LAPTOP, PHONE, Visit
+from tests.browser.site import Site
+
+pytestmark = pytest.mark.browser
+
+REMOVE = """
+from transcripts.models import Collection, Video
+Video.objects.filter(collection__name="Evenings").update(collection=Collection.objects.default())
+Collection.objects.filter(name="Evenings").delete()
+"""
+
+
+@pytest.fixture
+def evenings(site: Site) -> Iterator[None]:
+    """Whatever is moved to a collection of this name comes back."""
+    yield
+    site.python(REMOVE)
+
+
+def menu(page: Page, name: str) -> Locator:
+    """Open a menu of the bar."""
+    page.locator("#selection summary", has_text=name).click()
+    return page.locator("#selection .menu[open] .menu-body")
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["wide", "narrow"])
+def test_the_bar_and_its_menus_are_wholly_in_sight(
+    visit: Callable[..., Visit], size: ViewportSize
+) -> None:
+    page = visit(viewport=size).go("/library/?q=evening")
+    page.locator("[data-choice]").first.check()
+    bar = page.locator("#selection")
+    for button in bar.locator(".button:visible").all():
+        expect(button).to_be_in_viewport(ratio=1)
+    shape = bar.bounding_box()
+    assert shape is not None
+    assert shape["height"] < size["height"] / 5
+    for name in ("Tags", "Move", "More"):
+        expect(menu(page, name)).to_be_in_viewport(ratio=1)
+        check_accessibility(page)
+        page.keyboard.press("Escape")
+    expect(bar).to_contain_text("1 item selected")
+
+
+def test_a_move_is_offered_to_other_collections_and_to_a_new_one(
+    visit: Callable[..., Visit], evenings: None
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    page.locator("[data-choice]").first.check()
+    body = menu(page, "Move")
+    expect(body.get_by_label("Move to the collection")).to_have_value("empty-shelf")
+    expect(body.locator("option:not([disabled])")).to_have_text(
+        ["Choose a collection", "Empty shelf"]
+    )
+    name = body.get_by_label("Move to a new collection")
+    name.fill("Evenings")
+    name.press("Enter")
+    expect(page.locator("#notices")).to_contain_text("1 item moved to “Evenings”.")
+    expect(page.locator("#selection")).to_be_hidden()
+    page.locator("[data-choice]").nth(1).check()
+    place = menu(page, "Move").get_by_label("Move to the collection")
+    expect(place).to_have_value("")
+
+
+def test_what_is_tagged_stays_selected_beyond_the_first_page_and_is_told_above_the_bar(
+    visit: Callable[..., Visit], long_library: None
+) -> None:
+    page = visit().go("/library/?q=copy&sort=title")
+    page.keyboard.press("Control+a")
+    page.locator("#selection [data-select-all]").click()
+    bar = page.locator("#selection")
+    total = page.locator("#results .count").get_attribute("data-total")
+    expect(bar).to_contain_text(f"{total} items selected")
+    menu(page, "Tags").get_by_label("Tags").fill("kept")
+    page.keyboard.press("Enter")
+    notice = page.locator("#notices .notice")
+    expect(notice).to_contain_text(f"{total} items tagged.")
+    expect(bar).to_contain_text(f"{total} items selected")
+    above, below = notice.bounding_box(), bar.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] + above["height"] <= below["y"]
+    page.get_by_label("Filter by title").fill("copy 1")
+    expect(notice).to_have_count(0)

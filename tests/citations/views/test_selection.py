@@ -1,0 +1,124 @@
+"""What is done with the selected items of the library, and what stays selected."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
+
+from tests.html import text_of
+from tests.makers import make_cues, make_source, make_video
+from transcripts import collections
+from transcripts.models import Collection, Role, Video
+
+CHANGE = "/library/change/"
+
+
+@pytest.fixture
+def talk(collection: Collection) -> Video:
+    video = make_video(collection, title="Lecture on moss", cues=make_cues(2))
+    make_source(video)
+    return video
+
+
+@pytest.fixture
+def other(collection: Collection) -> Video:
+    return make_video(collection, key="other", title="Lecture on ice")
+
+
+def selected(response: Any) -> list[str | None]:
+    boxes = LexborHTMLParser(text_of(response)).css("[data-choice][checked]")
+    return [box.attributes["value"] for box in boxes]
+
+
+def targets(response: Any) -> list[str | None]:
+    options = LexborHTMLParser(text_of(response)).css("#selection-target option")
+    return [option.attributes["value"] for option in options]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"action": "tag", "tags": "ice"},
+        {"action": "tag", "tags": ""},
+        {"action": "untag", "tags": "ice"},
+        {"action": "index"},
+        {"action": "fetch"},
+        {"action": "move", "collection": ""},
+        {"action": "move-to-new", "new": ""},
+    ],
+    ids=lambda sent: " ".join(sent.values()),
+)
+def test_what_stays_where_it_is_stays_selected_once(
+    page: Client, talk: Video, other: Video, sent: dict[str, str]
+) -> None:
+    chosen = f"video-{talk.pk}"
+    assert selected(page.post(CHANGE, {"item": chosen, **sent}, follow=True)) == [chosen]
+    assert selected(page.get("/library/")) == []
+
+
+def test_what_was_renamed_stays_selected(page: Client, talk: Video, other: Video) -> None:
+    chosen = f"video-{talk.pk}"
+    sent = {"item": chosen, f"title-{chosen}": "Moss"}
+    assert selected(page.post("/library/rename/", sent, follow=True)) == [chosen]
+
+
+def test_what_was_moved_or_deleted_is_not_selected_any_more(
+    page: Client, talk: Video, other: Video, owner: User
+) -> None:
+    shelf = collections.create("Shelf", owner=owner)
+    moving = {"item": f"video-{talk.pk}", "action": "move", "collection": shelf.slug}
+    assert selected(page.post(CHANGE, moving, follow=True)) == []
+    deleting = {"item": f"video-{other.pk}", "action": "delete"}
+    assert selected(page.post(CHANGE, deleting, follow=True)) == []
+
+
+def test_items_move_to_a_collection_that_is_made_in_place(
+    page: Client, talk: Video, owner: User
+) -> None:
+    sent = {"item": [f"video-{talk.pk}"], "action": "move-to-new", "new": "Winter term"}
+    assert "1 item moved to “Winter term”." in text_of(page.post(CHANGE, sent, follow=True))
+    talk.refresh_from_db()
+    assert talk.collection.name == "Winter term"
+    assert collections.role_in(talk.collection, owner) == Role.OWNER
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "The name is empty."),
+        ("x" * 121, "at most 120 characters"),
+        ("Lectures", "There is a collection “Lectures” already."),
+    ],
+)
+def test_a_new_collection_that_cannot_be_made_moves_nothing(
+    page: Client, talk: Video, owner: User, name: str, said: str
+) -> None:
+    Collection.objects.filter(name="Lectures").update(name="Others")
+    collections.create("Lectures", owner=owner)
+    sent = {"item": [f"video-{talk.pk}"], "action": "move-to-new", "new": name}
+    assert said in text_of(page.post(CHANGE, sent, follow=True))
+    before = talk.collection_id
+    talk.refresh_from_db()
+    assert talk.collection_id == before
+
+
+def test_items_are_not_offered_to_move_where_all_of_them_are(
+    page: Client, talk: Video, collection: Collection, owner: User
+) -> None:
+    assert targets(page.get(f"/collections/{collection.pk}/")) == []
+    shelf = collections.create("Shelf", owner=owner)
+    assert targets(page.get(f"/collections/{collection.pk}/")) == ["", shelf.slug]
+    assert targets(page.get("/library/")) == ["", collection.slug, shelf.slug]
+
+
+def test_a_deletion_is_told_where_its_items_were(
+    page: Client, talk: Video, collection: Collection, owner: User
+) -> None:
+    shelf = collections.create("Shelf", owner=owner)
+    page.post(CHANGE, {"item": f"video-{talk.pk}", "action": "delete"})
+    told = "“Lecture on moss” is deleted in half a minute."
+    assert told in text_of(page.get("/library/"))
+    assert told in text_of(page.get(f"/collections/{collection.pk}/"))
+    assert told not in text_of(page.get(f"/collections/{shelf.pk}/"))
