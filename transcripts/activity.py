@@ -48,6 +48,12 @@ def summary(scope: Scope) -> Activity:
     )
 
 
+def is_unfinished(scope: Scope) -> bool:
+    """Whether a job is queued or running, such as one that adds something."""
+    states = (Job.State.QUEUED, Job.State.RUNNING)
+    return Job.objects.visible(scope).filter(state__in=states).exists()
+
+
 def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25) -> JobPage:
     """Return a page of jobs; an unknown state selects all."""
     jobs = (

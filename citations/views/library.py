@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.library_form import SORT_LABELS, LibraryForm
-from transcripts import clock
+from transcripts import activity, clock
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
@@ -56,9 +57,11 @@ def show_list(
         offset=parameters.offset,
         limit=PAGE,
     )
+    listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
     context = {
         "parameters": parameters,
         "listing": parameters.listing,
+        "is_awaited": partial(activity.is_unfinished, listed),  # asked for an empty list alone
         "page": page,
         "fixed_collection": collection,
         "add_to": parameters.listing.collection,
@@ -68,7 +71,6 @@ def show_list(
     if request.htmx:
         if parameters.offset:
             return fragment(request, "citations/_library_rows.html", context)
-        listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
         context["counts"] = sources.count(Source.objects.visible(listed))
         response = fragment(request, "citations/_library_list.html", context)
         if address:

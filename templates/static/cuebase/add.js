@@ -174,5 +174,5 @@ onHtmx("afterRequest", ({ target, detail }) => {
   if (!detail.successful) return;
   form()?.reset();
   showNames();
-  if (find("#added [data-arrived]")) libraryChanged();
+  libraryChanged(); // it has something, or says that something is on its way
 });

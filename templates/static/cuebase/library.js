@@ -181,8 +181,9 @@ let timer = 0;
 
 /** Whether nobody is in the middle of something that a new list would take away. */
 const isIdle = () => !(
-  document.hidden || openDialog() || chosen().length || find("#results .item-form, #results :focus")
-  || all("#results .more ~ *").length || new URLSearchParams(location.search).has("offset"));
+  document.hidden || find("dialog[open]:not(#add-dialog)") || chosen().length
+  || find("#results .item-form, #results :focus") || all("#results .more ~ *").length
+  || new URLSearchParams(location.search).has("offset"));
 
 /** Whether something is being indexed, or fetched, as the header counts. */
 const isBusy = () => Boolean(find("[data-unfinished], #activity-now .busy:not(.busy-bad)"));

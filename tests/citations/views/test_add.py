@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
@@ -12,7 +13,7 @@ from citations.ingest import selection
 from citations.models import Deletion, Document, Page, Source, State
 from tests.html import text_of
 from tests.makers import caption_json, make_cues, make_video, make_wav, restarting_vtt
-from transcripts import acquisition
+from transcripts import acquisition, collections
 from transcripts.models import Collection, Feed, Job, MediaFile, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -152,6 +153,19 @@ def test_the_box_is_for_those_who_may_write(page: Client, viewer: Client) -> Non
     refused = text_of(viewer.get("/add/"))
     assert 'id="files"' not in refused
     assert "no collection that you may add to" in refused
+
+
+def test_the_box_says_into_which_collection_it_adds_or_lets_choose(
+    page: Client, collection: Collection, owner: User
+) -> None:
+    only = text_of(page.get("/add/", **HTMX))
+    assert f"Into the collection “{collection.name}”" in only
+    assert 'id="into"' not in only
+    shelf = collections.create("Shelf", owner=owner)
+    box = LexborHTMLParser(text_of(page.get("/add/?collection=shelf", **HTMX)))
+    options = {option.attributes["value"]: option for option in box.css("#into option")}
+    assert options.keys() == {collection.slug, shelf.slug}
+    assert "selected" in options[shelf.slug].attributes
 
 
 def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: Collection) -> None:

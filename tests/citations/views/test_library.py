@@ -14,7 +14,7 @@ from citations.views import library as library_views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import collections
-from transcripts.models import Collection, Video
+from transcripts.models import Collection, Job, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -37,6 +37,23 @@ def test_an_empty_library_shows_the_next_step(page: Client, viewer: Client) -> N
     assert "ask an owner" in read_only
     assert 'action="/library/sample/"' in read_only
     assert 'href="/add/"' not in read_only
+
+
+def test_an_empty_list_says_that_something_is_on_its_way(
+    page: Client, viewer: Client, collection: Collection, owner: User
+) -> None:
+    shelf = collections.create("Shelf", owner=owner)
+    Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    awaited = "What was added is on its way"
+    for address in ("/library/", f"/collections/{collection.pk}/"):
+        for headers in ({}, HTMX):
+            html = text_of(page.get(address, **headers))
+            assert awaited in html
+            assert "is empty" not in html
+    assert awaited not in text_of(page.get("/library/?q=moss"))
+    assert awaited not in text_of(page.get(f"/collections/{shelf.pk}/"))
+    Job.objects.update(state=Job.State.DONE)
+    assert "Your library is empty" in text_of(page.get("/library/"))
 
 
 def test_the_account_menu_leads_to_collections_and_their_members(page: Client) -> None:
