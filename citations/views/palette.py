@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -18,7 +19,7 @@ from citations.models import Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
-from transcripts import activity, library
+from transcripts import activity, collections, library
 from transcripts.views.requests import PageRequest, fragment
 
 MOST: Final = 5  # of each kind
@@ -42,12 +43,14 @@ PAGES: Final = (
     (_("Glossary"), "glossary", ""),
 )
 STAFF_PAGES: Final = ((_("Administration"), "admin:index", ""),)
-ACTIONS: Final = (
+EDITOR_ACTIONS: Final = (
     (_("Add videos or documents"), "add", ""),
-    (_("Ask a question"), "ask", ""),
     (_("Write a note"), "notes", ""),
-    (_("Make a collection"), "collections", "#new"),
     (_("Follow a lecture"), "lecture-new", ""),
+)
+ACTIONS: Final = (
+    (_("Ask a question"), "ask", ""),
+    (_("New collection"), "collections", "#new"),
     (_("Import highlights"), "highlights-import", ""),
     (_("Export everything as one ZIP"), "archive", ""),
 )
@@ -92,6 +95,7 @@ def _source(request: PageRequest) -> Source | None:
 
 def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator[DestinationGroup]:
     pages = PAGES + STAFF_PAGES * request.user.is_staff
+    actions = EDITOR_ACTIONS * bool(request.access.writable) + ACTIONS
     scope = urlencode({"source": source.uuid}) if source else ""
     destinations = {
         _("Search and ask"): _questions(words, source),
@@ -101,7 +105,9 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
         _("Conversations"): _conversations(request, words),
         _("Notes"): _notes(request, words),
         _("Highlights"): _highlights(request, words),
-        _("Actions"): _named(ACTIONS, words, icon="plus", scope=scope),
+        _("Actions"): chain(
+            _named(actions, words, icon="plus", scope=scope), _invitations(request, words)
+        ),
         _("Pages"): _named(pages, words, icon="right", scope=scope),
     }
     for name, places in destinations.items():
@@ -140,6 +146,17 @@ def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
     for collection in named[:MOST] if words else []:
         address = reverse("collection", args=(collection.pk,))
         yield Destination(label=collection.name, address=address, icon="collection")
+
+
+def _invitations(request: PageRequest, words: str) -> Iterator[Destination]:
+    """Yield a way to new members for each collection that the user owns."""
+    role_in = collections.roles_of(request.user)
+    rows = library.collections(request.access) if words else ()
+    labels = {row.pk: _("Invite somebody to “%s”") % row for row in rows if role_in(row) == "owner"}
+    named = [key for key, label in labels.items() if _has(label, words)]
+    for key in named[:MOST]:
+        address = f"{reverse('collection-settings', args=(key,))}#new-member"
+        yield Destination(label=labels[key], address=address, icon="person")
 
 
 def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:

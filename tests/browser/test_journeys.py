@@ -541,7 +541,7 @@ def test_a_collection_is_made_shared_and_deleted(visit: Callable[..., Visit]) ->
     page.get_by_label("Name").fill("Field notes")
     page.get_by_role("button", name="Make collection").click()
     page.get_by_role("link", name="Add or change members").click()
-    page.get_by_label("User name").fill("vera")
+    page.get_by_label("Name or e-mail").fill("vera")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_label("Role of vera")).to_have_value("viewer")
     page.get_by_role("link", name="Delete this collection").click()

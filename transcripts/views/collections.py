@@ -12,7 +12,6 @@ from transcripts import collections
 from transcripts.errors import InvalidInput
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
-from transcripts.translation import translated
 from transcripts.views.requests import PageRequest, confirm
 
 
@@ -82,17 +81,15 @@ def own_collection(request: PageRequest, pk: int) -> Collection:
 
 
 def member_set(request: PageRequest, collection: Collection, form: MemberForm) -> HttpResponse:
-    """Make a user a member, or show at the field that there is no such user; whoever may make
-    accounts is offered to make one.
+    """Make a user a member, or say that nobody here has this name, and what is next: whoever may
+    make accounts is offered to make one.
     """
     values = dict(form.cleaned_data)
     try:
         collections.set_member(collection, **values)
     except InvalidInput as error:
-        hint = "" if _may_invite(request) else translated(error.hint)
-        form.add_error("username", f"{translated(error.message)} {hint}".strip())
-        unknown = values["username"]
-        return settings_page(request, collection, form=form, unknown=unknown, status=422)
+        unknown = {"name": values["username"], "hint": error.hint}
+        return settings_page(request, collection, form=form, unknown=unknown)
     about = {"user": values["username"], "role": Role(values["role"]).label, "name": collection}
     message = _("%(user)s is %(role)s of “%(name)s”.") % about
     return confirm(request, message, "collection-settings", pk=collection.pk)
@@ -104,7 +101,7 @@ def settings_page(
     *,
     form: MemberForm | None = None,
     invitation: Mapping[str, Any] | None = None,
-    unknown: str = "",
+    unknown: Mapping[str, str] | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Render the name and the members: with what could not be added, the name that nobody here has,

@@ -95,6 +95,33 @@ def test_words_lead_to_pages_and_actions(page: Client) -> None:
     assert places(page, "token")["Applications and tokens"] == "/tokens/"
 
 
+@pytest.mark.parametrize(
+    ("words", "label", "address"),
+    [
+        ("new collection", "New collection", "/collections/#new"),
+        ("export every", "Export everything as one ZIP", "/export/"),
+    ],
+)
+def test_words_lead_to_what_can_be_done(page: Client, words: str, label: str, address: str) -> None:
+    assert places(page, words)[label] == address
+
+
+def test_owners_alone_are_led_to_inviting_somebody(
+    page: Client, viewer: Client, collection: Collection
+) -> None:
+    label = f"Invite somebody to “{collection.name}”"
+    assert places(page, "invite")[label] == f"/collections/{collection.pk}/settings/#new-member"
+    assert label in places(page, f"somebody {collection.name.lower()}")
+    assert not [label for label in places(viewer, "invite") if label.startswith("Invite")]
+    assert not [label for label in places(page, "") if label.startswith("Invite")]
+
+
+def test_what_a_viewer_may_not_do_is_not_offered(page: Client, viewer: Client) -> None:
+    for words, label in (("add", "Add videos or documents"), ("note", "Write a note")):
+        assert label in places(page, words)
+        assert label not in places(viewer, words)
+
+
 def test_without_words_it_shows_the_newest_sources_and_every_page(
     page: Client, talk: Source
 ) -> None:

@@ -63,14 +63,15 @@ def test_the_only_owner_is_told_why_and_two_owners_may_change_each_other(
     assert removal in both
 
 
-def test_an_unknown_user_is_an_error_at_the_field_with_the_whole_command(
+def test_an_unknown_user_is_no_fault_and_the_whole_command_is_told(
     page: Client, collection: Collection
 ) -> None:
     response = page.post(
         f"/collections/{collection.pk}/members/", {"username": "nobody", "role": "editor"}
     )
-    assert response.status_code == 422
+    assert response.status_code == 200
     html = text_of(response)
+    assert "“nobody” has no account here yet." in html
     assert f"<code>kb user add nobody --role editor -c {collection.slug}</code>" in html
     assert 'value="nobody"' in html
 
