@@ -8,6 +8,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from kbsite import users
+from kbsite.invitation_notes import Invitation
 from kbsite.models import SignInLink
 from transcripts import collections
 from transcripts.errors import Conflict, Forbidden, InvalidInput, KnowledgeBaseError
@@ -80,7 +81,9 @@ def _invited(
     request: PageRequest, collection: Collection, guest: User, *, is_again: bool = False
 ) -> HttpResponse:
     secret = SignInLink.issue(guest)
-    address = request.build_absolute_uri(reverse("sign-in-link", args=[secret]))
+    about = Invitation(by=request.user.get_username(), collection=collection.pk)
+    path = reverse("sign-in-link", args=[secret])
+    address = request.build_absolute_uri(f"{path}?{about.query}")
     ends = SignInLink.objects.get(user=guest).expires_at
     new = {"guest": guest, "address": address, "ends": ends, "is_again": is_again}
     return settings_page(request, collection, invitation=new)

@@ -17,9 +17,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from kbsite import sign_in
+from kbsite.invitation_notes import Invitation
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import Forbidden
+from transcripts.models import Collection
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -57,18 +59,32 @@ class ChoosePassword(PasswordChangeView):
         return next_page(self.request)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"next": next_page(self.request)}
+        more = {"next": next_page(self.request), "invitation": self._invitation()}
+        return super().get_context_data(**kwargs) | more
+
+    def _invitation(self) -> dict[str, Any] | None:
+        """Return who invited a user to which collection; nothing once there is a password."""
+        request: Any = self.request
+        invitation = Invitation.read(request)
+        if invitation is None or request.user.has_usable_password():
+            return None
+        collection = Collection.objects.visible(request.access).filter(pk=invitation.collection)
+        return {"by": invitation.by, "collection": collection.first()}
 
 
 def after_link(request: HttpRequest, user: User) -> str:
-    """Return where a sign-in link leads a user: at first, to choose a password.
+    """Return where a sign-in link leads a user: at first, to choose a password, and then to what
+    they are invited to.
 
     Whoever runs the server is led on: each of its starts prints a link.
     """
-    page = next_page(request)
+    invitation = Invitation.read(request)
+    target = reverse("collection", args=[invitation.collection]) if invitation else "library"
+    page = next_page(request, default=target)
     if user.last_login or user.has_usable_password() or user.is_superuser:
         return page
-    return f"{reverse('choose-password')}?{urlencode({'next': page})}"
+    query = f"&{invitation.query}" if invitation else ""
+    return f"{reverse('choose-password')}?{urlencode({'next': page})}{query}"
 
 
 def next_page(request: HttpRequest, *, default: str = "library") -> str:

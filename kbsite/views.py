@@ -30,6 +30,7 @@ from kbsite.auth import is_superuser
 from kbsite.errors import DATABASE_ERRORS, RETRY_SECONDS, status_of
 from kbsite.extension import package
 from kbsite.glossary import TERMS
+from kbsite.invitation_notes import Invitation
 from kbsite.mcp_clients import bundle
 from kbsite.mcp_clients import configuration as clients
 from kbsite.models import ApiToken, SignInLink
@@ -106,7 +107,8 @@ def sign_in_link(request: HttpRequest, secret: str) -> HttpResponse:
     else:
         sign_in.count_link(request)
         sign_in.record_refusal("")
-        response = render(request, "kbsite/expired_link.html", status=410)
+        context = {"invitation": Invitation.read(request)}
+        response = render(request, "kbsite/expired_link.html", context, status=410)
     response["Referrer-Policy"] = "no-referrer"
     return response
 

@@ -12,7 +12,7 @@ from tests.html import text_of
 from tests.makers import make_user
 from transcripts.models import AuditEntry, Collection, Membership, Role
 
-LINK = re.compile(r"http://testserver(/sign-in/[\w-]+/)")
+LINK = re.compile(r"http://testserver(/sign-in/[\w-]+/\?invitation=[\w%-]+)")
 
 
 @pytest.fixture
@@ -43,13 +43,35 @@ def test_an_invited_person_signs_in_once_and_is_a_member_of_this_collection_alon
     roles = Membership.objects.filter(user=anna).values_list("collection", "role")
     assert list(roles) == [(collection.pk, "viewer")]
     browser = Client()
-    assert browser.get(link[1])["Location"] == "/account/password/?next=%2Flibrary%2F"
+    first = browser.get(link[1])["Location"]
+    assert first.startswith(f"/account/password/?next=%2Fcollections%2F{collection.pk}%2F&")
+    assert f"boss invites you to the collection “{collection.name}”." in text_of(browser.get(first))
     assert browser.get(f"/collections/{collection.pk}/").status_code == 200
     assert browser.get(f"/collections/{other.pk}/").status_code == 404
-    assert Client().get(link[1]).status_code == 410
+    used = Client().get(link[1])
+    assert used.status_code == 410
+    assert "Ask boss, who sent it, for a new one." in text_of(used)
+    assert "kb user link" not in text_of(used)
     assert not LINK.search(text_of(admin.get(f"/collections/{collection.pk}/settings/")))
     entry = AuditEntry.objects.get(action="add", kind="user")
     assert (entry.thing, entry.actor) == ("anna", "boss")
+
+
+def test_who_has_a_password_is_told_of_no_invitation(admin: Client, collection: Collection) -> None:
+    link = LINK.search(invite(admin, collection, "anna")[1])
+    assert link
+    browser = Client()
+    first = browser.get(link[1])["Location"]
+    words = "a kettle that sings in spring"
+    browser.post(first, {"new_password1": words, "new_password2": words})
+    assert "invites you" not in text_of(browser.get(first))
+
+
+@pytest.mark.parametrize("forged", ["x", "eyJieSI6ImJvc3MifQ:1:x", ""])
+def test_nobody_makes_up_an_invitation(client: Client, db: None, forged: str) -> None:
+    expired = text_of(client.get("/sign-in/no-secret/", {"invitation": forged}))
+    assert "who sent it" not in expired
+    assert "kb user link NAME" in expired
 
 
 def test_who_has_an_account_becomes_a_member_and_gets_no_link(
