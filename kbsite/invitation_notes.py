@@ -4,7 +4,7 @@ It is in the address, as it is still needed when the link is used up, and forgot
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final, Self
 from urllib.parse import urlencode
 
 from django.core import signing
@@ -24,12 +24,11 @@ class Invitation:
     def read(cls, request: HttpRequest) -> Self | None:
         """Return what the address of a request says; None if it is of no invitation."""
         try:
-            values: dict[str, Any] = signing.loads(request.GET.get(FIELD, ""), salt=FIELD)
+            by, collection = signing.loads(request.GET.get(FIELD, ""), salt=FIELD)
         except signing.BadSignature:
             return None
-        return cls(**values)
+        return cls(by=by, collection=collection)
 
     @property
     def query(self) -> str:
-        values = {"by": self.by, "collection": self.collection}
-        return urlencode({FIELD: signing.dumps(values, salt=FIELD)})
+        return urlencode({FIELD: signing.dumps([self.by, self.collection], salt=FIELD)})

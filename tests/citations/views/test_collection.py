@@ -90,6 +90,7 @@ def test_an_empty_one_says_what_to_do_next(
     assert "Its editors can add to it." in read_only
     assert "moves here" not in read_only
     assert "write down what matters" not in read_only
+    assert "Add a source first" not in read_only
     assert ">Write a note" not in read_only
 
 
