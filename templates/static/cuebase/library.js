@@ -56,12 +56,23 @@ function showWhole() {
 /** The link to what follows the listed items. */
 const nextPage = () => find("#results .more a");
 
+/**
+ * Wait until htmx has replaced an element.
+ * @param {HTMLElement} element
+ */
+const replaced = (element) => new Promise((resolve) => {
+  const look = () => {
+    if (element.isConnected) return; // something else was settled
+    document.removeEventListener("htmx:afterSettle", look);
+    resolve(undefined);
+  };
+  document.addEventListener("htmx:afterSettle", look);
+});
+
 /** Show all that follows the listed items, as long as it is needed. */
 async function showMore(isNeeded = () => true) {
   for (let page = nextPage(); page && isNeeded(); page = nextPage()) {
-    const settled = new Promise((resolve) => {
-      document.addEventListener("htmx:afterSettle", resolve, { once: true });
-    });
+    const settled = replaced(page);
     page.click();
     await settled;
   }
@@ -74,6 +85,8 @@ async function chooseWholeList() {
 
 /** Choose again what an action has left where it is: it may be beyond the first page. */
 async function chooseAgain() {
+  show();
+  showTargets();
   const before = new Set(find("[data-selection]")?.dataset.chosen?.match(/\S+/g));
   await showMore(() => choices().filter(({ value }) => before.has(value)).length < before.size);
   for (const choice of choices()) choice.checked ||= before.has(choice.value);
