@@ -15,6 +15,7 @@ from citations.models import Citation, Document, Page, Source
 from citations.passages import ColoredSpan, colored_within
 from citations.quotes import verification
 from citations.readers.formats import PDF
+from citations.readers.headings import number_of
 from citations.readers.page import Box
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
@@ -34,6 +35,7 @@ class PageView:
     page: Page
     count: int  # pages of the document
     heading: str = ""
+    section: str = ""  # the one with a number that the heading belongs to, if it has none itself
     quote: tuple[Span, ...] = ()
     matches: tuple[Span, ...] = ()
     image: PageImage | None = None
@@ -88,13 +90,14 @@ def show_page(
     boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())
     colored = colored_within(highlights, page.start, page.start + len(page.text))
     offset = on_page[0][0] if on_page else 0
-    headings = [heading for first, _, heading, _ in page.blocks if first <= offset or not offset]
+    headings = [str(heading) for first, _, heading, _ in page.blocks if first <= offset]
     return PageView(
         source=source,
         document=document,
         page=page,
         count=max(document.page_count, page.number),
-        heading=str(headings[-1 if offset else 0]) if headings else "",
+        heading=headings[-1] if headings else "",
+        section=_numbered_section(document, number, headings),
         quote=on_page,
         matches=matches,
         image=image,
@@ -104,6 +107,16 @@ def show_page(
         highlight_boxes=_colored_boxes(document, page, colored) if image else (),
         lines=page_images.text_lines(document, page, image) if image else (),
     )
+
+
+def _numbered_section(document: Document, number: int, headings: Sequence[str]) -> str:
+    """Return the last heading with a number, of these on a page or else before it; "" if it is the
+    last one at all, or if there is none.
+    """
+    before = (str(title) for _, title, page in document.outline if page < number)
+    numbered = [title for title in (*before, *headings) if number_of(title)]
+    is_last = not headings or bool(number_of(headings[-1]))
+    return numbered[-1] if numbered and not is_last else ""
 
 
 def _colored_boxes(

@@ -14,11 +14,13 @@ from typing import IO, Any, Final
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from citations.documents import guessed_sections
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import formats
 from citations.readers.formats import DocumentFormat
 from citations.readers.page import Facts, ReadPage, Survey
+from citations.readers.pdf.reader import has_bookmarks
 from transcripts import audit, locks
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
@@ -282,10 +284,12 @@ class _Extraction:
         if is_open and len(facts.language) <= LANGUAGE_LENGTH:
             metadata["language"] = clean(facts.language, LANGUAGE_LENGTH)
         with transaction.atomic():
+            guesses = self.format is formats.PDF and not has_bookmarks(facts.outline)
+            outline = guessed_sections.settle(self.document) if guesses else facts.outline
             Document.objects.filter(pk=self.document.pk).update(
                 read_by=self.format.version,
                 page_count=facts.page_count,
-                outline=[list(entry) for entry in facts.outline],
+                outline=[list(entry) for entry in outline],
                 note=self.survey.note(),
             )
             self.source.change(**{name: value for name, value in metadata.items() if value})

@@ -57,7 +57,7 @@ HTML: Final = DocumentFormat(
         rb"<(?:!doctype\s+html|html|head|body|meta|title)\b",
         re.IGNORECASE | re.DOTALL,
     ),
-    version="html 2",
+    version="html 3",
     read=markup_reader.read_html,
 )
 MARKDOWN: Final = DocumentFormat(
@@ -67,14 +67,14 @@ MARKDOWN: Final = DocumentFormat(
     pattern=re.compile(
         rb"(?:---[ \t]*\r?\n(?=[\w-]+:)|.{0,20000}?(?:\A|\n)(?:#{1,6} \S|```|~~~))", re.DOTALL
     ),
-    version="markdown 3",
+    version="markdown 4",
     read=markup_reader.read_markdown,
 )
 TEXT: Final = DocumentFormat(
     kind=SourceKind.TEXT,
     media_type="text/plain",
     suffixes=(".txt", ".text"),
-    version="text 1",
+    version="text 2",
     read=plain_text.read,
 )
 FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from citations.errors import DocumentTooLarge
+from citations.readers.headings import Heading, find_labels, key_of, levels_by_number
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 
@@ -52,23 +53,42 @@ def paginate(
 ) -> OpenDocument:
     """Divide pieces into pages; return those from ``first`` on. Raises ``DocumentTooLarge``."""
     layout = _Layout(most_pages=most_pages)
-    for piece in chain.from_iterable(_fitted(piece) for piece in pieces):
+    fitted = _without_labels(list(chain.from_iterable(_fitted(piece) for piece in pieces)))
+    for piece in fitted:
         layout.add(piece)
     layout.end_page()
     facts = Facts(
         page_count=len(layout.pages),
-        title=title or _only_top_heading(layout.outline),
+        title=title or _title_at_top(fitted),
         author=author,
         language=language,
-        outline=tuple(layout.outline),
+        outline=tuple(levels_by_number(layout.outline)),
     )
     return OpenDocument(facts=facts, pages=layout.pages[first - 1 :])
 
 
-def _only_top_heading(outline: Sequence[OutlineEntry]) -> str:
-    """Return the heading of level 1; "" if there are several, which are a book's chapters."""
-    titles = [entry.title for entry in outline if entry.level == 1]
-    return titles[0] if len(titles) == 1 else ""
+def _without_labels(pieces: Sequence[MarkupBlock]) -> list[MarkupBlock]:
+    """Return the pieces, where headings such as “Hint” are no headings but the words they are."""
+    starts = accumulate((len(piece.text) for piece in pieces), initial=0)
+    headings = [
+        Heading(piece.text, start, piece.level)
+        for piece, start in zip(pieces, starts, strict=False)
+        if piece.level
+    ]
+    labels = find_labels(headings)
+    return [
+        piece._replace(level=0) if piece.level and key_of(piece.text) in labels else piece
+        for piece in pieces
+    ]
+
+
+def _title_at_top(pieces: Sequence[MarkupBlock]) -> str:
+    """Return the heading of level 1 that stands before all text; "" if there are several, which are
+    a book's chapters.
+    """
+    titles = [piece.text for piece in pieces if piece.level == 1]
+    is_title = len(titles) == 1 and pieces[0].level == 1
+    return " ".join(titles[0].split()) if is_title else ""
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from citations.errors import (
     PageImageBusy,
     PageNotFound,
 )
+from citations.readers.headings import LEAST_SECTION, join_titles
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.glyph_repair import repair_glyphs
@@ -30,7 +31,7 @@ from citations.readers.pdf.layout import Glyphs, TextLine, lay_out
 from citations.readers.pdf.paragraphs import Prose, compose
 from citations.readers.sandbox import ChildBusy, ChildExited, ChildProcess, ChildReply, ChildTimeout
 
-VERSION = "pdf 1"  # stored in ``Document.read_by``: a change makes documents be read again
+VERSION = "pdf 2"  # stored in ``Document.read_by``: a change makes documents be read again
 PICTURE_TYPE = "image/webp"  # of ``render``
 PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
 OPENING_TIME = 60.0
@@ -41,7 +42,6 @@ MOST_LOST = 3  # unreadable pages at the beginning
 MOST_SLOW = 5  # pages that take too long
 KEPT_PAGES = 24  # in memory; the largest take ten megabytes
 LEAST_OUTLINE = 3  # pages with entries of a useful outline
-LONGEST_TITLE, LEAST_SECTION = 300, 200  # characters
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _READER, _RENDERER = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
@@ -242,7 +242,7 @@ class _Headings:
         self._by_page: dict[int, list[str]] = {}
         for entry in outline:
             self._by_page.setdefault(entry.page, []).append(entry.title)
-        self._has_outline = len(self._by_page) >= LEAST_OUTLINE
+        self._has_outline = has_bookmarks(outline)
         earlier = [page for page in self._by_page if page < first]
         self._current = self._by_page[max(earlier)][-1] if earlier and self._has_outline else ""
 
@@ -258,9 +258,7 @@ class _Headings:
                 self._current = title
             elif piece.is_heading and not self._has_outline:
                 own = _clean(prose.text[piece.first : piece.last])
-                self._current = (f"{self._current} {own}" if follows_heading else own)[
-                    :LONGEST_TITLE
-                ]
+                self._current = join_titles(self._current if follows_heading else "", own)
             is_new = index in starts or (
                 piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION
             )
@@ -288,6 +286,11 @@ class _Headings:
             starts[match] = title
             after = match + 1
         return {index: title for index, title in starts.items() if index < len(words)}
+
+
+def has_bookmarks(outline: Sequence[OutlineEntry]) -> bool:
+    """Whether a file's outline tells its sections, so that none is guessed from its letters."""
+    return len({entry.page for entry in outline}) >= LEAST_OUTLINE
 
 
 def _matches(words: str, title: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from citations.documents import page_search, pages
 from citations.errors import DocumentNotFound, PageNotFound, SourceNotFound
-from citations.models import Citation, LectureSession, Page, Source, Window
+from citations.models import Citation, Document, LectureSession, Page, Source, Window
 from citations.quotes import source_texts
 from citations.readers.page import Paragraph, ReadPage
 from citations.text.occurrences import SearchTerm
@@ -40,6 +40,11 @@ def place_of(source: Source, quote: str) -> tuple[int, int]:
     page = next(page for page in Page.objects.filter(document=source.pk) if quote in page.text)
     first = page.start + page.text.index(quote)
     return first, first + len(quote)
+
+
+def span_on(source: Source, number: int, span: tuple[int, int]) -> tuple[int, int]:
+    start = Page.objects.get(document=source.pk, number=number).start
+    return start + span[0], start + span[1]
 
 
 # A page and its quote
@@ -78,6 +83,32 @@ def test_the_heading_is_the_one_that_the_quote_stands_under(
     assert pages.show_page(scope, paper.uuid, 1, quote=(0, 7)).heading == "1 Uphill"
     assert pages.show_page(scope, paper.uuid, 1, quote=(8, 17)).heading == "2 Downhill"
     assert pages.show_page(scope, paper.uuid, 1).heading == "1 Uphill"
+
+
+def test_a_heading_without_a_number_tells_the_section_with_one_that_it_belongs_to(
+    scope: Scope, collection: Collection
+) -> None:
+    first = (Paragraph(0, 7, "2.1 Uphill", True), Paragraph(8, 17, "Slopes", True))
+    second = (Paragraph(0, 7, "Slopes"), Paragraph(8, 17, "2.2 Downhill", True))
+    rows = [
+        ReadPage(number=number, text="Uphill. Downhill.", blocks=blocks)
+        for number, blocks in enumerate((first, second), 1)
+    ]
+    paper = make_paper(collection, rows)
+    Document.objects.filter(source=paper).update(
+        outline=[[2, "2.1 Uphill", 1], [2, "2.2 Downhill", 2]]
+    )
+    views = [
+        pages.show_page(scope, paper.uuid, number, quote=span_on(paper, number, quote))
+        for number in (1, 2)
+        for quote in ((0, 7), (8, 17))
+    ]
+    assert [(view.section, view.heading) for view in views] == [
+        ("", "2.1 Uphill"),
+        ("2.1 Uphill", "Slopes"),
+        ("2.1 Uphill", "Slopes"),
+        ("", "2.2 Downhill"),
+    ]
 
 
 @pytest.mark.parametrize("number", [0, 4, 2**31])

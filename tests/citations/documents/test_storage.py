@@ -1,6 +1,6 @@
 """Documents on the write side: bytes, pages, what survives a kill, and what is refused."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -124,6 +124,38 @@ def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) 
     assert untold.document.outline
 
 
+def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_labels(
+    collection: Collection, tmp_path: Path
+) -> None:
+    def section(number: str) -> Callable[[Any], None]:
+        def draw(canvas: Any) -> None:
+            y = 760.0
+            for heading in (number, "Hint", "Key Concepts", "Hint"):
+                canvas.setFont("Helvetica-Bold", 10)
+                canvas.drawString(72, y, heading)
+                canvas.setFont("Helvetica", 10)
+                y = write(canvas, LOSS, y=y - 14) - 10
+
+        return draw
+
+    titles = ["1 Limits", "1.1 Slopes", "1.2 Areas", "2 Sums", "2.1 Rules"]
+    data = paper(tmp_path / "x.pdf", [section(title) for title in titles]).read_bytes()
+    source = add(collection, data, "x.pdf")
+    document_storage.extract(source)
+    source.document.refresh_from_db()
+    assert source.document.outline == [
+        [title.count(".") + 1, title, page] for page, title in enumerate(titles, 1)
+    ]
+    [first, *_] = Page.objects.filter(document=source.pk).order_by("number")
+    assert "Hint" in first.text
+    assert [(heading, boundary) for _, _, heading, boundary in first.blocks] == [
+        ("1 Limits", True),
+        *[("1 Limits", False)] * 3,
+        ("Key Concepts", True),
+        *[("Key Concepts", False)] * 3,
+    ]
+
+
 def test_reading_that_was_killed_goes_on_after_the_last_stored_page(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +260,7 @@ def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collecti
     assert ingest_pipeline.index_words() == 0
     ingest_pipeline.read_document(source.pk)
     source.refresh_from_db()
-    assert (source.state, source.document.read_by) == (State.WORDS, "text 1")
+    assert (source.state, source.document.read_by) == (State.WORDS, "text 2")
 
 
 # The copy on the disk

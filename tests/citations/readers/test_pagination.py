@@ -109,6 +109,32 @@ def test_the_lines_of_a_text_that_look_like_headings_are_its_sections(path: Path
     ]
 
 
+def test_labels_of_boxes_are_words_of_the_section_above(path: Path) -> None:
+    hint = "## Hint\n\nUse the formula."
+    rest = "## Definition\n\nA slope.\n\n" + "\n\n".join([hint] * 5)
+    opened = read(read_markdown, path, f"# 2.1 Slopes\n\nText.\n\n{rest}")
+    [page] = opened.pages
+    assert [entry.title for entry in opened.facts.outline] == ["2.1 Slopes", "Definition"]
+    assert {block.heading for block in page.blocks} == {"2.1 Slopes", "Definition"}
+    assert sum(block.boundary for block in page.blocks) == 2
+    assert page.text.count("Hint") == page.html.count("<h2>Hint</h2>") == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Signals\n\nText.\n\n## Part", "Signals"),
+        ("## Part\n\nText.\n\n# 1.2 Functions\n\nText.", ""),
+        ("Text.\n\n# Signals", ""),
+        ("# One\n\nText.\n\n# Two", ""),
+    ],
+)
+def test_the_title_is_the_only_top_heading_if_it_stands_at_the_beginning(
+    path: Path, text: str, title: str
+) -> None:
+    assert read(read_markdown, path, text).facts.title == title
+
+
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252"]
 )

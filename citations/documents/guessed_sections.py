@@ -1,0 +1,92 @@
+"""The sections of a PDF without bookmarks, once all of its pages are read.
+
+While pages are read, every line that looks like a heading is one. Only the whole document tells
+which of them come again and again, and which have the numbers of chapters.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from citations.models import Document, Page
+from citations.readers.headings import (
+    LEAST_SECTION,
+    Heading,
+    contents,
+    find_labels,
+    join_titles,
+    key_of,
+)
+from citations.readers.page import OutlineEntry, Paragraph
+
+PAGES_AT_ONCE: Final = 200
+
+
+def settle(document: Document) -> list[OutlineEntry]:
+    """Store which headings open sections, and return the contents that they make.
+
+    A label such as “Hint” opens none: what follows it stands under the section above it. The caller
+    holds a transaction.
+    """
+    headings = [heading for page in _pages(document) for heading in _headings(page)]
+    labels = find_labels(headings)
+    sections = _Sections(labels)
+    changed: list[Page] = []
+    end = 0
+    for page in _pages(document):
+        end = page.start + len(page.text)
+        blocks = [list(block) for block in sections.within(page)]
+        if blocks != page.blocks:
+            page.blocks = blocks
+            changed.append(page)
+        if len(changed) == PAGES_AT_ONCE:
+            Page.objects.bulk_update(changed, ["blocks"])
+            changed.clear()
+    Page.objects.bulk_update(changed, ["blocks"])
+    return contents([heading for heading in headings if key_of(heading.title) not in labels], end)
+
+
+def _pages(document: Document) -> Iterator[Page]:
+    pages = Page.objects.filter(document=document).order_by("number").defer("html")
+    return pages.iterator(chunk_size=PAGES_AT_ONCE)
+
+
+def _headings(page: Page) -> Iterator[Heading]:
+    for block, title in _titled_blocks(page):
+        if title:
+            yield Heading(title, page.start + block.first, page=page.number)
+
+
+def _titled_blocks(page: Page) -> Iterator[tuple[Paragraph, str]]:
+    """Yield the paragraphs as they were read, each with its words if it was read as a heading: they
+    are all of the heading that it stands under, or the end of a new one.
+    """
+    before = ""
+    for block in (Paragraph(*row) for row in page.blocks):
+        words = " ".join(page.text[block.first : block.last].split())
+        is_new = block.boundary or block.heading != before
+        is_title = block.heading == words or (is_new and block.heading.endswith(words))
+        yield block, words if is_title else ""
+        before = block.heading
+
+
+@dataclass(slots=True)
+class _Sections:
+    """Gives each paragraph its heading again, as a reader that knows the labels would have."""
+
+    labels: frozenset[str]
+    heading: str = ""
+    start: int = -LEAST_SECTION  # of the last section, in the document
+    follows_heading: bool = False
+
+    def within(self, page: Page) -> Iterator[Paragraph]:
+        for block, title in _titled_blocks(page):
+            is_heading = bool(title) and key_of(title) not in self.labels
+            start = page.start + block.first
+            is_new = is_heading and not self.follows_heading and start - self.start >= LEAST_SECTION
+            if is_heading:
+                self.heading = join_titles(self.heading if self.follows_heading else "", title)
+            if is_new:
+                self.start = start
+            self.follows_heading = is_heading
+            yield Paragraph(block.first, block.last, self.heading, is_new)
