@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from citations.documents import guessed_sections
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
 from citations.models import Document, DocumentPart, Page, Source, State
+from citations.providers import languages
 from citations.readers import formats
 from citations.readers.formats import DocumentFormat
 from citations.readers.page import Facts, ReadPage, Survey
@@ -32,6 +33,7 @@ from transcripts.storage import clean_tags
 
 PART: Final = 1024 * 1024  # bytes
 PAGES_AT_ONCE: Final = 20  # stored in one transaction
+SAMPLE_PAGES: Final = 8  # whose language is that of a document which names none
 CHARACTERS_A_PAGE: Final = 10_000  # on average: a small file may unpack to any length
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
@@ -265,6 +267,12 @@ class _Extraction:
         except IntegrityError:
             raise SourceNotFound("The document was removed while it was read.") from None
 
+    def _guess(self, facts: Facts) -> str:
+        """Return the language that some of the pages, from all parts, are surely in, or ""."""
+        numbers = range(1, facts.page_count + 1, max(1, facts.page_count // SAMPLE_PAGES))
+        pages = Page.objects.filter(document=self.document, number__in=numbers)
+        return languages.guess(" ".join(pages.order_by("number").values_list("text", flat=True)))
+
     def _gap(self, page: ReadPage) -> int:
         """Return the characters before this page: 1 within a sentence, or else an empty line."""
         if not self.end:
@@ -282,7 +290,7 @@ class _Extraction:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
         is_open = not self.source.language and "language" not in edited
         if is_open and len(facts.language) <= LANGUAGE_LENGTH:
-            metadata["language"] = clean(facts.language, LANGUAGE_LENGTH)
+            metadata["language"] = clean(facts.language, LANGUAGE_LENGTH) or self._guess(facts)
         with transaction.atomic():
             guesses = self.format is formats.PDF and not has_bookmarks(facts.outline)
             outline = guessed_sections.settle(self.document) if guesses else facts.outline

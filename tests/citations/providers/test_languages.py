@@ -2,7 +2,7 @@ from importlib import import_module
 
 import pytest
 
-from citations.providers.languages import is_in, probabilities, stop_words, telling_words
+from citations.providers.languages import guess, is_in, probabilities, stop_words, telling_words
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,25 @@ def test_a_text_is_in_its_language(text: str, language: str) -> None:
 )
 def test_a_text_of_another_language_or_too_few_words_is_not_english(text: str) -> None:
     assert not is_in(text, "en")
+
+
+ENGLISH = "The error of a network is carried back to where it started, step by step. " * 20
+GERMAN = "Der Fehler eines Netzes wird Schritt für Schritt an seinen Anfang getragen. " * 20
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (ENGLISH, "en"),
+        (GERMAN, "de"),
+        (ENGLISH + GERMAN, ""),
+        ("The error of a network is carried back to its start.", ""),
+        ("\udcff0 1 2 " * 100, ""),
+        ("", ""),
+    ],
+)
+def test_a_language_is_guessed_only_of_a_long_text_that_is_all_in_it(text: str, code: str) -> None:
+    assert guess(text) == code
 
 
 def test_languages_come_in_the_order_of_their_probability() -> None:

@@ -299,6 +299,7 @@ def test_a_change_that_cannot_be_made_is_told_on_the_list(page: Client, talk: Vi
         ("index", "2 items will be indexed again. 1 item was left out: it is a lecture"),
         ("fetch", "1 item will be fetched again. 2 items were left out: they did not come from"),
         ("export", "1 item was left out: it is a lecture, or has no text yet."),
+        ("language", "3 items are in “de” now."),
     ],
 )
 def test_what_an_action_leaves_out_is_told(
@@ -311,6 +312,7 @@ def test_what_an_action_leaves_out_is_told(
     lecture = LectureSession.objects.create(collection=collection, title="Lecture")
     items = [f"video-{talk.pk}", f"document-{paper.pk}", f"lecture-{lecture.pk}"]
     sent = {"item": items, "action": action, "tags": "ice", "collection": other.slug}
+    sent["language"] = "de"
     assert said in text_of(page.post("/library/change/", sent, follow=True))
 
 
