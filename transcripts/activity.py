@@ -9,7 +9,7 @@ from django.db.models import Count
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import NotFound
-from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
+from transcripts.models import Feed, FeedEntry, Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
 
 
@@ -76,11 +76,26 @@ def find_job(scope: Scope, pk: int) -> Job:
 
 
 def place(scope: Scope, jobs: Sequence[Job]) -> None:
-    """Count ``jobs_before`` for each of these jobs that waits for its turn."""
+    """Count ``jobs_before`` for each of these jobs that waits for its turn, and give those whose
+    video is not there yet the title that its playlist has.
+    """
+    _title(jobs)
     if any(job.state == Job.State.QUEUED for job in jobs):
         before = Job.objects.count_before(scope)
         for job in jobs:
             job.jobs_before = before.get(job.pk)
+
+
+def _title(jobs: Sequence[Job]) -> None:
+    awaited = [job for job in jobs if job.kind == Job.Kind.VIDEO and job.feed_id and not job.video]
+    if not awaited:
+        return
+    entries = FeedEntry.objects.filter(
+        feed__in={job.feed_id for job in awaited}, youtube_id__in={job.target for job in awaited}
+    )
+    titles = {(entry.feed_id, entry.youtube_id): entry.title for entry in entries}
+    for job in awaited:
+        job.listed_title = titles.get((job.feed_id, job.target), "")
 
 
 def list_feeds(scope: Scope) -> list[Feed]:

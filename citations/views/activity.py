@@ -9,8 +9,10 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
 from citations.library import sources
+from citations.library.sources import Counts
 from citations.models import Source, State
 from transcripts import activity
+from transcripts.activity import Activity
 from transcripts.announcements import JOBS, SOURCES
 from transcripts.models import Job
 from transcripts.scope import Scope
@@ -37,7 +39,7 @@ def show_now(request: PageRequest) -> HttpResponse:
     """Show the indicator of the header, how much is going on, and the counter of searches."""
     now = activity.summary(request.access)
     counts = sources.count(Source.objects.visible(request.access))
-    context = {"now": now, "busy": now.unfinished + counts.unfinished, "counts": counts}
+    context = {"now": now, "counts": counts, **_readiness(now, counts)}
     return fragment(request, "citations/_activity_now.html", context)
 
 
@@ -56,6 +58,13 @@ def activity_events(request: PageRequest) -> EventStream:
     )
 
 
+def _readiness(now: Activity, counts: Counts) -> dict[str, int]:
+    """Return how much is on its way, and how many sources there will be: what is still fetched is
+    counted, though a playlist has many.
+    """
+    return {"busy": now.unfinished + counts.unfinished, "expected": counts.total + now.unfinished}
+
+
 def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
     is_drawer = bool(request.htmx) or "drawer" in request.GET
@@ -67,7 +76,7 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     now, counts = activity.summary(scope), sources.count(visible)
     return {
         "now": now,
-        "busy": now.unfinished + counts.unfinished,
+        **_readiness(now, counts),
         "page": activity.list_jobs(scope, state=state, offset=offset, **limit),
         "state": state,
         "states": Job.State.choices,

@@ -73,7 +73,11 @@ def add(request: PageRequest) -> HttpResponse:
     form = AddForm(request.POST, request.FILES)
     outcomes = _add_all(request, form.checked(request.access), form)
     if request.htmx:
-        context = {"outcomes": outcomes, "counts": _counts(request, outcomes)}
+        context = {
+            "outcomes": outcomes,
+            "counts": _counts(request, outcomes),
+            "arrives": not all(outcome.error for outcome in outcomes),
+        }
         return fragment(request, "citations/_add_outcomes.html", context)
     _tell(request, outcomes)
     return redirect("activity" if any(outcome.job for outcome in outcomes) else "library")

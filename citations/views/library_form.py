@@ -12,6 +12,12 @@ from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
+STATES: Final = (
+    (State.PENDING, _("waiting")),
+    (State.WORDS, _("being indexed")),
+    (State.READY, _("ready")),
+    (State.FAILED, _("failed")),
+)
 VIEWS: Final = ("cards", "table")
 SORT_LABELS: Final = {
     "added": _("Newest first"),
@@ -60,7 +66,7 @@ class LibraryParameters:
 
     @property
     def chips(self) -> list[FilterPart]:
-        labels = {"kind": dict(KINDS), "state": dict(State.choices), "reading": dict(READING)}
+        labels = {"kind": dict(KINDS), "state": dict(STATES), "reading": dict(READING)}
         return [
             FilterPart(
                 name=str(_NAMES[name]),
@@ -117,7 +123,7 @@ class LibraryForm(forms.Form):
     tag = forms.CharField(required=False, max_length=100)
     kind = forms.ChoiceField(required=False, choices=KINDS)
     language = forms.CharField(required=False, max_length=35)
-    state = forms.ChoiceField(required=False, choices=State.choices)
+    state = forms.ChoiceField(required=False, choices=STATES)
     reading = forms.ChoiceField(required=False, choices=READING)
     sort = forms.ChoiceField(required=False, choices=[(way, way) for way in _WAYS])
     group = forms.ChoiceField(required=False, choices=[(group, group) for group in GROUPS])

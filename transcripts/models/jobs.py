@@ -90,6 +90,7 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 class Job(QueuedWork):
     LOCK = Lock.JOB
     NEEDS_YOUTUBE: Final = ~Q(kind="files")
+    listed_title = ""  # of a video in its playlist; see ``activity.place``
     jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.place``
 
     class Kind(models.TextChoices):

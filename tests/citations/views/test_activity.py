@@ -1,5 +1,6 @@
 """The Activity page shows jobs, feeds and the gate."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from citations.errors import ModelRefused
 from citations.models import Source, State
 from tests.html import text_of
 from tests.makers import make_document, make_video
@@ -49,7 +51,7 @@ def test_the_indicator_counts_what_is_going_on_and_asks_again_only_then(
     assert "every 60s" in busy  # nothing gets further: no worker runs
     WorkerPulse.beat()
     assert "every 10s" in text_of(page.get("/activity/now/"))
-    assert "in progress" not in text_of(stranger.get("/activity/now/"))
+    assert "2 in progress" not in text_of(stranger.get("/activity/now/"))
 
 
 def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
@@ -59,13 +61,91 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     WorkerPulse.beat()
     for address in ("/search/", "/search/?q=x&mode=words", "/activity/now/"):
         html = text_of(page.get(address))
-        assert "1 source is searched by its words only, so far." in html
+        assert "1 source is still being indexed; its passages may be missing." in html
         assert "No worker is running" not in html
         assert html.count('hx-select="#indexing-state"') == 1
     WorkerPulse.objects.all().delete()
     assert "No worker is running, so this goes no further." in text_of(page.get("/activity/now/"))
     book.reach(State.READY)
     assert 'hx-select="#indexing-state"' not in text_of(page.get("/activity/now/"))
+
+
+READINESS = ("1 of 3 ready", "1 of 3 ready, 1 failed", "All ready", "Nothing is in progress")
+
+
+def test_the_drawer_and_what_was_added_say_how_much_is_ready(
+    page: Client, collection: Collection
+) -> None:
+    def said() -> set[str]:
+        drawer = text_of(page.get("/activity/", headers={"HX-Request": "true"}))
+        added = text_of(page.get("/activity/now/"))
+        return {
+            max((text for text in READINESS if text in html), key=len) for html in (drawer, added)
+        }
+
+    assert said() == {"Nothing is in progress"}
+    books = [make_document(collection, [text], title=text) for text in ("a", "b")]
+    job = Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    books[0].reach(State.READY)
+    assert said() == {"1 of 3 ready"}
+    books[1].fail(ModelRefused("The server refused the key."))
+    assert said() == {"1 of 3 ready, 1 failed"}
+    job.delete()
+    books[1].reach(State.READY)
+    assert said() == {"All ready"}
+
+
+@pytest.mark.parametrize(
+    ("state", "columns", "said"),
+    [
+        (State.PENDING, {}, "waiting"),
+        (State.PENDING, {"step": "reading pages", "total": 9}, "being indexed"),
+        (State.WORDS, {}, "waiting, found by its words already"),
+        (State.WORDS, {"step": "embedding"}, "being indexed, found by its words already"),
+        (State.READY, {}, "ready"),
+        (State.FAILED, {}, "failed"),
+    ],
+)
+def test_a_source_is_waiting_being_indexed_ready_or_failed(
+    page: Client, collection: Collection, state: State, columns: dict[str, Any], said: str
+) -> None:
+    book = make_document(collection, ["x"])
+    Source.objects.update(state=state, **columns)
+    html = text_of(page.get(f"/sources/{book.uuid}/passages/"))
+    [shown] = re.findall(r'<span\s+class="state[^>]*>(.*?)</span>', html, re.DOTALL)
+    assert re.sub("<[^>]+>", "", shown).strip() == said
+
+
+def test_a_video_that_is_still_to_be_fetched_has_the_title_of_its_playlist(
+    page: Client, collection: Collection
+) -> None:
+    feed = Feed.objects.create(
+        collection=collection, kind="playlist", youtube_id="PL123", title="A course"
+    )
+    feed.entries.create(youtube_id="dQw4w9WgXcQ", position=1, title="Package relay")
+    for target in ("dQw4w9WgXcQ", "AyjU0EJZjR8"):
+        Job.objects.create(collection=collection, kind="video", target=target, feed=feed)
+    html = text_of(page.get("/activity/"))
+    assert "Package relay" in html
+    assert "AyjU0EJZjR8" in html
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"kind": "feed", "done": 10}, "10 videos found"),
+        ({"kind": "files", "done": 18, "total": 18}, "18 files read"),
+        ({"kind": "feed", "done": 0}, "It has no new video."),
+    ],
+)
+def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
+    page: Client, collection: Collection, columns: dict[str, Any], said: str
+) -> None:
+    feed = Feed.objects.create(collection=collection, kind="playlist", youtube_id="PL123")
+    job = Job.objects.create(collection=collection, target="x", state="done", feed=feed, **columns)
+    html = text_of(page.get(f"/jobs/{job.pk}/"))
+    assert said in html
+    assert ("says how m" in html) == bool(columns["done"])
 
 
 def test_sources_that_are_being_indexed_show_how_far_they_are(
@@ -84,7 +164,7 @@ def test_sources_that_could_not_be_indexed_are_listed_with_the_reason_and_what_t
 ) -> None:
     source = make_document(collection, ["Ice."], title="Broken notes")
     drawer = {"HTTP_HX_REQUEST": "true"}
-    assert "Not indexed" not in text_of(page.get("/activity/", **drawer))
+    assert "Failed" not in text_of(page.get("/activity/", **drawer))
     reason = {"error_code": "document_broken", "error": "The PDF cannot be read."}
     Source.objects.filter(pk=source.pk).update(state=State.FAILED, **reason)
     for html in (text_of(page.get("/activity/")), text_of(page.get("/activity/", **drawer))):

@@ -75,8 +75,8 @@ def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ({"state": State.WORDS}, "The guide comes when indexing is done."),
-        ({}, "The guide is made as soon as nothing waits to be indexed."),
+        ({"state": State.WORDS}, "This is being indexed. Its guide is made once it is ready."),
+        ({}, "Its guide is made once all that was added is ready."),
     ],
 )
 def test_a_guide_that_is_to_come_appears_by_itself(

@@ -184,8 +184,9 @@ def test_how_far_the_indexing_is_can_be_seen_and_filtered(
     make_document(collection, ["x"], title="Half-way notes")
     html = text_of(page.get("/library/"))
     assert f'href="/sources/{refused.uuid}/passages/" title="The server refused the key."' in html
-    assert "not indexed" in html
+    assert ">failed</a>" in html
     assert "being indexed" in html
+    assert "being indexed" in text_of(page.get("/library/?state=words"))
     failed = text_of(page.get("/library/?state=failed"))
     assert "Refused notes" in failed
     assert "Half-way notes" not in failed

@@ -383,8 +383,8 @@ def test_sources_that_are_not_indexed_yet_are_told(
     assert "still being indexed" not in text_of(page.get("/search/?q=network&mode=words"))
     Source.objects.create(collection=collection, kind="text", title="Fresh")
     html = text_of(page.get("/search/?q=network&mode=words"))
-    assert "1 source is still being indexed" in html
-    assert 'href="/library/?state=pending"' in html
+    assert "1 source is still being indexed; its passages may be missing." in html
+    assert "words only" not in html
 
 
 def test_without_vectors_a_search_goes_by_words_and_says_so(page: Client, source: Source) -> None:
