@@ -95,7 +95,7 @@ def _title(jobs: Sequence[Job]) -> None:
     )
     titles = {(entry.feed_id, entry.youtube_id): entry.title for entry in entries}
     for job in awaited:
-        job.listed_title = titles.get((job.feed_id, job.target), "")
+        job.listed_title = titles.get((job.feed_id or 0, job.target), "")
 
 
 def list_feeds(scope: Scope) -> list[Feed]:

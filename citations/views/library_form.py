@@ -66,7 +66,11 @@ class LibraryParameters:
 
     @property
     def chips(self) -> list[FilterPart]:
-        labels = {"kind": dict(KINDS), "state": dict(STATES), "reading": dict(READING)}
+        labels: dict[str, dict[Any, Any]] = {
+            "kind": dict(KINDS),
+            "state": dict(STATES),
+            "reading": dict(READING),
+        }
         return [
             FilterPart(
                 name=str(_NAMES[name]),
