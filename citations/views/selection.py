@@ -301,4 +301,4 @@ ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {
     "export": _export,
     "delete": _delete,
 }
-STAYING: Final = frozenset({"tag", "untag", "index", "fetch"})  # leaves items where they are
+STAYING: Final = frozenset({"tag", "untag", "language", "index", "fetch"})  # items stay there
