@@ -8,6 +8,7 @@ from django.db.models import CheckConstraint, F, Index, Q
 from django.utils.translation import gettext_lazy as _
 
 from citations.models.sources import LocatedRow, Source
+from citations.text.speakers import label_length
 from transcripts.models import Deletable
 from transcripts.scope import Scope
 
@@ -50,6 +51,9 @@ class Highlight(Deletable, LocatedRow):
     suffix = models.CharField(max_length=100, blank=True)
     digest = models.CharField(max_length=64, help_text="Of the text that the span refers to.")
     section_heading = models.CharField(max_length=300, blank=True)
+    speaker = models.CharField(
+        max_length=100, blank=True, help_text="Who says it, if captions name speakers."
+    )
     note = models.TextField(blank=True)
     tags = models.JSONField(default=list, blank=True)
     is_shared = models.BooleanField("shared", default=False)
@@ -72,3 +76,8 @@ class Highlight(Deletable, LocatedRow):
 
     def __str__(self) -> str:
         return self.quote[:80]
+
+    @property
+    def attribution(self) -> str:
+        """Who says the quote; "" where it is not known, or the quote begins with the name."""
+        return "" if label_length(self.quote, self.speaker) else self.speaker

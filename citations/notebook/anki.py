@@ -1,4 +1,4 @@
-"""Highlights as cards of Anki: a sentence with a gap, its place and its note on the back."""
+"""Highlights as cards of Anki: a sentence with a gap; who says it, where, its note on the back."""
 
 import hashlib
 import itertools
@@ -69,7 +69,8 @@ def _note(placed: PlacedHighlight) -> genanki.Note:
     row = placed.row
     at = place(placed.locator) if placed.locator else ""
     where = ", ".join(filter(None, (row.source.title, at)))
-    link = f'<a href="{_field(absolute(placed.link))}">{_field(where)}</a>'
+    said_by = f"{_field(row.speaker)}, " if row.speaker else ""
+    link = f'{said_by}<a href="{_field(absolute(placed.link))}">{_field(where)}</a>'
     return genanki.Note(
         model=MODEL,
         guid=genanki.guid_for(str(row.uuid)),

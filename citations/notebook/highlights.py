@@ -359,6 +359,7 @@ def _anchor(
         "suffix": suffix,
         "digest": reading.digest,
         "section_heading": reading.heading_at(span[0]),
+        "speaker": reading.speaker_of(span)[:100],
     }
 
 

@@ -71,7 +71,9 @@ def _lines(placed: PlacedHighlight) -> Iterator[str]:
     else:
         where = place(placed.locator) or "Passage"
         yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
-    yield "\n".join(f"> {escape_markdown(line)}" for line in row.quote.splitlines())
+    said_by = ["", f"— {row.attribution}"] if row.attribution else []
+    lines = map(escape_markdown, [*row.quote.splitlines(), *said_by])
+    yield "\n".join(f"> {line}".rstrip() for line in lines)
     yield f"^{row.uuid}"  # refers to the block above it: the quote
     if row.note:
         yield row.note

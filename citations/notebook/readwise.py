@@ -27,6 +27,8 @@ def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
 def _row(placed: PlacedHighlight) -> tuple[object, ...]:
     row = placed.row
     tags = " ".join(f".{''.join(tag.split())}" for tag in row.tags)  # as Readwise writes them
+    said_by = f"— {row.attribution}" if row.attribution else ""
+    note = "\n".join(filter(None, (said_by, row.note)))
     at = placed.locator
     second = at.start // 1000 if at and at.start is not None else None
     return (
@@ -34,7 +36,7 @@ def _row(placed: PlacedHighlight) -> tuple[object, ...]:
         _cell(row.source.title),
         _cell(row.source.author),
         absolute(placed.link),
-        _cell(" ".join(filter(None, (tags, row.note)))),
+        _cell(" ".join(filter(None, (tags, note)))),
         second if second is not None else (at.page if at else None),
         f"{timezone.localtime(row.created_at):%Y-%m-%d %H:%M:%S}",
     )

@@ -65,6 +65,7 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
     if row.note:
         note = {"type": "TextualBody", "purpose": "commenting", "format": "text/markdown"}
         bodies.insert(0, {**note, "value": row.note})
+    person = {"type": "Person", "name": row.speaker}
     return {
         "id": f"urn:uuid:{row.uuid}",
         "type": "Annotation",
@@ -80,6 +81,7 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
                 "title": row.source.title,
                 "url": row.source.url,
             },
+            **({"creator": person} if row.speaker else {}),  # of the words: who says them
             "styleClass": [row.color, *(["card"] if row.is_card else [])],
             "selector": [*_selectors(placed)],
         },

@@ -25,6 +25,10 @@ class HighlightOut(LocatedOut):
     prefix: str = Field(validation_alias=_row("prefix"))
     suffix: str = Field(validation_alias=_row("suffix"))
     heading: str = Field(validation_alias=_row("section_heading"))
+    speaker: str = Field(
+        validation_alias=_row("speaker"),
+        description="Who says it, where captions name speakers; else empty.",
+    )
     color: str = Field(validation_alias=_row("color"))
     note: str = Field(validation_alias=_row("note"), description="Markdown.")
     tags: list[str] = Field(validation_alias=_row("tags"))

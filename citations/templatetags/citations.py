@@ -19,16 +19,18 @@ from citations.answers.answer import Quote
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, Source, SourceKind
 from citations.notebook.shared_links import SharedItem
-from citations.passages import ColoredSpan, Located, Locator, interval
+from citations.passages import ColoredSpan, Located, Locator, Passage, interval
 from citations.providers.languages import empty_words
 from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
+from citations.text.speakers import label_length
 from citations.text.standalone import SPEAKER
 from transcripts.conf import absolute
 from transcripts.reading import cut_at_word
+from transcripts.templatetags.transcripts import marked
 from transcripts.timecodes import watch_url
 
 register = template.Library()
@@ -80,6 +82,20 @@ def lit(text: str, marks: MarkedText) -> SafeString:
         )
         parts.append(mark if kinds else text[start:end])
     return format_html_join("", "{}", ((part,) for part in parts))
+
+
+@register.filter
+def without_label(text: str, speaker: str) -> str:
+    """Leave out the name at the beginning of a text, where the name stands beside it."""
+    return text[label_length(text, speaker) :]
+
+
+@register.filter
+def marked_speech(passage: Passage) -> SafeString:
+    """Mark a passage's words of the query; a speaker's name stands beside it, not in it, too."""
+    cut = label_length(passage.text, passage.speaker)
+    spans = [(max(0, first - cut), last - cut) for first, last in passage.spans if last > cut]
+    return marked(passage.text[cut:], spans)
 
 
 @register.filter

@@ -65,6 +65,12 @@ def begins_turn(sentence: str, text: str) -> bool:
     return bool(named) and sum(bool(label.name) for label in _labels(text)) > 1
 
 
+def label_length(text: str, speaker: str) -> int:
+    """Return how many characters of a text name who says it, before the speech; 0 if none do."""
+    label = re.match(rf"\s*(?:>>\s*)?{re.escape(speaker)}:\s+(?=\S)", text) if speaker else None
+    return label.end() if label else 0
+
+
 def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[_Label]:
     """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
     name whose last word has a capital, too.

@@ -154,6 +154,27 @@ def test_anki_gets_gaps_with_their_place_on_the_back(
     assert "&#91;latex&#93;" in third[1][0]
 
 
+def test_who_says_the_words_goes_with_them_everywhere(
+    scope: Scope, owner: User, collection: Collection, tmp_path: Path
+) -> None:
+    said = ("Ann: We begin. It is a limit.", "Bob: Thank you.")
+    source = make_source(make_video(collection, cues=make_cues(4, sentences=said)), author="Grace")
+    notes = HighlightNotes(note="Why?", tags=("maths",))
+    highlights.keep(scope, owner, source, SelectedText(exact="It is a limit. Point 0."), notes)
+    highlights.keep(scope, owner, source, SelectedText(exact="Bob: Thank you. Point 1."))
+    text = exported(scope, owner, "obsidian", source=str(source.uuid)).decode()
+    assert "> It is a limit. Point 0.\n>\n> — Ann\n\n^" in text
+    assert "> Bob: Thank you. Point 1.\n\n^" in text, "a quote with the name is not signed again"
+    first, second = csv.DictReader(io.StringIO(exported(scope, owner, "readwise").decode()))
+    assert (first["Author"], first["Note"]) == ("Grace", ".maths — Ann\nWhy?")
+    assert second["Note"] == ""
+    places = [place for _, (_, place, _), _, _ in cards(exported(scope, owner, "anki"), tmp_path)]
+    assert [place.split(", <a ")[0] for place in places] == ["Ann", "Bob"]
+    items = json.loads(exported(scope, owner, "jsonld"))["items"]
+    assert [item["target"]["creator"]["name"] for item in items] == ["Ann", "Bob"]
+    assert imported(scope, owner, exported(scope, owner, "jsonld")).unchanged == 2
+
+
 @pytest.mark.usefixtures("kept")
 def test_anki_gets_only_the_cards_where_some_highlights_are_cards(
     scope: Scope, owner: User, tmp_path: Path

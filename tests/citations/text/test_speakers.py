@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.text.speakers import Turns, begins_turn
+from citations.text.speakers import Turns, begins_turn, label_length
 
 TALK = (
     "Welcome. Ann Lee: What is a limit? PhD D: One thing: it is where a sequence goes. "
@@ -71,3 +71,18 @@ def test_the_turns_of_a_part_begin_with_the_speaker_who_is_at_it() -> None:
     assert turns.turns_within(first, last) == ((0, "PhD D"), (second, "Ann Lee"))
     assert turns.turns_within(0, TALK.index(" What is")) == ((TALK.index("Ann"), "Ann Lee"),)
     assert Turns("Nobody. Is named.").turns_within(0, 8) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "speech"),
+    [
+        ("Ann Lee: And so on.", "And so on."),
+        (">> Ann Lee: And so on.", "And so on."),
+        ("Ann Leeds: And so on.", "Ann Leeds: And so on."),
+        ("And Ann Lee: so on.", "And Ann Lee: so on."),
+        ("Ann Lee:", "Ann Lee:"),
+    ],
+)
+def test_the_label_before_a_speech_names_its_speaker(text: str, speech: str) -> None:
+    assert text[label_length(text, "Ann Lee") :] == speech
+    assert label_length(text, "") == 0

@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from citations.ingest import selection
 from citations.models import Deletion, Highlight, Source
 from tests.html import text_of
-from tests.makers import make_paper, make_source, make_video
+from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.models import Collection
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -73,6 +73,27 @@ def test_a_passage_is_highlighted_by_a_plain_form_and_marked_in_the_text(
     assert "A &lt;i&gt;number&lt;/i&gt;" in html
     part = page.get(f"/videos/{talk.video_id}/chunks/0/?view=paragraphs", **HTMX).content.decode()
     assert mark in part
+
+
+def test_a_highlight_says_once_whose_words_it_has(page: Client, collection: Collection) -> None:
+    said = ("Ann: It is a limit.", "Bob: Thank you.")
+    talk = make_source(make_video(collection, cues=make_cues(4, sentences=said)))
+    row = keep(page, talk, "Ann: It is a limit. Point 0.")
+    for address in ("/highlights/", f"/highlights/{row.uuid}/"):
+        html = LexborHTMLParser(text_of(page.get(address)))
+        assert html.css_first(".quotation-speaker").text(strip=True) == "Speaker:Ann"
+        assert html.css_first("blockquote").text(strip=True) == "It is a limit. Point 0."
+    beside = text_of(page.get(f"/highlights/{row.uuid}/", **HTMX))
+    assert "Speaker:</span> Ann" in beside
+    assert 'data-quote="Ann: It is' in beside, "what is copied is as it stands in the text"
+    (out,) = page.get("/api/v1/highlights").json()["highlights"]
+    assert (out["speaker"], out["quote"]) == ("Ann", "Ann: It is a limit. Point 0.")
+
+
+def test_words_of_two_people_are_signed_by_nobody(page: Client, collection: Collection) -> None:
+    said = ("Ann: It is a limit.", "Bob: Thank you.")
+    talk = make_source(make_video(collection, cues=make_cues(4, sentences=said)))
+    assert keep(page, talk, "a limit. Point 0. Bob: Thank you.").speaker == ""
 
 
 def test_a_page_of_a_document_shows_its_highlights_alone(page: Client, book: Source) -> None:

@@ -1,0 +1,28 @@
+"""Texts of passages and quotes as pages show them."""
+
+from uuid import uuid4
+
+from citations.passages import Locator, Passage, PassageSource
+from citations.templatetags.citations import marked_speech, without_label
+
+ORIGIN = PassageSource(id=uuid4(), kind="video", title="A talk")
+
+
+def passage(text: str, *words: str, speaker: str) -> Passage:
+    spans = tuple((text.index(word), text.index(word) + len(word)) for word in words)
+    at = Locator(span=(0, len(text)))
+    return Passage(
+        chunk=1, origin=ORIGIN, locator=at, text=text, speaker=speaker, score=1.0, spans=spans
+    )
+
+
+def test_a_passage_does_not_repeat_the_name_that_stands_beside_it() -> None:
+    shown = marked_speech(passage("Ann Lee: A <fee> is low.", "Lee", "fee", speaker="Ann Lee"))
+    assert shown == "A &lt;<mark>fee</mark>&gt; is low."
+
+
+def test_names_of_others_stay_in_a_passage() -> None:
+    shown = marked_speech(passage("Bo: Why? Ann: A fee.", "fee", speaker="Ann"))
+    assert shown == "Bo: Why? Ann: A <mark>fee</mark>."
+    assert without_label("Bo: Why?", "Ann") == "Bo: Why?"
+    assert without_label("Bo: Why?", "Bo") == "Why?"
