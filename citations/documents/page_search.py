@@ -1,8 +1,9 @@
 """The pages of a document that have the words of a search, and the way from match to match."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import lru_cache, reduce
 from itertools import islice
 from operator import or_
@@ -14,7 +15,7 @@ from django.db.models import Q
 from citations.library.filters import find_source
 from citations.models import Page, Source
 from citations.providers.languages import empty_words
-from citations.text import occurrences
+from citations.text import occurrences, word_places
 from citations.text.occurrences import SearchTerm
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -45,18 +46,29 @@ class PageHit:
     spans: tuple[Span, ...]
 
 
+class Closeness(StrEnum):
+    """How close the words of a search stand at the places that are shown."""
+
+    PHRASE = "phrase"  # side by side, as they are typed
+    SENTENCE = "sentence"
+    PAGE = "page"  # no sentence has all of them
+    NONE = "none"  # no page has all of them: sentences with the most
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMatches:
-    """The first ``MOST_PAGES`` pages with all terms or, if there are none, with some.
+    """The first ``MOST_PAGES`` pages with places where the words stand as close as anywhere.
 
+    A place has at least ``fewest`` of the ``terms`` in a sentence; of 1, each word is a place.
     ``has_forms``: no page has all of them as they are typed, so that other forms count.
     """
 
     words: str
     hits: tuple[PageHit, ...] = ()
     terms: tuple[SearchTerm, ...] = ()
+    fewest: int = 1
+    closeness: Closeness = Closeness.SENTENCE
     is_cut: bool = False
-    is_partial: bool = False  # no page has all terms
     has_forms: bool = False
 
     @property
@@ -91,39 +103,75 @@ class PageMatches:
 
 
 def find_pages(scope: Scope, source_id: UUID, words: str) -> PageMatches:
-    """Find pages with all words and "quoted phrases", in any case; if there are none, with some.
+    """Find the places where all words stand together as a phrase; else in a sentence, else on a
+    page; if there are none, those with the most of them.
 
-    Words are found as they are typed, at the beginning of words; in other forms where no page has
-    all of them so. Stop words count only in a query that has no other words.
+    Words are found in any case, as they are typed, at the beginning of words; in other forms where
+    less is found so. Stop words count only in a phrase, and in a query that has no other words.
     Raises ``SourceNotFound``.
     """
     source = find_source(scope, str(source_id))
     query = clean(words, MAX_QUERY_CHARACTERS)
-    terms = occurrences.split_terms(query, empty_words(source.language))
-    if not terms:
+    stops = empty_words(source.language)
+    typed = occurrences.split_terms(query, stops)
+    if not typed:
         return PageMatches(words=query)
-    typed = _matches(source, query, terms)
-    if typed.hits and not typed.is_partial:
-        return typed
-    vocabulary = _vocabulary(source.pk, source.digest, source.language)
-    inflected = occurrences.with_forms(terms, vocabulary, source.language)
-    if inflected == terms:
-        return typed
-    other = replace(_matches(source, query, inflected), has_forms=True)
-    has_more = bool(other.hits) and (not typed.hits or not other.is_partial)
-    return other if has_more else typed
+    search = _Search(source, query)
+    if phrase := occurrences.phrase_of(query, stops):
+        matches = search.matches((phrase,), Closeness.PHRASE)
+        if matches.hits:
+            return matches
+    for closeness in (Closeness.SENTENCE, Closeness.PAGE):
+        for terms in search.ways(typed):
+            matches = search.matches(terms, closeness)
+            if matches.hits:
+                return replace(matches, has_forms=terms != typed)
+    first, *others = [search.matches(terms, Closeness.NONE) for terms in search.ways(typed)]
+    other = next((matches for matches in others if matches.fewest > first.fewest), None)
+    return replace(other, has_forms=True) if other else first
 
 
-def _matches(source: Source, query: str, terms: tuple[SearchTerm, ...]) -> PageMatches:
-    with_all = _hits(source, terms, needs_all=True)
-    hits = with_all or _hits(source, terms, needs_all=False)
-    return PageMatches(
-        words=query,
-        terms=terms,
-        hits=hits[:MOST_PAGES],
-        is_cut=len(hits) > MOST_PAGES,
-        is_partial=not with_all,
-    )
+@dataclass(frozen=True, slots=True)
+class _Search:
+    source: Source
+    query: str
+
+    def ways(self, typed: tuple[SearchTerm, ...]) -> Iterator[tuple[SearchTerm, ...]]:
+        """Yield words as they are typed, and with their other forms, if there are any."""
+        yield typed
+        language = self.source.language
+        vocabulary = _vocabulary(self.source.pk, self.source.digest, language)
+        inflected = occurrences.with_forms(typed, vocabulary, language)
+        if inflected != typed:
+            yield inflected
+
+    def matches(self, terms: tuple[SearchTerm, ...], closeness: Closeness) -> PageMatches:
+        """Return the pages on which terms stand so close."""
+        fewest = len(terms) if closeness == Closeness.SENTENCE else 1
+        pages = self._pages(terms, needs_all=closeness != Closeness.NONE)
+        if closeness == Closeness.NONE:
+            pages = [*pages]
+            fewest = word_places.most_together((page.text for page in pages), terms)
+        hits = (_hit(page, terms, fewest) for page in pages if fewest)
+        first = tuple(islice(filter(None, hits), MOST_PAGES + 1))
+        return PageMatches(
+            words=self.query,
+            terms=terms,
+            hits=first[:MOST_PAGES],
+            fewest=fewest,
+            closeness=closeness,
+            is_cut=len(first) > MOST_PAGES,
+        )
+
+    def _pages(self, terms: Sequence[SearchTerm], *, needs_all: bool) -> Iterable[Page]:
+        """Yield the pages with all terms, or with any, in order."""
+        condition = Q()
+        for term in terms:
+            condition = condition & _has(term) if needs_all else condition | _has(term)
+        pages = Page.objects.filter(condition, document=self.source.pk).order_by("number")
+        for page in pages.only("number", "label", "text").iterator(chunk_size=100):
+            if not needs_all or all(occurrences.find(page.text, [term]) for term in terms):
+                yield page
 
 
 @lru_cache(maxsize=8)
@@ -131,16 +179,6 @@ def _vocabulary(document: int, digest: str, language: str) -> dict[str, list[str
     """Return the words of a document with this digest by their stems; recent ones from memory."""
     texts = Page.objects.filter(document=document).values_list("text", flat=True)
     return occurrences.words_by_stem("\n".join(texts), language)
-
-
-def _hits(source: Source, terms: Sequence[SearchTerm], *, needs_all: bool) -> tuple[PageHit, ...]:
-    """Return the first pages with all terms, or with any; one more than ``MOST_PAGES``."""
-    condition = Q()
-    for term in terms:
-        condition = condition & _has(term) if needs_all else condition | _has(term)
-    pages = Page.objects.filter(condition, document=source.pk).order_by("number")
-    candidates = (_hit(page, terms, needs_all) for page in pages.iterator(chunk_size=100))
-    return tuple(islice(filter(None, candidates), MOST_PAGES + 1))
 
 
 def _has(term: SearchTerm) -> Q:
@@ -152,19 +190,18 @@ def _has(term: SearchTerm) -> Q:
     return reduce(or_, (Q(text__icontains=form) for form in term.forms), typed)
 
 
-def _hit(page: Page, terms: Sequence[SearchTerm], needs_all: bool) -> PageHit | None:
-    matches = occurrences.find_runs(page.text, terms)
-    has_all = all(occurrences.find(page.text, [term]) for term in terms)
-    if not matches or (needs_all and not has_all):
+def _hit(page: Page, terms: Sequence[SearchTerm], fewest: int) -> PageHit | None:
+    places = word_places.places(page.text, terms, fewest=fewest)
+    if not places:
         return None
-    begin, end = _around(page.text, *matches[0])
-    spans = tuple((first - begin, last - begin) for first, last in matches if last <= end)
+    begin, end = _around(page.text, *places[0][0])
+    spans = [span for place in places for span in place if span[1] <= end]
     return PageHit(
         number=page.number,
         label=page.label,
-        count=len(matches),
+        count=len(places),
         snippet=page.text[begin:end],
-        spans=spans,
+        spans=tuple((first - begin, last - begin) for first, last in spans),
     )
 
 

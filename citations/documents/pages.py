@@ -17,7 +17,7 @@ from citations.quotes import verification
 from citations.readers.formats import PDF
 from citations.readers.headings import number_of
 from citations.readers.page import Box
-from citations.text import occurrences
+from citations.text import word_places
 from citations.text.occurrences import SearchTerm
 from transcripts.scope import Scope
 
@@ -71,11 +71,12 @@ def show_page(
     *,
     quote: Span | None = None,
     terms: Sequence[SearchTerm] = (),
+    fewest: int = 1,
     match: int = 0,
     highlights: Sequence[ColoredSpan] = (),
 ) -> PageView:
-    """Return a page; ``quote`` and ``highlights`` are in the source. Without a quote, the match of
-    ``terms`` with the number ``match``, from 1, is marked like one.
+    """Return a page; ``quote`` and ``highlights`` are in the source. Without a quote, the place of
+    ``fewest`` of the ``terms`` with the number ``match``, from 1, is marked like one.
 
     Raises ``SourceNotFound`` and ``PageNotFound``.
     """
@@ -83,8 +84,10 @@ def show_page(
     document = source.document
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
-    matches = tuple(occurrences.find_runs(page.text, terms)[:MOST_MARKS])
-    on_page = ((first, last),) if first < last else matches[match - 1 : match] if match else ()
+    places = word_places.places(page.text, terms, fewest=fewest)
+    matches = tuple(span for place in places for span in place)[:MOST_MARKS]
+    current = places[match - 1] if 0 < match <= len(places) else ()
+    on_page = ((first, last),) if first < last else current
     image = page_images.measure_image(document, number)
     other = [span for span in matches if span not in on_page]
     boxes = page_images.boxes(document, page, on_page, other) if image else ((), ())

@@ -13,12 +13,14 @@ from citations.text.occurrences import SearchTerm
 class SentenceMatches:
     """The numbers, in order, of the sentences with the most ``terms``: they have ``words`` of them.
 
-    ``has_forms``: more are found in other forms than as they are typed, which count then.
+    ``is_phrase``: the words stand side by side somewhere, and only that counts. ``has_forms``: more
+    are found in other forms than as they are typed, which count then.
     """
 
     numbers: tuple[int, ...] = ()
     words: int = 0
     terms: tuple[SearchTerm, ...] = ()
+    is_phrase: bool = False
     has_forms: bool = False
 
     @property
@@ -31,11 +33,16 @@ def find(
     starts: Sequence[int],
     terms: tuple[SearchTerm, ...],
     *,
+    phrase: SearchTerm | None = None,
     inflect: Callable[[tuple[SearchTerm, ...]], tuple[SearchTerm, ...]],
 ) -> SentenceMatches:
-    """Find the sentences, which begin at ``starts``, with the most terms of a search; ``inflect``
-    adds other forms to these.
+    """Find the sentences, which begin at ``starts``, with the ``phrase`` that a search is; if there
+    are none, those with the most of its terms; ``inflect`` adds other forms to these.
     """
+    if phrase and (numbers := _sentences(text, starts, phrase)):
+        return SentenceMatches(
+            numbers=tuple(sorted(numbers)), words=1, terms=(phrase,), is_phrase=True
+        )
     sentences = {term: _sentences(text, starts, term) for term in terms}
     typed = _matches(terms, sentences)
     if typed.words == len(terms):

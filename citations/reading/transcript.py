@@ -64,10 +64,15 @@ class TranscriptText(SpokenText):
         return max(0, bisect_right(self.chunks, ms, key=lambda chunk: chunk.start) - 1)
 
     def find(self, query: str) -> SentenceMatches:
-        """Find the sentences that have the most words of a query; empty words aside."""
-        terms = occurrences.split_terms(query, empty_words(self.language))
-        starts = [sentence.first for sentence in self.sentences]
-        return sentence_matches.find(self.text, starts, terms, inflect=self._inflected)
+        """Find the sentences with a query as a phrase, else with the most of its telling words."""
+        stops = empty_words(self.language)
+        return sentence_matches.find(
+            self.text,
+            [sentence.first for sentence in self.sentences],
+            occurrences.split_terms(query, stops),
+            phrase=occurrences.phrase_of(query, stops),
+            inflect=self._inflected,
+        )
 
     def _inflected(self, terms: tuple[SearchTerm, ...]) -> tuple[SearchTerm, ...]:
         return occurrences.with_forms(terms, self.vocabulary, self.language)

@@ -26,20 +26,35 @@ class SearchTerm(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """The regular expression of what counts; a word of one letter stands alone."""
+        """The regular expression of what counts; a last word of one letter stands alone."""
         words = r"\s+".join(map(_spelt, self.text.split()))
         border = _border(self.text)
-        typed = rf"{words}(?!\w)" if border and len(self.text) == 1 else words
+        typed = rf"{words}(?!\w)" if border and len(self.text.split()[-1]) == 1 else words
         forms = [rf"{_spelt(form)}(?!\w)" for form in self.forms]
         return f"{border}(?:{'|'.join([typed, *forms])})"
 
 
 def split_terms(query: str, stops: Collection[str] = ()) -> tuple[SearchTerm, ...]:
     """Split a search into words and quoted phrases, without ``stops`` where there are others."""
-    parts = [(quoted, _bare(word)) for quoted, word in _PARTS.findall(query)]
+    parts = _parts(query)
     telling = [(quoted, word) for quoted, word in parts if quoted or not _is_empty(word, stops)]
     texts = (" ".join((quoted or word).split()) for quoted, word in telling or parts)
     return tuple(SearchTerm(text) for text in dict.fromkeys(filter(None, texts)))[:MAX_TERMS]
+
+
+def phrase_of(query: str, stops: Collection[str] = ()) -> SearchTerm | None:
+    """Return the words of a search as a phrase, stop words, too; None where parts are quoted, or a
+    single word tells something.
+    """
+    parts = _parts(query)
+    words = [word for _, word in parts if word]
+    is_single = len(split_terms(query, stops)) <= 1
+    return None if is_single or any(quoted for quoted, _ in parts) else SearchTerm(" ".join(words))
+
+
+def _parts(query: str) -> list[tuple[str, str]]:
+    """Return the quoted phrases and the other words of a search; one of both is empty."""
+    return [(quoted, _bare(word)) for quoted, word in _PARTS.findall(query)]
 
 
 def _bare(word: str) -> str:

@@ -64,6 +64,7 @@ def show_page(request: PageRequest, source_id: UUID, number: int) -> HttpRespons
         number,
         quote=quote,
         terms=search.terms,
+        fewest=search.fewest,
         match=place.number,
         highlights=highlights.colored(placed),
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from citations.documents import page_search
-from citations.documents.page_search import MatchPlace, PageMatches
+from citations.documents.page_search import Closeness, MatchPlace, PageMatches
 from citations.models import Source
 from citations.readers.page import Paragraph, ReadPage
 from tests.makers import make_paper
@@ -46,8 +46,33 @@ def test_pages_with_all_words_are_found_in_any_case(scope: Scope, paper: Source)
 def test_where_no_page_has_all_words_those_with_some_are_found(scope: Scope, paper: Source) -> None:
     matches = search(scope, paper, "zebra rate")
     assert [hit.number for hit in matches.hits] == [2]
-    assert matches.is_partial
+    assert matches.closeness == Closeness.NONE
     assert pages_with(scope, paper, "zebra") == []
+
+
+def test_words_are_found_where_they_stand_as_close_as_anywhere(
+    scope: Scope, collection: Collection
+) -> None:
+    paper = make_paper(
+        collection,
+        [
+            "The derivative of a sum. The limit of a derivative, and a limit of a function.",
+            "A function has a derivative. A function. Another page has a slope.",
+            "Find the derivative\nof a function. The derivative of the other function.",
+        ],
+    )
+
+    def places_of(words: str) -> tuple[str, int, list[tuple[int, int]]]:
+        matches = search(scope, paper, words)
+        places = [(hit.number, hit.count) for hit in matches.hits]
+        return matches.closeness, matches.fewest, places
+
+    assert places_of("derivative of a function") == ("phrase", 1, [(3, 1)])
+    assert places_of("function derivative") == ("sentence", 2, [(1, 1), (2, 1), (3, 2)])
+    assert places_of("sum function") == ("page", 1, [(1, 2)])
+    assert places_of("sum limit slope derivative") == ("none", 2, [(1, 2)])
+    assert places_of("slope zebra") == ("none", 1, [(2, 1)])
+    assert places_of('"derivative of the" function') == ("sentence", 2, [(3, 1)])
 
 
 def test_a_phrase_is_found_across_a_line_break_and_only_in_its_order(

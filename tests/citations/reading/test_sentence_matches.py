@@ -18,7 +18,11 @@ def matches_of(query: str) -> SentenceMatches:
     terms = occurrences.split_terms(query)
     words = occurrences.words_by_stem(TEXT, "en")
     return sentence_matches.find(
-        TEXT, STARTS, terms, inflect=lambda terms: occurrences.with_forms(terms, words, "en")
+        TEXT,
+        STARTS,
+        terms,
+        phrase=occurrences.phrase_of(query),
+        inflect=lambda terms: occurrences.with_forms(terms, words, "en"),
     )
 
 
@@ -51,3 +55,11 @@ def test_other_forms_count_where_more_is_found_with_them() -> None:
 def test_what_occurs_nowhere_is_not_found() -> None:
     assert numbers_of("zebra") == ((), False)
     assert numbers_of("!") == ((), False)
+
+
+def test_where_the_words_stand_together_only_these_sentences_are_found() -> None:
+    matches = matches_of("and so")
+    assert (matches.numbers, matches.is_phrase) == ((3,), True)
+    apart = matches_of("so and")
+    assert (apart.numbers, apart.is_phrase) == ((3,), False)
+    assert matches_of("in deep network").is_phrase, "the last word is still being typed"

@@ -107,3 +107,22 @@ def test_different_words_side_by_side_are_one_place(
 ) -> None:
     runs = occurrences.find_runs(text, occurrences.split_terms(query))
     assert [text[first:last] for first, last in runs] == places
+
+
+@pytest.mark.parametrize(
+    ("query", "phrase"),
+    [
+        ("What is the slope of a line?", "What is the slope of a line"),
+        ("the slope", None),
+        ('"the slope" line', None),
+        ("the a", "the a"),
+        ("", None),
+    ],
+)
+def test_a_search_of_several_telling_words_is_a_phrase(query: str, phrase: str | None) -> None:
+    term = occurrences.phrase_of(query, ("what", "is", "of", "the", "a"))
+    assert (term and term.text) == phrase
+
+
+def test_a_letter_at_the_end_of_a_phrase_is_a_word() -> None:
+    assert occurrences.find("f(x) at all; f(x) at a", [SearchTerm("f(x) at a")]) == [(13, 22)]
