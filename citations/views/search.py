@@ -288,7 +288,8 @@ def _search_context(
     return {
         "results": results,
         "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
-        "shown": len(_in_order(groups)),
+        "shown": len(_in_order([*groups, *unlikely])),
+        "source_count": len({group.origin.id for group in (*groups, *unlikely)}),
         "groups": groups,
         "unlikely": unlikely,
         "unlikely_count": len(_in_order(unlikely)),
@@ -349,19 +350,17 @@ def _listed(
     # Who asks for more passages, or for one source alone, reads on in all of them.
     is_one_source = len(criteria.filter.sources) == 1
     most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
-    likely, unlikely = (
+    grouped = [
         _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
         for is_likely in (True, False)
-    )
-    order = _in_order([*likely, *unlikely])
+    ]
+    order = _in_order([group for groups in grouped for group in groups])
     places = {
         hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
         for number, hit in enumerate(order, start=1)
     }
-    return (
-        [group.with_places(places) for group in likely],
-        [group.with_places(places) for group in unlikely],
-    )
+    likely, unlikely = ([group.with_places(places) for group in groups] for groups in grouped)
+    return likely, unlikely
 
 
 def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:

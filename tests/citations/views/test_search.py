@@ -135,15 +135,15 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', text_of(page.get(search)))
     assert len(opened) == 2
     first = text_of(page.get(unescape(opened[0]), follow=True))
-    assert "Hit 1 of 2" in first
-    assert 'aria-label="Previous hit"' not in first
+    assert "Passage 1 of 2" in first
+    assert 'aria-label="Previous passage"' not in first
     assert f'href="{escape(search)}"' in first
-    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next hit"', first)
+    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)
     second = page.get(unescape(following), follow=True)
-    assert "Hit 2 of 2" in text_of(second)
-    assert 'aria-label="Next hit"' not in text_of(second)
-    (before,) = re.findall(r'href="([^"]*)"\s+aria-label="Previous hit"', text_of(second))
-    assert "Hit 1 of 2" in text_of(page.get(unescape(before), follow=True))
+    assert "Passage 2 of 2" in text_of(second)
+    assert 'aria-label="Next passage"' not in text_of(second)
+    (before,) = re.findall(r'href="([^"]*)"\s+aria-label="Previous passage"', text_of(second))
+    assert "Passage 1 of 2" in text_of(page.get(unescape(before), follow=True))
 
 
 def doubt_hit(monkeypatch: pytest.MonkeyPatch, collection: Collection, number: int) -> None:
@@ -167,12 +167,13 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     doubt_hit(monkeypatch, collection, 1)
     listed = text_of(page.get("/search/?q=network&mode=words"))
     assert "Less likely" in listed
+    assert re.search(r"<h2[^>]*>\s*2 passages <span[^>]*>in 2 sources<", listed), "all are counted"
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', listed)
     first = text_of(page.get(unescape(opened[0]), follow=True))
-    assert "Hit 1 of 2" in first
-    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next hit"', first)
+    assert "Passage 1 of 2" in first
+    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)
     second = page.get(unescape(following), follow=True)
-    assert "Hit 2 of 2" in text_of(second)
+    assert "Passage 2 of 2" in text_of(second)
 
 
 def test_a_hit_that_ranks_above_a_likely_one_is_listed_before_it(
