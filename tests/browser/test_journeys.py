@@ -425,7 +425,10 @@ def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit],
     page.locator(".cue .time", has_text="2:00").click()
     assert visitor.foreign == []
     expect(page.locator("iframe")).to_have_count(0)
+    promise = page.get_by_text("Nothing is asked of YouTube until you press play.")
+    expect(promise).to_be_visible()
     page.get_by_role("link", name="Play from 2:00").click()
+    expect(promise).to_be_hidden()
     frame = page.locator("#player iframe")
     expect(frame).to_have_attribute(
         "src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=120")

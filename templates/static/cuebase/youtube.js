@@ -39,7 +39,6 @@ export function loadPlayer(element, video, { title = "", parameters = {}, onInfo
   const frame = document.createElement("iframe");
   frame.title = `YouTube: ${title}`;
   frame.allow = "autoplay; encrypted-media; fullscreen; picture-in-picture";
-  frame.allowFullscreen = true;
   frame.referrerPolicy = "strict-origin-when-cross-origin";
   const control = onInfo ? { enablejsapi: 1, origin: location.origin } : {};
   frame.src = embedAddress(video, { ...control, ...parameters });
