@@ -200,11 +200,13 @@ def _progress(
 ) -> dict[str, Any]:
     """Return where the reader was before, and keep where they are now.
 
-    Who follows a hit or a citation only looks something up, and stays where they were.
+    Who follows a hit or a citation only looks something up, and stays where they were; so does who
+    chooses another view.
     """
     progress = reading_progress.find(request.user, video)
     position, duration = context["position"], context["duration"]
     is_peek = bool(parameters.query or parameters.span or parameters.passage or parameters.until)
+    is_peek = is_peek or "view" in request.GET
     at = None
     if parameters.moment is not None and not is_peek:
         at = position.from_ms

@@ -52,3 +52,22 @@ def test_who_jumps_to_the_end_and_scrolls_there_has_not_read_it(
     page.goto(f"{visited.site.url}/library/")
     expect(page.locator(".card progress")).to_have_count(1)
     visited.site.python(FORGET)
+
+
+def test_who_only_looks_at_the_first_lines_or_finds_a_word_can_still_go_on_where_they_were(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    address = "/videos/{long}/".format(**visited.site.seeded)
+    visited.site.python(FORGET)
+    page = visited.go(f"{address}?t=30m")
+    page.goto(f"{visited.site.url}{address}")
+    expect(page.get_by_role("link", name="Continue at 30:00")).to_be_visible()
+    page.mouse.move(700, 500)
+    page.mouse.wheel(0, 200)
+    page.get_by_label("Find in this transcript").fill("point 400")
+    expect(page.locator("mark.quoted").first).to_be_in_viewport()
+    page.goto(f"{visited.site.url}/library/")
+    page.goto(f"{visited.site.url}{address}")
+    expect(page.get_by_role("link", name="Continue at 30:00")).to_be_visible()
+    visited.site.python(FORGET)

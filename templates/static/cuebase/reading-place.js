@@ -6,6 +6,7 @@ const PAUSE = 5000; // ms between two messages to the server
 const PLAYING = 10_000; // ms after which a player that tells nothing does not play
 const LEAP = 30_000; // ms between two places of which the second was jumped to
 const SKIP = 300_000; // ms between two scrolled places: far more than a screen has
+const LOOK = 60_000; // ms from where it opened that are looked over by who may go on elsewhere
 const form = /** @type {HTMLFormElement | null} */ (find("[data-reading-place]"));
 /** @type {() => number | null} */
 let place = () => null; // ms
@@ -16,11 +17,23 @@ let playedAt = -PLAYING;
 let playedTo = Number(find("#transcript")?.dataset.at ?? 0); // ms
 /** Whether what is kept next was jumped to: the end is read only by reading on to it. */
 let hasJumped = playedTo > 0;
+/** Whether the page is scrolled by the reader, not by a script. */
+let byHand = false;
+const openedAt = playedTo;
 
-/** Take what is kept next as a place that was looked up. */
+/** Take what is shown now, and kept next, as a place that was looked up. */
 export function jumped() {
   hasJumped = true;
+  byHand = false;
 }
+
+/**
+ * Tell whether a reader who was elsewhere in the recording, and can still go on there, has only
+ * looked at its first lines.
+ * @param {number | null} ms
+ */
+const isGlance = (ms) =>
+  ms !== null && find(".resume") !== null && Math.abs(ms - openedAt) < LOOK;
 
 function send() {
   clearTimeout(timer);
@@ -45,7 +58,7 @@ function send() {
  */
 export function keepPlace(ms) {
   playedAt = performance.now();
-  if (Math.abs(ms - playedTo) > LEAP) jumped();
+  if (Math.abs(ms - playedTo) > LEAP) hasJumped = true;
   playedTo = ms;
   place = () => Math.round(ms);
   timer ||= setTimeout(send, PAUSE);
@@ -56,14 +69,14 @@ export function keepPlace(ms) {
  * @param {() => number | null} lineInView its time (ms)
  */
 export function keepScrolledPlace(lineInView) {
-  let byHand = false;
   for (const name of ["wheel", "touchmove", "keydown", "pointerdown"]) {
     addEventListener(name, () => { byHand = true; }, { passive: true });
   }
   addEventListener("scroll", () => {
     if (!byHand || performance.now() - playedAt < PLAYING) return;
     const ms = lineInView();
-    if (ms !== null && Math.abs(ms - playedTo) > SKIP) jumped();
+    if (isGlance(ms)) return;
+    if (ms !== null && Math.abs(ms - playedTo) > SKIP) hasJumped = true;
     playedTo = ms ?? playedTo;
     place = lineInView;
     timer ||= setTimeout(send, PAUSE);

@@ -1,6 +1,7 @@
 """The readers keep where one is, and offer to go on there."""
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -46,6 +47,17 @@ def test_without_scripts_an_address_with_a_time_is_the_place(
     page.get(f"/videos/{talk.video_id}/?t=20s&until=30s")
     page.get(f"/videos/{talk.video_id}/?q=gradient")
     assert place(owner) == 90_000, "who looks something up stays where they were"
+
+
+def test_another_view_of_a_recording_leaves_the_place(
+    page: Client, owner: User, talk: Source
+) -> None:
+    page.post(f"/sources/{talk.uuid}/progress/", {"position": "151000"})
+    opened = text_of(page.get(f"/videos/{talk.video_id}/"))
+    (chapters,) = re.findall(r'href="([^"]*view=chapters[^"]*)"', opened)
+    shown = text_of(page.get(f"/videos/{talk.video_id}/{unescape(chapters)}"))
+    assert place(owner) == 151_000
+    assert "Continue at 2:31" in shown
 
 
 def test_the_end_is_read_by_reading_on_to_it_and_not_by_opening_it(

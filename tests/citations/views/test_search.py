@@ -371,6 +371,7 @@ def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) 
         "results": results,
         "counts": Counts(ready=3, words=0 if is_indexed else 1),
         "shown": 0,
+        "source_count": 0,
         "groups": (),
     }
     shown = " ".join(render_to_string("citations/_search_results.html", context).split())
