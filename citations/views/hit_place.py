@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from django.urls import reverse
 
@@ -25,6 +25,11 @@ class HitPlace:
     def parts(self) -> dict[str, object]:
         """The parameters that carry it."""
         return {"hit": self.number, "of": self.count, "search": self.search}
+
+    @property
+    def query(self) -> str:
+        """What was searched for."""
+        return parse_qs(self.search).get("q", [""])[0]
 
     @property
     def address(self) -> str:

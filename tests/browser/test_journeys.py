@@ -419,6 +419,33 @@ def test_after_chapters_were_chosen_a_place_still_opens_at_its_words(
     expect(chosen).to_have_text("Paragraphs")
 
 
+def test_the_title_stays_in_sight_above_the_words_and_moves_nothing(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit().go(path)
+    title = page.locator(".reader-title")
+    line = page.locator(".cue").nth(20)
+    expect(title).to_be_hidden()
+    page.mouse.move(900, 500)
+    before = line.evaluate("line => line.getBoundingClientRect().top + scrollY")
+    page.mouse.wheel(0, 600)
+    expect(title).to_be_visible()
+    expect(title).to_be_in_viewport()
+    assert line.evaluate("line => line.getBoundingClientRect().top + scrollY") == before
+    page.mouse.wheel(0, -2_000)
+    expect(title).to_be_hidden()
+
+
+def test_all_shortcuts_are_seen_at_once_on_a_usual_screen(
+    visit: Callable[..., Visit], path: str
+) -> None:
+    page = visit(viewport={"width": 1280, "height": 800}).go(path)
+    page.keyboard.press("?")
+    listed = page.locator(".shortcuts-list")
+    expect(listed).to_be_visible()
+    assert listed.evaluate("list => list.scrollHeight <= list.clientHeight")
+
+
 def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:
     visitor = visit()
     page = visitor.go(f"{path}?t=100")

@@ -26,13 +26,16 @@ export const startOf = (article) =>
   article.previousElementSibling ? article : need("#ask-head");
 
 /**
- * Scroll along with an answer while its question stays in sight.
- * @param {HTMLElement} article
+ * Scroll to the end of an answer, clear of the question box, while its question stays in sight;
+ * else to its start.
+ * @param {Element} article
+ * @param {ScrollBehavior} behavior
  */
-function scrollAlong(article) {
-  const top = scrollY + startOf(article).getBoundingClientRect().top - HEADER;
-  const bottom = document.documentElement.scrollHeight;
-  scrollTo({ top: Math.min(bottom, top), behavior: scrolling() });
+export function scrollToAnswer(article, behavior = scrolling()) {
+  const [start, question] = [startOf(article), article].map((element) =>
+    scrollY + element.getBoundingClientRect().top - HEADER);
+  const bottom = document.documentElement.scrollHeight - innerHeight;
+  scrollTo({ top: bottom > question ? start : bottom, behavior });
 }
 
 /**
@@ -54,7 +57,7 @@ function addClaim(html, article) {
   if (heading) tell(heading.textContent ?? "");
   const said = find(".quotation-text", claim) ?? claim;
   if (!claim.matches(".claim-more")) tell((said.textContent ?? "").replaceAll(/\[\d+\]/g, ""));
-  if (isFollowing) scrollAlong(article);
+  if (isFollowing) scrollToAnswer(article);
 }
 
 /**
@@ -65,8 +68,10 @@ function addClaim(html, article) {
 function finish(html, article) {
   const answer = parsed(html);
   const hadFocus = article.contains(document.activeElement);
+  const isFollowing = isAtEnd();
   article.replaceWith(answer);
   htmx.process(answer);
+  if (isFollowing) scrollToAnswer(answer);
   const citations = all(".answer-cited > li", answer).length;
   const refusal = find(".refusal-note", answer)?.textContent?.trim();
   tell(refusal ?? ngettext(

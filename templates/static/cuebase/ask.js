@@ -1,7 +1,7 @@
 // The Ask page: sources to choose from, a question, and its answer claim by claim.
 
 import "./ask-details.js";
-import { followAnswer, startOf } from "./ask-answer.js";
+import { followAnswer, scrollToAnswer, startOf } from "./ask-answer.js";
 import { isToAsk } from "./ask-at-once.js";
 import {
   all, around, cloned, field, find, isPlainKey, isTyping, need, onHtmx, openDialog, scrolling,
@@ -170,5 +170,5 @@ if (isToAsk()) form?.requestSubmit();
 // A conversation is read from its last answer.
 const latest = answers.lastElementChild;
 if (!location.hash && latest) {
-  startOf(latest).scrollIntoView({ block: "start", behavior: "instant" });
+  scrollToAnswer(latest, "instant");
 }

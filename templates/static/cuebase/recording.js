@@ -45,11 +45,25 @@ function setPosition(ms) {
   if (near) near.value = String(Math.round(ms));
   showOnStrip(ms);
   showClip(ms);
+  keepInLinks(ms);
   for (const label of all("[data-now]")) label.textContent = clock(ms);
   const text = find("[data-play-label]")?.firstChild;
   if (text && !player?.isClip()) text.textContent = ms
     ? gettext("Play from {time}", { time: clock(ms) })
     : gettext("Play");
+}
+
+/**
+ * Let the links to other views, and to what one speaker says, lead to a time.
+ * @param {number} ms
+ */
+function keepInLinks(ms) {
+  const links = /** @type {HTMLAnchorElement[]} */ (all("#views a, #speakers a"));
+  for (const link of links) {
+    const address = new URL(link.href);
+    address.searchParams.set("t", `${Math.floor(ms / 1000)}s`);
+    link.href = address.href;
+  }
 }
 
 /** @param {number} ms */
@@ -146,6 +160,16 @@ onHtmx("afterSettle", ({ detail }) => {
   (last?.querySelector("a") ?? last?.closest(".paragraph")?.querySelector("a"))
     ?.focus({ preventScroll: true });
 });
+
+// Above the words, the title is told while the heading is out of sight.
+
+const heading = find(".video-head h1");
+if (heading) {
+  new IntersectionObserver(([{ isIntersecting, boundingClientRect }]) => {
+    const isAbove = !isIntersecting && boundingClientRect.top < innerHeight / 2;
+    find(".reader-bar")?.classList.toggle("reader-bar-titled", isAbove);
+  }, { rootMargin: "-56px 0px 0px" }).observe(heading);
+}
 
 // In one column, what is about the words stands above them, folded.
 

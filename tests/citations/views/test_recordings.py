@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import Note
 from tests.html import text_of
@@ -69,6 +70,34 @@ def test_a_speaker_is_chosen_and_only_their_paragraphs_are_shown_with_times(
     assert 'class="cue at" id="t30000"' in transcript
     assert 'data-seek="25000">0:25</a>' in transcript
     assert 'href="?view=captions&amp;t=30s"' in html
+
+
+def test_to_a_speaker_and_back_the_place_the_view_and_the_words_stay(
+    page: Client, panel: Video
+) -> None:
+    here = {"t": "30s", "q": "welcome", "view": "captions"}
+    listed = LexborHTMLParser(text_of(page.get(f"/videos/{panel.pk}/", here)))
+    chip = listed.css_first("#speakers a:not([aria-current])")
+    assert chip.attributes["href"] == "?speaker=Ann&t=30s&q=welcome"
+    of_ann = f"/videos/{panel.pk}/{chip.attributes['href']}"
+    said = LexborHTMLParser(text_of(page.get(of_ann)))
+    assert said.css_first("#views [aria-current]").text() == "Paragraphs"
+    back = said.css_first("#speakers a")
+    assert back.attributes["href"] == "?view=captions&t=30s&q=welcome"
+
+
+def test_the_question_beside_it_is_that_of_the_search_and_not_what_is_looked_for_here(
+    page: Client, panel: Video
+) -> None:
+    make_source(panel)
+    address = f"/videos/{panel.pk}/"
+
+    def question(**parameters: str) -> str:
+        tree = LexborHTMLParser(text_of(page.get(address, {"q": "welcome", **parameters})))
+        return str(tree.css_first("#beside-ask textarea").text(strip=True))
+
+    assert question() == ""
+    assert question(hit="1", of="2", search="q=Who+is+welcome%3F&mode=words") == "Who is welcome?"
 
 
 def test_what_a_speaker_says_in_many_turns_goes_on_on_another_page(
