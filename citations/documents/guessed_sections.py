@@ -11,7 +11,7 @@ from typing import Final
 from citations.models import Document, Page
 from citations.readers.headings import (
     LEAST_SECTION,
-    Heading,
+    PlacedHeading,
     contents,
     find_labels,
     join_titles,
@@ -51,10 +51,10 @@ def _pages(document: Document) -> Iterator[Page]:
     return pages.iterator(chunk_size=PAGES_AT_ONCE)
 
 
-def _headings(page: Page) -> Iterator[Heading]:
+def _headings(page: Page) -> Iterator[PlacedHeading]:
     for block, title in _titled_blocks(page):
         if title:
-            yield Heading(title, page.start + block.first, page=page.number)
+            yield PlacedHeading(title, page.start + block.first, page=page.number)
 
 
 def _titled_blocks(page: Page) -> Iterator[tuple[Paragraph, str]]:

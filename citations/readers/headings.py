@@ -30,7 +30,7 @@ _NUMBERED: Final = re.compile(
 _PAGE_NUMBER: Final = re.compile(r"[\s.…]+\d{1,4}$")
 
 
-class Heading(NamedTuple):
+class PlacedHeading(NamedTuple):
     """A heading, the character of the document where it stands, and the level of its markup.
 
     The level is 0 where it is not known, as in a PDF, and the page where it is of no importance.
@@ -67,7 +67,7 @@ def join_titles(above: str, title: str) -> str:
     return (f"{above} {title}" if above and not number_of(title) else title)[:LONGEST_TITLE]
 
 
-def find_labels(headings: Sequence[Heading]) -> frozenset[str]:
+def find_labels(headings: Sequence[PlacedHeading]) -> frozenset[str]:
     """Return the keys of what only labels boxes, such as “Hint”, and opens no section.
 
     A label is short, has no number, and stands again and again within the same section. “Exercises”
@@ -93,7 +93,7 @@ def _may_be_label(title: str) -> bool:
     return len(words) <= MOST_WORDS and len(title) <= MOST_LETTERS and not number_of(title)
 
 
-def _parents(headings: Iterable[Heading]) -> Iterator[int]:
+def _parents(headings: Iterable[PlacedHeading]) -> Iterator[int]:
     """Yield the place of the heading that each stands under: the last with a number, or the last of
     a higher level; -1 for none.
     """
@@ -109,7 +109,7 @@ def _parents(headings: Iterable[Heading]) -> Iterator[int]:
             above.append((heading.level, place))
 
 
-def contents(headings: Sequence[Heading], end: int) -> list[OutlineEntry]:
+def contents(headings: Sequence[PlacedHeading], end: int) -> list[OutlineEntry]:
     """Return the contents of a document of ``end`` characters whose markup tells no levels.
 
     Where chapters and sections have numbers, only they are listed, at the level of the number:
@@ -117,7 +117,7 @@ def contents(headings: Sequence[Heading], end: int) -> list[OutlineEntry]:
     contents, is where the most text follows.
     """
     numbered = [heading for heading in headings if number_of(heading.title)]
-    longest: dict[Number, tuple[int, Heading]] = {}
+    longest: dict[Number, tuple[int, PlacedHeading]] = {}
     for heading, length in _with_text(numbered, end):
         number = number_of(heading.title)
         if number not in longest or length > longest[number][0]:
@@ -130,7 +130,7 @@ def contents(headings: Sequence[Heading], end: int) -> list[OutlineEntry]:
     return [OutlineEntry(1, heading.title, heading.page) for heading in headings]
 
 
-def _with_text(numbered: Sequence[Heading], end: int) -> Iterator[tuple[Heading, int]]:
+def _with_text(numbered: Sequence[PlacedHeading], end: int) -> Iterator[tuple[PlacedHeading, int]]:
     """Yield the headings above some text or above their own first section, and how many characters
     follow. Another is a line of a printed table of contents.
     """
@@ -143,7 +143,7 @@ def _with_text(numbered: Sequence[Heading], end: int) -> Iterator[tuple[Heading,
 
 
 def _with_chapters(
-    ordered: Iterable[Heading], numbered: Iterable[Heading]
+    ordered: Iterable[PlacedHeading], numbered: Iterable[PlacedHeading]
 ) -> Iterator[OutlineEntry]:
     """Yield the entries. A chapter that does not stand above its sections, as where a picture shows
     its title, is called as it is elsewhere, such as in the printed table of contents.
@@ -166,10 +166,10 @@ def _with_chapters(
         yield OutlineEntry(len(number), heading.title, heading.page)
 
 
-def _in_order(headings: Sequence[Heading]) -> list[Heading]:
+def _in_order(headings: Sequence[PlacedHeading]) -> list[PlacedHeading]:
     """Return the most headings whose numbers increase."""
     least: list[Number] = []  # the last number of the best chain of each length
-    chains: list[list[Heading]] = []
+    chains: list[list[PlacedHeading]] = []
     for heading in headings:
         number = number_of(heading.title)
         length = bisect_left(least, number)

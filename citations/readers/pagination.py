@@ -8,7 +8,7 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 
 from citations.errors import DocumentTooLarge
-from citations.readers.headings import Heading, find_labels, key_of, levels_by_number
+from citations.readers.headings import PlacedHeading, find_labels, key_of, levels_by_number
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 
@@ -71,7 +71,7 @@ def _without_labels(pieces: Sequence[MarkupBlock]) -> list[MarkupBlock]:
     """Return the pieces, where headings such as “Hint” are no headings but the words they are."""
     starts = accumulate((len(piece.text) for piece in pieces), initial=0)
     headings = [
-        Heading(piece.text, start, piece.level)
+        PlacedHeading(piece.text, start, piece.level)
         for piece, start in zip(pieces, starts, strict=False)
         if piece.level
     ]

@@ -78,9 +78,9 @@ def test_a_file_is_uploaded_watched_and_read(visit: Callable[..., Visit], tmp_pa
     )
     arrived = page.locator("#added").get_by_role("link", name="How rivers work")
     expect(arrived).to_be_visible(timeout=60_000)
-    expect(page.locator("#added .state")).to_contain_text("done")
+    expect(page.locator("#added .state")).to_contain_text("1 file read")
     expect(page.locator("#results .card-link", has_text="How rivers work")).to_be_attached()
-    expect(page.locator("#announcer")).to_contain_text("How rivers work: done")
+    expect(page.locator("#announcer")).to_contain_text("How rivers work: 1 file read")
     arrived.click()
     expect(page.locator(".cue").first).to_contain_text("Rivers carve valleys.")
 

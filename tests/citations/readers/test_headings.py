@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from citations.readers.headings import (
-    Heading,
+    PlacedHeading,
     contents,
     find_labels,
     join_titles,
@@ -15,9 +15,9 @@ from citations.readers.headings import (
 from citations.readers.page import OutlineEntry
 
 
-def placed(titles: list[str], *, apart: int = 2_000, level: int = 0) -> list[Heading]:
+def placed(titles: list[str], *, apart: int = 2_000, level: int = 0) -> list[PlacedHeading]:
     return [
-        Heading(title, place * apart, level, 1 + place * apart // 3_000)
+        PlacedHeading(title, place * apart, level, 1 + place * apart // 3_000)
         for place, title in enumerate(titles)
     ]
 
@@ -41,7 +41,7 @@ def test_a_name_that_each_section_has_once_stays_a_heading() -> None:
 
 def test_sections_are_told_by_the_levels_of_markup_where_they_have_no_numbers() -> None:
     headings = [
-        Heading(title, 0, level)
+        PlacedHeading(title, 0, level)
         for week in ("Monday", "Tuesday", "Friday", "Sunday")
         for level, title in ((1, week), (2, "Tip"), (2, "Tip"), (2, "Summary"))
     ]
@@ -93,7 +93,7 @@ def test_a_printed_table_of_contents_and_the_answers_at_the_end_are_no_sections(
     sections = [*book(section=())]
     inside = [heading._replace(start=heading.start + 9_000) for heading in placed(sections)]
     front = placed(sections, apart=40)
-    back = [Heading(title, 90_000 + place) for place, title in enumerate(sections)]
+    back = [PlacedHeading(title, 90_000 + place) for place, title in enumerate(sections)]
     assert [entry.title for entry in contents([*front, *inside, *back], 90_100)] == sections
 
 
@@ -107,7 +107,7 @@ def test_numbers_that_count_something_else_are_left_out() -> None:
 def test_a_chapter_whose_title_is_a_picture_is_called_as_in_the_printed_contents() -> None:
     printed = placed(["1 Limits 9", "2 Derivatives 57", "3 Integrals 80"], apart=30)
     own = [
-        Heading(f"{chapter}.{part} Part", 9_000 * chapter + 3_000 * part, 0, 10 * chapter)
+        PlacedHeading(f"{chapter}.{part} Part", 9_000 * chapter + 3_000 * part, 0, 10 * chapter)
         for chapter in (2, 3, 4)
         for part in (1, 2)
     ]

@@ -148,6 +148,15 @@ def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
     assert ("says how m" in html) == bool(columns["done"])
 
 
+def test_a_video_that_was_fetched_is_done(page: Client, video: Video) -> None:
+    job = Job.objects.create(
+        collection=video.collection, kind="video", target="x", state="done", done=2, total=2
+    )
+    html = text_of(page.get(f"/jobs/{job.pk}/"))
+    assert "videos found" not in html
+    assert "files read" not in html
+
+
 def test_sources_that_are_being_indexed_show_how_far_they_are(
     page: Client, stranger: Client, collection: Collection
 ) -> None:
