@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Left
 
 from citations.ingest.selection import ChosenItems, record, select
 from citations.library.item import TABLES
-from citations.models import LectureSession, Source
+from citations.models import Chunk, LectureSession, Source
 from citations.providers import languages
 from transcripts import transcript_rows
 from transcripts.errors import InvalidInput
@@ -18,6 +20,7 @@ from transcripts.scope import Scope
 from transcripts.storage import MAX_TAGS, clean_tags
 
 LONGEST_TITLE: Final = 300  # characters
+BEGINNING: Final = 160  # characters
 LONGEST_TAG: Final = 100
 LONGEST_LANGUAGE: Final = 35
 
@@ -114,6 +117,23 @@ def by_reference(chosen: ChosenItems) -> dict[str, Any]:
     """Return the rows of chosen items by their references."""
     rows = (*chosen.videos, *chosen.documents, *chosen.lectures)
     return {f"{TABLES[type(row)]}-{row.pk}": row for row in rows}
+
+
+def first_words(rows: Mapping[str, Any]) -> dict[str, str]:
+    """Return the first ``BEGINNING`` characters of the texts of items that are indexed, by their
+    references.
+    """
+    keys = {(type(row), row.pk): reference for reference, row in rows.items()}
+    videos = [pk for kind, pk in keys if kind is Video]
+    documents = [pk for kind, pk in keys if kind is Source]
+    chunks = Chunk.objects.filter(
+        Q(source__video__in=videos) | Q(source__in=documents), ordinal=0
+    ).values_list("source__video", "source", Left("text", BEGINNING))
+    beginnings = {
+        keys[(Video, video) if video else (Source, source)]: text
+        for video, source, text in chunks.order_by("-source")  # the oldest track counts
+    }
+    return {reference: " ".join(text.split()) for reference, text in beginnings.items()}
 
 
 def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def change(request: PageRequest) -> HttpResponse:
     request.caller.require_write()
     if request.POST.get("action") == "rename":
         chosen = selection.select(request.access, request.POST.getlist("item"))
-        return _titles(request, item_details.by_reference(chosen))
+        rows = item_details.by_reference(chosen)
+        return _titles(request, rows, titles=rows)
     name = request.POST.get("action", "")
     action = ACTIONS.get(name)
     if action is None:
@@ -75,7 +76,7 @@ def rename(request: PageRequest) -> HttpResponse:
     try:
         count = item_details.rename(chosen, titles)
     except InvalidInput as error:
-        return _titles(request, {**rows, **titles}, error=error)
+        return _titles(request, rows, titles={**rows, **titles}, error=error)
     changed = {name: title for name, title in before.items() if str(rows[name]) != title}
     _keep_chosen(request)
     if "undo" in request.POST or not changed:
@@ -94,17 +95,22 @@ def _keep_chosen(request: PageRequest) -> None:
 
 
 def _titles(
-    request: PageRequest, titles: Mapping[str, object], *, error: InvalidInput | None = None
+    request: PageRequest,
+    items: Mapping[str, object],
+    *,
+    titles: Mapping[str, object],
+    error: InvalidInput | None = None,
 ) -> HttpResponse:
-    """Show the titles in an editable list, in the order in which the items stood.
+    """Show the titles in an editable list, in the order in which the items stood, each with the
+    first words of its item, which tell what “rec 003” is.
 
     An error is shown beside the title that it complains of.
     """
-    order = dict.fromkeys(request.POST.getlist("item"))
-    rows = [(reference, str(titles[reference])) for reference in order]
-    focused = error.complaints[0][0] if error else rows[0][0] if rows else ""
+    words = item_details.first_words(items)
+    order = list(dict.fromkeys(request.POST.getlist("item")))
+    focused = error.complaints[0][0] if error else "".join(order[:1])
     context = {
-        "rows": rows,
+        "rows": [(key, str(titles[key]), words.get(key, "")) for key in order],
         "next": request.POST.get("next", ""),
         "error": error,
         "focused": focused,

@@ -144,6 +144,21 @@ def test_several_titles_are_changed_in_one_list_and_all_or_none_are_saved(
     assert Video.objects.get(pk=talks[0].pk).edited == ["title"]
 
 
+def test_the_list_of_titles_shows_with_which_words_each_item_begins(
+    page: Client, collection: Collection
+) -> None:
+    talk = make_source(make_video(collection), texts=["This is about bread.", "And butter."])
+    book = make_document(collection, ["Chapter one " * 40])
+    bare = make_video(collection, key="bare")
+    chosen = [f"video-{talk.video_id}", f"document-{book.pk}", f"video-{bare.pk}"]
+    listed = text_of(page.post("/library/change/", {"item": chosen, "action": "rename"}))
+    assert re.findall(r'id="words-\d">(.*?)</p>', listed) == [
+        "This is about bread.",
+        "Chapter one " * 11 + "Chapter …",
+        "",
+    ]
+
+
 def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
     page: Client, collection: Collection
 ) -> None:
