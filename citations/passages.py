@@ -9,7 +9,6 @@ from uuid import UUID
 from transcripts.player import Player
 from transcripts.timecodes import clock
 
-OF_SOURCE: Final = 3  # passages of a source before those of others
 NEAREST: Final = 3  # passages that people are shown where none is likely to be relevant
 
 

@@ -18,7 +18,6 @@ from citations.lexical import spelling
 from citations.library.filters import Filter, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import (
-    OF_SOURCE,
     Explanation,
     NearDuplicate,
     Passage,
@@ -85,6 +84,7 @@ def search(
     user: User | None = None,
     quick: bool = False,
     for_readers: bool = False,
+    most_of_source: int = MAX_LIMIT,
     space: EmbeddingSpace | None = None,
 ) -> Results:
     """Find the passages that answer a query, best first; ties have a stable order.
@@ -95,8 +95,8 @@ def search(
 
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
-    counts; a source has more than ``OF_SOURCE`` only where other sources have no likely ones left;
-    and words that occur nowhere are corrected in a ``suggestion``.
+    counts, and words that occur nowhere are corrected in a ``suggestion``. A source has more than
+    ``most_of_source`` passages only where the others have no likely ones left.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
     1,000 characters; ``EmbeddingMismatch`` unless it is by words; what ``filters.resolve``
@@ -121,7 +121,8 @@ def search(
     log = StageLog()
     embedding, hits = candidates.find(request, log)
     ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
-    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, limit, for_readers=for_readers))
+    groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, joins=for_readers))
+    groups = _spread(groups, limit=limit, most=most_of_source)
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
     suggestion = ""
     if for_readers and log.unknown:
@@ -206,19 +207,16 @@ class _Group(NamedTuple):
     duplicates: list[tuple[Candidate, float]]
 
 
-def _grouped(ranked: Sequence[RankedHit], limit: int, *, for_readers: bool) -> list[_Group]:
+def _grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[_Group]:
     groups = _deduplicate(ranked)
-    if not for_readers:
-        return groups[:limit]
-    joined = _join(groups)
-    hits = [group.best.hit for group in joined]
-    chosen = fusion.spread(
-        [hit.candidate.source for hit in hits],
-        [hit.is_likely for hit in hits],
-        limit=limit,
-        most=OF_SOURCE,
-    )
-    return [joined[index] for index in chosen]
+    return _join(groups) if joins else groups
+
+
+def _spread(groups: Sequence[_Group], *, limit: int, most: int) -> list[_Group]:
+    hits = [group.best.hit for group in groups]
+    sources = [hit.candidate.source for hit in hits]
+    likely = [hit.is_likely for hit in hits]
+    return [groups[index] for index in fusion.spread(sources, likely, limit=limit, most=most)]
 
 
 def _deduplicate(ranked: Sequence[RankedHit]) -> list[_Group]:

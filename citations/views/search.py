@@ -320,6 +320,7 @@ def _search(
         explain=True,
         user=request.user,
         for_readers=True,
+        most_of_source=OF_SOURCE,
     )
     try:
         used = criteria

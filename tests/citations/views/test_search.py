@@ -718,3 +718,23 @@ def test_a_question_in_a_language_that_the_model_does_not_know_has_its_page(
     listed = text_of(page.get("/search/?q=Was+sagt+die+Steigung+der+Funktion%3F&full=1"))
     assert "wie schnell sich" in listed
     assert "The source as a whole" in listed
+
+
+def test_a_book_does_not_hide_a_talk_on_the_first_page(
+    page: Client, collection: Collection
+) -> None:
+    words = "abcdefghijklmnopqrstuvwxyz"
+    texts = [f"entropy {letter * 3}" if n % 2 else letter * 9 for n, letter in enumerate(words)]
+    make_document(collection, texts, title="The book")
+    talk = make_video(collection, key="talk", title="The talk")
+    make_source(talk, texts=["Much is said of other things than of entropy in this long talk."])
+    listed = text_of(page.get("/search/?q=entropy&mode=words"))
+    assert "The talk" in listed
+    assert listed.count('class="passage"') == 10
+    alone = [
+        passage.origin.title
+        for passage in search_pipeline.search(
+            everything(), "entropy", mode=SearchMode.WORDS, for_readers=True
+        ).passages
+    ]
+    assert alone == ["The book"] * 10, "programs get the best"
