@@ -18,7 +18,7 @@ from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
-from citations.passages import NEAREST, OF_SOURCE, Passage, PassageSource, Results, SearchMode
+from citations.passages import NEAREST, Passage, PassageSource, Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
 from citations.reading.position import Position
@@ -128,6 +128,9 @@ MODES: Final = (
     (SearchMode.WORDS, _("Words"), _("exactly these words")),
     (SearchMode.MEANING, _("Meaning"), _("in other words too")),
 )
+
+
+OF_SOURCE: Final = 3  # passages of a source before those of others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
