@@ -162,7 +162,7 @@ class Passage:
     text: str
     context: str = ""
     heading: str = ""
-    speaker: str = ""  # who says its sentence with the query's words, or all of it; "": not known
+    speaker: str = ""  # who alone says it; "": several, or not known
     score: float  # final score, 0–1, for comparing the passages of one search
     relevance: float | None = None  # how likely it is on the subject, 0–1; None: not known
     is_likely: bool = True  # not below the judge's floor

@@ -137,7 +137,7 @@ class PassageOut(LocatedOut):
     link: Link = Field(description="Opens this site's page at that second or page.")
     context: str
     heading: str
-    speaker: str = Field("", description="Who says it, where captions name speakers; else empty.")
+    speaker: str = Field("", description="Who alone says it, where captions name speakers.")
     spans: list[tuple[int, int]]
     duplicates: list[DuplicateOut]
     parts: list[PartOut] = Field([], description="Neighbouring passages, in order.")

@@ -17,13 +17,6 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 
-class Opening(NamedTuple):
-    """Where a chunk is opened."""
-
-    start: int | None  # ms
-    speaker: str  # "" where captions do not name who speaks
-
-
 class Candidate(NamedTuple):
     """A chunk with its source: one row of one query."""
 
@@ -88,21 +81,25 @@ class Candidate(NamedTuple):
             player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
 
-    def opening(self, query: str) -> Opening:
-        """Return when the sentence of a recording that has the words of a query is said, by whom.
+    @property
+    def speaker(self) -> str:
+        """Return who alone speaks in it; "" for several, whom its text names, or nobody."""
+        names = {name for _, name in self.speakers}
+        is_theirs = len(names) == 1 and self.speakers[0][0] == 0
+        return names.pop() if is_theirs else ""
 
-        Without such words there is no time (the sentence that is nearest in meaning is known once
-        it is opened), and a speaker only if the whole chunk is theirs.
+    def opens_at(self, query: str) -> int | None:
+        """Return when (ms) the sentence of a recording that has the words of a query is said.
+
+        None without such words: the sentence that is nearest in meaning is known once it is opened.
         """
-        words = self.sentence_starts and sentence.with_words(self.text, query, self.language)
-        if not words:
-            names = {name for _, name in self.speakers}
-            is_theirs = len(names) == 1 and self.speakers[0][0] == 0
-            return Opening(None, names.pop() if is_theirs else "")
-        starts, speakers = self.sentence_starts, self.speakers
-        number = bisect_right(starts, words[0], key=itemgetter(0))
-        turn = bisect_right(speakers, words[0], key=itemgetter(0))
-        return Opening(starts[max(0, number - 1)][1], speakers[turn - 1][1] if turn else "")
+        if not self.sentence_starts:
+            return None
+        span = sentence.with_words(self.text, query, self.language)
+        if span is None:
+            return None
+        number = bisect_right(self.sentence_starts, span[0], key=itemgetter(0))
+        return self.sentence_starts[max(0, number - 1)][1]
 
     def link(self, opens_at: int | None = None) -> str:
         """Return the path of the page here that opens there, or else at the start."""

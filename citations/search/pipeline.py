@@ -262,7 +262,7 @@ def _passage(
     terms: dict[int, tuple[TermScore, ...]],
 ) -> Passage:
     row = group.best.hit.candidate
-    opens_at, speaker = row.opening(request.query.text)
+    opens_at = row.opens_at(request.query.text)
     explained = _explanation(group.best, terms.get(row.position, ())) if request.explain else None
     return Passage(
         chunk=row.chunk,
@@ -271,7 +271,7 @@ def _passage(
         text=row.text,
         context=row.context,
         heading=row.heading,
-        speaker=speaker,
+        speaker=row.speaker,
         score=group.best.score,
         relevance=group.best.hit.likelihood,
         is_likely=group.best.hit.is_likely,
@@ -292,7 +292,7 @@ def _passage(
 
 
 def _part(row: Candidate, query: str) -> PassagePart:
-    opens_at, _ = row.opening(query)
+    opens_at = row.opens_at(query)
     return PassagePart(
         chunk=row.chunk,
         locator=row.locator,
