@@ -92,8 +92,11 @@ def _gap(placed: PlacedHighlight) -> str:
     inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
     distinctions = _distinctions(row.source, text, cloze.words_of(sentence))
     start, stop = cloze.hidden(sentence, inside, _general(row.source.language), distinctions)
-    before, gap, after = sentence[:start], sentence[start:stop], sentence[stop:]
-    return f"{_field(before)}{{{{c1::{_field(gap)}}}}}{_field(after)}"
+    parts, end = "", 0
+    for first, last in cloze.places(sentence, (start, stop), row.source.language):
+        parts += f"{_field(sentence[end:first])}{{{{c1::{_field(sentence[first:last])}}}}}"
+        end = last
+    return parts + _field(sentence[end:])
 
 
 @lru_cache(maxsize=16)

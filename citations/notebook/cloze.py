@@ -8,6 +8,7 @@ from typing import Final
 
 from citations.text import sentences
 from citations.text.standalone import SPEAKER
+from transcripts.stemming import stem
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -79,6 +80,25 @@ def hidden(
     worth = partial(_worth, said, numbers, names, distinctions or {})
     best = max(telling or words, key=worth, default=(first, last))
     return next((whole for whole in (*numbers, *names) if _is_in(best, [whole])), best)
+
+
+def places(sentence: str, gap: Span, language: str) -> list[Span]:
+    """Return the gap, and where else its words stand in the sentence, by their stems in a language:
+    “Oracles” would give “Oracle” away.
+    """
+    stems = _stems(sentence[slice(*gap)], language)
+    words = [match.span() for match in _WORD.finditer(sentence)]
+    runs = [words[n : n + len(stems)] for n in range(len(words) - len(stems) + 1) if stems]
+    spans = [gap]
+    for span in [(run[0][0], run[-1][1]) for run in runs]:
+        is_apart = all(span[1] <= first or span[0] >= last for first, last in spans)
+        if is_apart and _stems(sentence[slice(*span)], language) == stems:
+            spans.append(span)
+    return sorted(spans)
+
+
+def _stems(text: str, language: str) -> list[str]:
+    return [stem(match[0].casefold(), language) for match in _WORD.finditer(text)]
 
 
 def _is_general(word: str, general: Collection[str]) -> bool:

@@ -193,3 +193,21 @@ def test_speakers_fillers_and_formulas_are_not_asked_for(sentence: str, gap: str
 def test_what_is_said_in_every_passage_distinguishes_less_than_what_is_said_in_few() -> None:
     worth = cloze.distinctions({"yeah": 200, "onramp": 12}, {"yeah": 0.5, "onramp": 0.004})
     assert worth["onramp"] > worth["yeah"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gap", "hidden"),
+    [
+        ("An Oracle, or a set of Oracles, attests it.", "Oracle", ["Oracle", "Oracles"]),
+        ("The constant rule is of constants.", "constant", ["constant", "constants"]),
+        ("A fee rate is a rate: the Fee Rate.", "fee rate", ["fee rate", "Fee Rate"]),
+        ("It rains.", "rains", ["rains"]),
+        ("One, one, one and one.", "one, one", ["one, one"]),
+    ],
+)
+def test_the_same_word_in_another_form_does_not_give_the_gap_away(
+    sentence: str, gap: str, hidden: list[str]
+) -> None:
+    start = sentence.index(gap)
+    spans = cloze.places(sentence, (start, start + len(gap)), "en")
+    assert [sentence[slice(*span)] for span in spans] == hidden
