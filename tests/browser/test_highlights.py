@@ -138,11 +138,13 @@ def test_the_selection_grows_by_words_with_shift_and_arrows(visit: Callable[...,
 
 def test_words_on_the_image_of_a_page_are_highlighted(visit: Callable[..., Visit]) -> None:
     visited = visit()
-    page = visited.go("/sources/{book}/pages/2/".format(**visited.site.seeded))
+    page = visited.go("/sources/{book}/pages/2/?q=gradient".format(**visited.site.seeded))
+    expect(page.locator(".sheet-quote")).to_have_count(1)
     page.locator(".sheet img").scroll_into_view_if_needed()
     select_by_mouse(page, ".sheet-lines text")
     page.get_by_role("button", name="Highlight in blue").click()
     expect(page.locator(".sheet-highlight.sheet-blue").first).to_be_attached()
+    expect(page.locator(".sheet-quote")).to_have_count(1)  # what was searched stays marked
     open_side(page)
     expect(page.locator("#highlights-beside")).to_contain_text("Each weight follows its gradient.")
     assert not visited.console

@@ -56,7 +56,7 @@ export function highlightedPassage(mark, details) {
 export function paint({ range, box }, { id, color }) {
   if (find(".sheet-lines", box)) {
     const frame = { target: "#page-frame", select: "#page-frame", swap: "outerHTML" };
-    htmx.ajax("GET", box.dataset.link ?? "", frame); // an image, marked by the server
+    htmx.ajax("GET", box.dataset.shown ?? "", frame); // an image, marked by the server
     return;
   }
   const marks = all(`mark.highlight-${id}`, box);
