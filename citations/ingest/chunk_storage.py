@@ -16,8 +16,7 @@ from citations.models import LOCATION, Chunk, Source, keep_switch_out
 from citations.text.chunking import ChunkDraft
 from transcripts.models import Video
 
-_JSON = ("sentence_starts", "speakers")
-_MOVED = ("ordinal", "position", *LOCATION, "heading", *_JSON)
+_MOVED = ("ordinal", "position", *LOCATION, "heading", "speaker", "sentence_starts")
 
 
 def digest_of(context: str, text: str) -> bytes:
@@ -89,10 +88,9 @@ def _move(rows: Sequence[tuple[Any, ...]]) -> None:
     if not rows:
         return
     columns = [list(column) for column in zip(*rows, strict=True)]
-    texts = len(_JSON)
-    columns[-texts:] = [list(map(json.dumps, column)) for column in columns[-texts:]]
-    numbers = ["%s::bigint[]"] * (len(_MOVED) - texts)
-    values = ", ".join([*numbers, "%s::text[]", *["%s::jsonb[]"] * texts])
+    columns[-1] = list(map(json.dumps, columns[-1]))
+    texts = ["%s::text[]", "%s::text[]", "%s::jsonb[]"]
+    values = ", ".join([*["%s::bigint[]"] * (len(_MOVED) + 1 - len(texts)), *texts])
     names = ", ".join(f'"{name}"' for name in _MOVED)
     changes = ", ".join(f'"{name}" = moved."{name}"' for name in _MOVED)
     with connection.cursor() as cursor:

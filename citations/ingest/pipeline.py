@@ -345,7 +345,7 @@ class _Ingest:
                 replace(
                     draft,
                     sentence_starts=source_text.sentence_starts(draft.span),
-                    speakers=source_text.speakers(draft.span),
+                    speaker=source_text.speaker_of(draft.span)[:100],
                 )
                 for draft in drafts
             ],

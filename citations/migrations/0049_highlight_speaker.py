@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('citations', '0048_chunk_speakers'),
+        ('citations', '0048_chunk_speaker'),
     ]
 
     operations = [

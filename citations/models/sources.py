@@ -262,8 +262,11 @@ class Chunk(LocatedRow):
     sentence_starts = models.JSONField(
         default=list, blank=True, help_text="Its character, and when it is said (ms)."
     )
-    speakers = models.JSONField(
-        default=list, blank=True, help_text="The character where each begins, and the name."
+    speaker = models.CharField(
+        max_length=100,
+        blank=True,
+        db_default="",
+        help_text="Who alone says it, where that is known.",
     )
     digest = models.BinaryField(max_length=32, help_text="SHA-256 of ``indexed_text``.")
 

@@ -249,7 +249,7 @@ def _fetched(
                 *row[_TAGS + 1 :],
                 (),
                 (),
-            )  # no sentences, no speakers
+            )  # no speaker, no sentences
         )
         node, level, parent, first, last, spans, cosine = row[:_OWN]
         spans = tuple((start, end) for start, end in json.loads(spans))

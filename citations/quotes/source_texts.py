@@ -103,17 +103,9 @@ class SourceText:
 
     def speaker_of(self, span: Span) -> str:
         """Return who alone says a part of a recording whose captions name speakers, or ""."""
-        turns = self._speaker_turns()
-        return turns.speaker_at(span[0]) if turns and turns.has_single_speaker(*span) else ""
-
-    def speakers(self, span: Span) -> tuple[tuple[int, str], ...]:
-        """Return where speakers of a recording begin in a part, counted from its start, by name."""
-        turns = self._speaker_turns()
-        return turns.turns_within(*span) if turns else ()
-
-    def _speaker_turns(self) -> Turns | None:
         is_recording = bool(self.starts) and _known(self.starts[0]) is not None
-        return _turns(self) if is_recording else None
+        turns = _turns(self) if is_recording else None
+        return turns.speaker_at(span[0]) if turns and turns.has_single_speaker(*span) else ""
 
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)

@@ -47,8 +47,8 @@ class Candidate(NamedTuple):
     key: str | None
     youtube_id: str | None
     has_file: bool
+    speaker: str  # who alone says it
     sentence_starts: Sequence[tuple[int, int]]  # character in the text, ms
-    speakers: Sequence[tuple[int, str]]  # character in the text, who speaks from there
 
     @property
     def indexed_text(self) -> str:
@@ -80,13 +80,6 @@ class Candidate(NamedTuple):
             video_pk=self.video,
             player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
-
-    @property
-    def speaker(self) -> str:
-        """Return who alone speaks in it; "" for several, whom its text names, or nobody."""
-        names = {name for _, name in self.speakers}
-        is_theirs = len(names) == 1 and self.speakers[0][0] == 0
-        return names.pop() if is_theirs else ""
 
     def opens_at(self, query: str) -> int | None:
         """Return when (ms) the sentence of a recording that has the words of a query is said.
@@ -125,8 +118,8 @@ _FETCH = """
         chunk.span_start, chunk.span_end, chunk.start, chunk.end, chunk.page, chunk.last_page,
         source.id, source.chunk_count, source.digest, source.uuid, source.kind, source.title,
         source.author, source.url, source.language, source.tags, collection.slug, video.id,
-        video.key, video.youtube_id, media.id IS NOT NULL, chunk.sentence_starts,
-        chunk.speakers
+        video.key, video.youtube_id, media.id IS NOT NULL, chunk.speaker,
+        chunk.sentence_starts
     FROM chunk
     JOIN citations_source source ON source.id = chunk.source_id
     JOIN transcripts_collection collection ON collection.id = source.collection_id
@@ -143,10 +136,7 @@ def fetch(scope: Scope, positions: Iterable[int]) -> dict[int, Candidate]:
         cursor.execute(_FETCH.format(visible=visible), {"positions": list(positions), **values})
         return {
             row[0]: Candidate._make(
-                (
-                    *(*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -2]),
-                    *map(json.loads, row[-2:]),
-                )
+                (*row[:_TAGS], json.loads(row[_TAGS]), *row[_TAGS + 1 : -1], json.loads(row[-1]))
             )
             for row in cursor.fetchall()
         }

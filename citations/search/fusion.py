@@ -1,4 +1,4 @@
-"""Fuse rankings, drop near-duplicates, and let several sources have a word. Pure."""
+"""Fuse rankings, drop near-duplicates, and spread hits over sources. Pure."""
 
 import math
 from collections import Counter

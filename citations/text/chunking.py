@@ -33,7 +33,7 @@ class ChunkDraft:
     last_page: int | None = None
     heading: str = ""
     sentence_starts: tuple[tuple[int, int], ...] = ()  # character in the text, ms
-    speakers: tuple[tuple[int, str], ...] = ()  # character in the text, who speaks from there
+    speaker: str = ""  # who alone says it
 
     @property
     def span(self) -> Span:

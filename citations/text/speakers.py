@@ -37,17 +37,6 @@ class Turns:
         turn = bisect_right(self._turns, position, key=lambda label: label.start) - 1
         return self._turns[turn].name if turn >= 0 else ""
 
-    def turns_within(self, first: int, last: int) -> tuple[tuple[int, str], ...]:
-        """Return where a part's turns begin, counted from its start, and whose they are ("" of
-        somebody without a name); the turn that it begins within comes at 0. None without names.
-        """
-        within = [turn for turn in self._turns if first < turn.start < last]
-        opening = self.speaker_at(first)
-        return (
-            *([(0, opening)] if opening else []),
-            *((turn.start - first, turn.name) for turn in within),
-        )
-
     @property
     def nbytes(self) -> int:
         return 100 * len(self._turns)

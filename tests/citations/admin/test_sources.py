@@ -236,8 +236,8 @@ def ten_thousand(collection: Collection) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO citations_chunk (source_id, ordinal, position, text, context, heading,"
-            " sentence_starts, speakers, span_start, span_end, digest)"
-            " SELECT s.id, n, s.id * 2 + n, 'x', '', '', '[]', '[]', 0, 1, ''"
+            " sentence_starts, span_start, span_end, digest)"
+            " SELECT s.id, n, s.id * 2 + n, 'x', '', '', '[]', 0, 1, ''"
             " FROM citations_source s, generate_series(0, 1) n"
         )
         cursor.execute(

@@ -64,15 +64,6 @@ def test_a_sentence_begins_a_turn_where_the_text_around_it_names_people() -> Non
     assert not begins_turn("It is.", "Ann: It is. Bo: Why?")
 
 
-def test_the_turns_of_a_part_begin_with_the_speaker_who_is_at_it() -> None:
-    turns = Turns(TALK)
-    first, last = TALK.index("it is where"), TALK.index("what is near")
-    second = TALK.index("Ann Lee: And") - first
-    assert turns.turns_within(first, last) == ((0, "PhD D"), (second, "Ann Lee"))
-    assert turns.turns_within(0, TALK.index(" What is")) == ((TALK.index("Ann"), "Ann Lee"),)
-    assert Turns("Nobody. Is named.").turns_within(0, 8) == ()
-
-
 @pytest.mark.parametrize(
     ("text", "speech"),
     [

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='chunk',
-            name='speakers',
-            field=models.JSONField(blank=True, default=list, help_text='The character where each begins, and the name.'),
+            name='speaker',
+            field=models.CharField(blank=True, db_default='', help_text='Who alone says it, where that is known.', max_length=100),
         ),
     ]
