@@ -127,10 +127,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPart:
-    """One of several questions, as the heading of its claims; no claims: it is not answered."""
+    """One of several questions, as the heading of its claims; no claims: it is not answered.
+
+    ``confidence`` is the calibrated probability that its first citation is right, 0 to 1.
+    """
 
     heading: str
     is_answered: bool
+    confidence: float | None = None
 
 
 class Preparation(StrEnum):
@@ -213,7 +217,7 @@ class Reply:
     nearest: tuple[Evidence, ...] = ()
     note: str = ""
     unready: tuple[UnreadySource, ...] = ()
-    confidence: float | None = None  # 0 to 1, as calibrated
+    confidence: float | None = None  # 0 to 1, as calibrated; that of several questions is theirs
     model: str = ""  # empty: the answer is the sources' sentences
     milliseconds: float = 0.0
 

@@ -26,7 +26,8 @@ class Draft:
 
     ``missing`` are the parts without an answer, ``is_cut_off`` tells that the language model broke
     off, and ``repeats`` that an earlier answer has some of the quotes. ``signs`` are those of each
-    part. ``remarks`` stand with the answer, ``notes`` in its trace.
+    part. ``remarks`` stand with the answer, ``notes`` in its trace. ``confidences`` are those of
+    several questions, by heading; ``confidence`` is that of a single one.
     """
 
     claims: tuple[Claim, ...] = ()
@@ -35,6 +36,7 @@ class Draft:
     notes: tuple[str, ...] = ()
     signs: tuple[Mapping[str, float], ...] = ()
     confidence: float | None = None
+    confidences: Mapping[str, float] = field(default_factory=dict)
     is_cut_off: bool = False
     repeats: bool = False
     model: str = ""

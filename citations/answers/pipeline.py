@@ -28,8 +28,9 @@ from citations.answers.question.wording import asks_for_more, quoted
 from citations.answers.understanding import ROUTE, Understanding, understand
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
-from citations.library.filters import Filter, resolve
+from citations.library.filters import Filter, matching, resolve
 from citations.passages import NEAREST, Stage
+from citations.vectors import language_gap
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -308,7 +309,11 @@ def _parts(attempt: _Attempt) -> tuple[AnswerPart, ...]:
     missing = {sections.heading(text) for text in attempt.draft.missing}
     headings = dict.fromkeys(sections.heading(question.text) for question in questions)
     return tuple(
-        AnswerPart(heading=heading, is_answered=heading in answered)
+        AnswerPart(
+            heading=heading,
+            is_answered=heading in answered,
+            confidence=attempt.draft.confidences.get(heading) if heading in answered else None,
+        )
         for heading in headings
         if heading in answered | missing
     )
@@ -328,4 +333,10 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
         for text in dict.fromkeys(missing)
         if sections.heading(text) not in headings
     )
-    return " ".join(filter(None, (*refusals, *draft.remarks)))
+    advice = _language_advice(request, missing) if missing else ""
+    return " ".join(filter(None, (*refusals, advice, *draft.remarks)))
+
+
+def _language_advice(request: AnswerRequest, missing: Sequence[str]) -> str:
+    sources = matching(request.scope, request.filter)
+    return language_gap.advice(" ".join(missing), sources)

@@ -28,6 +28,9 @@ class Part(Headed, Protocol):
     @property
     def is_answered(self) -> bool: ...
 
+    @property
+    def confidence(self) -> float | None: ...
+
 
 ClaimT = TypeVar("ClaimT", bound=Headed)
 
@@ -41,6 +44,7 @@ class Section(Generic[ClaimT]):
 
     heading: str
     claims: Sequence[ClaimT]
+    confidence: float | None = None
 
 
 def heading(question: str) -> str:
@@ -60,8 +64,11 @@ def by_question(claims: Sequence[ClaimT], parts: Sequence[Part]) -> list[Section
         ("", *(part.heading for part in parts), *(claim.heading for claim in claims))
     )
     unanswered = {part.heading for part in parts if not part.is_answered}
+    shares = {part.heading: part.confidence for part in parts}
     sections = (
-        Section(heading, [claim for claim in claims if claim.heading == heading])
+        Section(
+            heading, [claim for claim in claims if claim.heading == heading], shares.get(heading)
+        )
         for heading in headings
     )
     return [section for section in sections if section.claims or section.heading in unanswered]

@@ -133,15 +133,21 @@ def _extractive(
     for extract, signs in zip(extracts, draft.signs, strict=True):
         before = len(draft.claims)
         if _is_answered(extract, signs):
-            is_rated = not extract.part.is_of_the_whole and not extract.repeats
-            if draft.confidence is None and is_rated:
-                draft = replace(draft, confidence=confidence.estimate(signs))
             heading = _heading(task, extract.part)
+            if not extract.part.is_of_the_whole and not extract.repeats:
+                draft = _rated(draft, heading, confidence.estimate(signs))
             has_lead = _has_lead(task, extract.part)
             draft = yield from _cite(draft, extract, proof, has_lead=has_lead, heading=heading)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
     return draft
+
+
+def _rated(draft: Draft, heading: str, share: float) -> Draft:
+    """Record the confidence in a question's first citation."""
+    if not heading:
+        return replace(draft, confidence=share)
+    return replace(draft, confidences={heading: share, **draft.confidences})
 
 
 def _with_more(

@@ -36,7 +36,6 @@ DEFINITIONS_ASKED: Final = 16  # terms that the source is asked for
 QUESTIONS_ASKED: Final = 20
 HEADINGS_ASKED: Final = 5
 TASKS: Final = 1 / 3  # of the sentences of a text with headings, given for tasks: a textbook’s
-SURE: Final = 0.0  # confidence below which an answer does not count
 
 Meanwhile = Callable[[], object]
 
@@ -182,8 +181,7 @@ class _Builder:
         for event in events:
             if isinstance(event, FinalEvent):
                 reply = event.reply
-                is_sure = (reply.confidence or 0.0) >= SURE
-                return reply.quotes if reply.outcome == AnswerOutcome.ANSWERED and is_sure else ()
+                return reply.quotes if reply.outcome == AnswerOutcome.ANSWERED else ()
         return ()
 
     def _defined(self) -> tuple[list[GuideItem], list[_AnsweredQuestion]]:

@@ -94,6 +94,9 @@ class AnswerPartOut(Shape):
 
     heading: str = Field(description="The question, as its claims name it.")
     is_answered: bool = Field(description="False: the sources do not answer it.")
+    confidence: Score | None = Field(
+        None, description="Calibrated probability that its first citation is right, 0 to 1."
+    )
 
 
 class UnreadySourceOut(Shape):
@@ -198,7 +201,8 @@ class ReplyOut(Shape):
     error: str = ""
     hint: str = ""
     confidence: Score | None = Field(
-        description="Calibrated probability that the first citation is right, 0 to 1."
+        description="Calibrated probability that the first citation is right, 0 to 1; null where"
+        " each of the parts has its own."
     )
     model: str = Field(description="The language model; empty: made of the sources' sentences.")
     feedback: int | None = None

@@ -15,7 +15,7 @@ from citations.errors import ModelError
 from citations.lexical import index as lexical_index
 from citations.lexical import query as lexical_query
 from citations.lexical import spelling
-from citations.library.filters import Filter, resolve
+from citations.library.filters import Filter, matching, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import (
     Explanation,
@@ -41,6 +41,7 @@ from citations.search.candidates import (
 )
 from citations.search.chunk_rows import Candidate
 from citations.search.query_expansion import EMBED, EXPAND
+from citations.vectors import language_gap
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
@@ -127,6 +128,9 @@ def search(
     suggestion = ""
     if for_readers and log.unknown:
         suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
+    is_irrelevant = bool(hits) and not any(hit.is_likely for hit in hits)
+    if is_irrelevant and (advice := _language_advice(request)):
+        log.notes.append(advice)
     stages = (embedding.stages if embedding else []) + log.stages
     return Results(
         query=request.query.text,
@@ -135,7 +139,7 @@ def search(
         stages=tuple(stages),
         notes=tuple(dict.fromkeys([stage.note for stage in stages if stage.note] + log.notes)),
         reranked=any(hit.rerank_score is not None for hit in ranked),
-        nothing_relevant=bool(hits) and not any(hit.is_likely for hit in hits),
+        nothing_relevant=is_irrelevant,
         suggestion=suggestion,
         hypothesis=embedding.hypothesis if embedding else "",
         milliseconds=(perf_counter() - log.started) * 1000,
@@ -167,6 +171,11 @@ def _parsed(query: str) -> lexical_query.Query:
 def _suggestion(request: SearchRequest, log: StageLog) -> str:
     everything = resolve(request.scope, Filter())
     return spelling.correct(request.query.text, log.unknown, resolved=everything)
+
+
+def _language_advice(request: SearchRequest) -> str:
+    sources = matching(request.scope, request.filter)
+    return language_gap.advice(request.query.words, sources)
 
 
 # Re-rank

@@ -156,11 +156,19 @@ def printed_place(citation: Citation) -> str:
     return _("%(place)s (printed %(label)s)") % {"place": place(citation), "label": label}
 
 
+# The least share for each level of confidence.
+_LEVELS = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
 _CONFIDENCES = {
     "high": gettext_lazy("high confidence"),
     "medium": gettext_lazy("medium confidence"),
     "low": gettext_lazy("low confidence"),
 }
+
+
+@register.filter
+def confidence_level(share: float) -> str:
+    """Return the level of a confidence of 0 to 1."""
+    return next(level for least, level in _LEVELS if share >= least)
 
 
 @register.filter

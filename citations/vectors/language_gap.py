@@ -1,4 +1,4 @@
-"""Tell when a library has sources in languages that its embedding model was not made for."""
+"""Tell when sources, or a question, are in languages that the embedding model was not made for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,16 @@ from typing import Final
 from django.db.models import Count
 
 from citations.models import SourceQuerySet
-from citations.providers import weights
+from citations.providers import languages, weights
 from citations.vectors import space as vector_space
 from transcripts.stemming import primary_language
 
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
 LEAST: Final = 2  # sources; one may be an exception
+LANGUAGE_NOTE: Final = (
+    "No source is in the language of this question, and the embedding model compares texts of one"
+    " language: ask in the language of the sources."
+)
 MULTILINGUAL: Final = "e5-small"  # the provider whose model is recommended
 
 
@@ -55,3 +59,17 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
         total=total,
         languages=sorted(others, key=lambda code: (-others[code], code)),
     )
+
+
+def advice(question: str, among: SourceQuerySet) -> str:
+    """Return what to do if a question is surely in a language that none of the sources is in; ""
+    where the model compares texts of several languages.
+    """
+    space = vector_space.locked()
+    if space is None or not weights.language_of(space.model):
+        return ""
+    tags = among.order_by().values_list("language", flat=True).distinct()
+    codes = {primary_language(tag) for tag in tags}
+    code, probability = next(iter(languages.probabilities(question).items()), ("", 0.0))
+    is_foreign = bool(codes - {""}) and code not in codes and probability >= languages.SURE
+    return LANGUAGE_NOTE if is_foreign else ""

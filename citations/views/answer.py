@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from django.template.loader import render_to_string
@@ -28,9 +28,6 @@ from transcripts.translation import translated
 from transcripts.views import events
 
 logger = logging.getLogger(__name__)
-
-# The least share for each name of a confidence.
-CONFIDENCES: Final = ((0.75, "high"), (0.45, "medium"), (0.0, "low"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +65,18 @@ class SectionContext:
     heading: str
     first: tuple[ClaimContext, ...] = ()
     more: tuple[ClaimContext, ...] = ()
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContext:
-    """A stored answer; ``confidence`` as a word or empty; ``note`` is its saved note.
+    """A stored answer; ``note`` is its saved note.
 
     ``unready`` says which sources were not ready when it was given.
     """
 
     answer: AnswerRecord
     sections: tuple[SectionContext, ...] = ()
-    confidence: str = ""
     unready: str = ""
     note: Note | None = None
 
@@ -126,13 +123,9 @@ def _context(record: AnswerRecord, note: Note | None) -> AnswerContext:
         claim_context(claim, quotes, gone=record.gone, is_quoted=claim.is_more or not record.model)
         for claim in record.claims
     )
-    share, confidence = record.confidence, ""
-    if share is not None:
-        confidence = next(name for minimum, name in CONFIDENCES if share >= minimum)
     return AnswerContext(
         answer=record,
         sections=tuple(map(_section, by_question(claims, record.parts))),
-        confidence=confidence,
         unready=unready_note(record.unready),
         note=note,
     )
@@ -143,6 +136,7 @@ def _section(section: Section[ClaimContext]) -> SectionContext:
         heading=section.heading,
         first=tuple(claim for claim in section.claims if not claim.is_more),
         more=tuple(claim for claim in section.claims if claim.is_more),
+        confidence=section.confidence,
     )
 
 

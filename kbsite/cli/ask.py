@@ -151,9 +151,9 @@ def _print_citations(reply: TracedReplyOut) -> None:
     writer = reply.model or "the sources’ own words"
     about = ["nothing was made up" if is_refused else writer]
     about += [f"{reply.milliseconds / 1000:.1f} s"] if reply.milliseconds is not None else []
-    if reply.confidence is not None:
-        about.insert(0, f"confidence {reply.confidence:.0%}")
-    note(" · ".join(about))
+    shares = [reply.confidence, *(part.confidence for part in reply.parts)]
+    known = [f"{share:.0%}" for share in shares if share is not None]
+    note(" · ".join([*([f"confidence {' and '.join(known)}"] if known else []), *about]))
 
 
 def _print_missing(reply: TracedReplyOut) -> None:

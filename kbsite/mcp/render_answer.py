@@ -60,13 +60,18 @@ def _claim_lines(reply: ReplyOut, claims: Sequence[ClaimOut]) -> list[str]:
     lines = []
     for section in by_question(claims, reply.parts):
         lines += [f"## {for_models(section.heading)}"] if section.heading else []
+        lines += [_confidence(section.confidence)] if section.confidence is not None else []
         lines += [_line(0, claim) for claim in section.claims] or [str(UNANSWERED)]
     return lines
 
 
 def _headings(reply: ReplyOut) -> list[str]:
-    parts = ((part.heading, "" if part.is_answered else UNANSWERED) for part in reply.parts)
-    return [f"## {heading}\n{unanswered}\n" for heading, unanswered in parts]
+    below = [
+        UNANSWERED if not part.is_answered else _confidence(part.confidence or 0.0)
+        for part in reply.parts
+    ]
+    pairs = zip(reply.parts, below, strict=True)
+    return [f"## {part.heading}\n{line}\n" for part, line in pairs]
 
 
 def render_citation(quote: Quote, arguments: Arguments) -> str:
@@ -117,10 +122,12 @@ def _shorten(row: Row, name: str, room: int) -> Row:
     )
 
 
+def _confidence(share: float) -> str:
+    return f"Confidence {share:.0%}."
+
+
 def _head(data: ReplyOut) -> str:
-    confidence = ""
-    if data.confidence is not None and data.state != "refused":
-        confidence = f"Confidence {data.confidence:.0%}."
+    confidence = "" if data.confidence is None else _confidence(data.confidence)
     full_question = (
         f"Understood as: {data.full_question}" if data.full_question != data.question else ""
     )

@@ -3,6 +3,7 @@
 from citations.library.sources import SourcePage
 from citations.passages import Results, SearchMode
 from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
+from citations.vectors.language_gap import LANGUAGE_NOTE
 from kbsite.mcp.budget import clip, shorten, take, tokens
 from kbsite.mcp.material import CURSOR, for_models, joined
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
@@ -50,11 +51,12 @@ def _search_head(results: Results) -> str:
         count = _NO_PASSAGES
     elif results.nothing_relevant:
         count = _NOT_RELEVANT
+    advice = LANGUAGE_NOTE if LANGUAGE_NOTE in results.notes else ""
     suggestion = f"Did you mean “{results.suggestion}”?" if results.suggestion else ""
     by_words = _BY_WORDS if "vector" not in {stage.name for stage in results.stages} else ""
     if results.mode != SearchMode.BOTH:
         by_words = ""
-    return "\n".join(part for part in (count, by_words, suggestion) if part)
+    return "\n".join(part for part in (count, advice, by_words, suggestion) if part)
 
 
 def render_sources(page: SourcePage, arguments: ListSources) -> str:

@@ -134,6 +134,8 @@ def turn_content(turn: Turn, chosen: QuoteInContext | None = None) -> Content:
     for section in by_question(turn.claims, turn.footer.parts if turn.footer else ()):
         parts += [Content.styled(f"\n{printable(section.heading)}", "bold")] * bool(section.heading)
         parts += [Content.styled(str(UNANSWERED), "dim")] * (not section.claims)
+        if section.confidence is not None:
+            parts.append(Content.styled(f"confidence {section.confidence:.0%}", "dim"))
         for is_more, claims in groupby(section.claims, key=lambda claim: claim.is_more):
             parts += [Content.styled(f"{answer.MORE}:", "dim")] if is_more else []
             parts += [_claim(claim, turn.quotes, chosen) for claim in claims]

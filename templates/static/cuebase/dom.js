@@ -123,11 +123,13 @@ export async function copy(text, button) {
 }
 
 /**
- * Return an element's text as a person would copy it.
+ * Return an element's text as a person would copy it, without what is marked as an aside.
  * @param {HTMLElement} element
  */
 export function copiedText(element) {
-  const text = element.textContent ?? "";
+  const copied = /** @type {HTMLElement} */ (element.cloneNode(true));
+  for (const aside of all("[data-not-copied]", copied)) aside.remove();
+  const text = copied.textContent ?? "";
   return element.matches("pre") ? text : tidy(text);
 }
 

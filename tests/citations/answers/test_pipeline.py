@@ -16,7 +16,8 @@ from citations.answers.answer import (
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
-from tests.makers import make_video
+from citations.vectors.language_gap import LANGUAGE_NOTE
+from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.errors import EmptyQuery, InvalidInput
 from transcripts.models import Collection
@@ -87,18 +88,34 @@ def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_
     lecture: Source, scope: Scope
 ) -> None:
     question, other = "What does backpropagation carry?", "How many legs do insects have?"
-    reply = answer(scope, f"{question} {other}")
+    reply, alone = answer(scope, f"{question} {other}"), answer(scope, question)
     assert {claim.heading for claim in reply.claims} == {question}
     assert reply.parts == (
-        AnswerPart(heading=question, is_answered=True),
+        AnswerPart(heading=question, is_answered=True, confidence=alone.confidence),
         AnswerPart(heading=other, is_answered=False),
     )
+    assert alone.confidence is not None
+    assert reply.confidence is None  # an answer to half of what was asked has none of its own
     assert "legs" not in reply.note
-    alone = answer(scope, question)
     assert ({claim.heading for claim in alone.claims}, alone.parts) == ({""}, ())
     refused = answer(scope, f"{other} Who cooked the soup?")
     assert refused.parts == ()
     assert "legs" in refused.note
+
+
+def test_who_asks_in_another_language_than_the_sources_is_advised_to_ask_in_theirs(
+    collection: Collection, scope: Scope, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    source = make_document(collection, ["Momentum is mass times velocity."], language="en")
+    ingest_pipeline.ingest(source.pk)
+    german = answer(scope, "Womit multipliziert man die Geschwindigkeit?")
+    assert (german.outcome, german.claims) == (AnswerOutcome.REFUSED, ())
+    assert german.note.endswith(LANGUAGE_NOTE)
+    english = answer(scope, "How long do I roast a chicken in the oven?")
+    assert english.outcome == AnswerOutcome.REFUSED
+    assert LANGUAGE_NOTE not in english.note
 
 
 def test_an_overview_says_where_each_of_its_claims_stands_once(

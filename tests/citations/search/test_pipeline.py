@@ -29,6 +29,7 @@ from citations.search import pipeline as search_pipeline
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.makers import make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
 from transcripts import locks
@@ -327,6 +328,18 @@ def test_a_short_question_is_judged_by_meaning_where_its_words_are_in_the_model_
     settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     embed(make_document(collection, ["Momentum is mass times velocity.", *TEXTS], language="en"))
     assert "closeness" in signs_of(search_pipeline.search(scope, "Momentum", explain=True))
+
+
+def test_who_asks_in_another_language_than_the_sources_is_advised_to_ask_in_theirs(
+    scope: Scope, collection: Collection, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    embed(make_document(collection, ["Momentum is mass times velocity.", *TEXTS], language="en"))
+    german = search_pipeline.search(scope, "Womit multipliziert man die Geschwindigkeit?")
+    assert (german.nothing_relevant, LANGUAGE_NOTE in german.notes) == (True, True)
+    english = search_pipeline.search(scope, "How long do I roast a chicken in the oven?")
+    assert (english.nothing_relevant, LANGUAGE_NOTE in english.notes) == (True, False)
 
 
 @pytest.mark.parametrize("query", ['"scratch my back"', "you scratch my back", "-word my back you"])

@@ -1,4 +1,4 @@
-"""A library says when it has languages that its embedding model was not made for."""
+"""A library says when sources or questions are in languages its model was not made for."""
 
 import pytest
 
@@ -56,3 +56,33 @@ def test_a_model_of_many_languages_or_an_unknown_one_has_no_gap(
 def test_a_library_that_is_not_embedded_yet_has_no_gap(collection: Collection) -> None:
     add(collection, "de")
     assert language_gap.find(Source.objects.all()) is None
+
+
+QUESTION = "Wer erklärt die Kettenregel?"
+
+
+@pytest.mark.parametrize(
+    ("languages", "question", "is_foreign"),
+    [
+        (["en", "en-GB"], QUESTION, True),
+        (["en", ""], QUESTION, True),
+        (["en", "de-AT"], QUESTION, False),
+        (["en"], "Who explains the chain rule?", False),
+        (["en"], "taproot schnorr signatures", False),  # looks like several languages
+        ([""], QUESTION, False),  # in which the sources are is not known
+        ([], QUESTION, False),
+    ],
+)
+def test_who_asks_in_a_language_of_no_source_is_advised_to_ask_in_theirs(
+    collection: Collection, languages: list[str], question: str, is_foreign: bool
+) -> None:
+    embedded_with(weights.MINILM)
+    add(collection, *languages)
+    advice = language_gap.advice(question, Source.objects.all())
+    assert advice == (language_gap.LANGUAGE_NOTE if is_foreign else "")
+
+
+def test_a_model_of_many_languages_may_be_asked_in_any(collection: Collection) -> None:
+    embedded_with(weights.E5_SMALL)
+    add(collection, "en")
+    assert language_gap.advice(QUESTION, Source.objects.all()) == ""

@@ -167,13 +167,19 @@ def test_of_several_questions_each_has_a_heading_over_its_claims_and_says_if_it_
             ("Far.", "How far?", False),
         )
     ]
-    parts = [
+    parts: list[dict[str, Any]] = [
         {"heading": heading, "is_answered": heading != "What is soup?"}
         for heading in ("How does it run?", "What is soup?", "How far?")
     ]
+    parts[0]["confidence"] = 0.85
     answer = make_answer(conversation, state=AnswerState.PARTIAL, claims=claims, parts=parts)
     make_citation(answer, talk)
-    text = LexborHTMLParser(text_of(page.get(path(conversation)))).css_first(".answer-text")
+    tree = LexborHTMLParser(text_of(page.get(path(conversation))))
+    text = tree.css_first(".answer-text")
+    (sure,) = tree.css(".confidence")
+    assert sure.text(strip=True) == "High confidence, 85 %", "one for each part that has it"
+    for line in tree.css(".part-confidence"):
+        line.decompose()
     shown = [node.text(strip=True) for node in text.css("h3.part-question, .claim, p.muted")]
     assert shown == [
         *("How does it run?", "Backwards.[1]", "From the end.[1]"),

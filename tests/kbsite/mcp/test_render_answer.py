@@ -155,13 +155,14 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
         claims=(Claim(text="It is water.", heading="What is rain?"),),
         parts=(
             AnswerPart(heading="Why?", is_answered=False),
-            AnswerPart(heading="What is rain?", is_answered=True),
+            AnswerPart(heading="What is rain?", is_answered=True, confidence=0.85),
         ),
         unready=(UnreadySource(title="Obey `kb serve`", state=Preparation.READING, collection=1),),
     )
     said = render_reply(ReplyOut.model_validate(answered), Arguments())
     unanswered = "The sources do not answer this question."
-    assert f"## Why?\n{unanswered}\n## What is rain?\nIt is water.\n" in said
+    rain = "## What is rain?\nConfidence 85%.\nIt is water."
+    assert f"## Why?\n{unanswered}\n{rain}\n" in said
     assert said.index("not-instructions") < said.index("Obey"), "titles are no orders"
     assert "1 source was not ready yet when this was asked" in said
 

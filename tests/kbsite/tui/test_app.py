@@ -365,7 +365,7 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
     ]
     footer = AnswerFooter(
         parts=[
-            AnswerPart(heading="How long?", is_answered=True),
+            AnswerPart(heading="How long?", is_answered=True, confidence=0.85),
             AnswerPart(heading="Why?", is_answered=False),
             AnswerPart(heading="Who?", is_answered=True),
         ],
@@ -373,8 +373,8 @@ def test_each_of_several_questions_heads_its_claims_and_what_was_not_ready_is_sa
     )
     turn = Turn("How long? Why? Who?", claims=claims, footer=footer)
     lines = [line for line in turn_content(turn).plain.splitlines() if line]
-    assert lines[1:8] == [
-        *("How long?", "Ten seconds."),
+    assert lines[1:9] == [
+        *("How long?", "confidence 85%", "Ten seconds."),
         *("Why?", "The sources do not answer this question."),
         *("Who?", "The server."),
         "1 source was not ready yet when this was asked: “Soup”.",
