@@ -13,18 +13,25 @@ from citations.answers.answer import Route
 from citations.answers.numbered_sections import NUMBERED, Heading, section_span
 from citations.answers.question import named_sources, router
 from citations.answers.question.named_sections import find_named_section
-from citations.answers.question.wording import content_words, in_context, refers_back, separated
-from citations.answers.writing import output_parser
+from citations.answers.question.wording import (
+    content_words,
+    in_context,
+    refers_back,
+    separated,
+    without_connective,
+)
+from citations.answers.writing import answer_types, output_parser
 from citations.answers.writing import prompts as writing_prompts
 from citations.answers.writing.sentence_ranking import stems
 from citations.errors import InvalidProvider, ModelError
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, SourceKind
-from citations.passages import Stage
+from citations.passages import SearchMode, Stage
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, Embedder
 from citations.providers.llm import Llm
 from citations.providers.prompts import Prompt
+from citations.search import pipeline as search_pipeline
 from citations.vectors import space as vector_space
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -38,6 +45,8 @@ KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its 
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
 FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet
+FEWEST_OF_TERM: Final = 2  # words of a term that is asked for by its name, as “the cost” is not
+TOGETHER: Final = 20  # passages that may have a term together with the question before it
 _SHOWN: Final = 120  # characters of a title
 
 
@@ -112,6 +121,8 @@ def understand(
     models = AnswerModels(llm, _embedder())
     full_question = full_question or rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
+    route = models.route(selected.question if selected else full_question)
+    within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
@@ -119,8 +130,8 @@ def understand(
     finish("answer", ROUTE, milliseconds=milliseconds)
     return Understanding(
         full_question=full_question,
-        route=models.route(selected.question if selected else full_question),
-        filter=replace(filter, keys=selected.keys, span=selected.span) if selected else filter,
+        route=_without_foreign_context(scope, within, route),
+        filter=within,
         selected=selected,
         models=models,
         notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
@@ -199,6 +210,37 @@ def _with_context(question: str, turns: Sequence[tuple[str, str]]) -> str:
         return in_context(later, earlier)[:MAX_QUERY_CHARACTERS]
 
     return reduce(join, [*(query[:MAX_QUERY_CHARACTERS] for query, _ in turns), question])
+
+
+def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Route:
+    """Take the question before it from each part that asks for a term which no passage has together
+    with a word of that question: “And what is the trapezoidal rule?” refers to nothing.
+    """
+    parts = (
+        replace(part, text=without_connective(separated(part.text)[0]))
+        if _is_foreign_context(scope, filter, part.text)
+        else part
+        for part in route.parts
+    )
+    return replace(route, parts=tuple(parts))
+
+
+def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
+    own, context = separated(question)
+    term = set(stems(answer_types.term(without_connective(own)))) if context else set()
+    if len(term) < FEWEST_OF_TERM:
+        return False
+    results = search_pipeline.search(
+        scope,
+        f"{own} {context}"[:MAX_QUERY_CHARACTERS],
+        mode=SearchMode.WORDS,
+        filter=filter,
+        rerank=False,
+        limit=TOGETHER,
+    )
+    subject = {stem for word in content_words(context) for stem in stems(word)} - term
+    texts = [set(stems(passage.text)) for passage in results.passages]
+    return not any(term <= text and subject & text for text in texts)
 
 
 # Named sources

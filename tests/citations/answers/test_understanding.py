@@ -9,7 +9,7 @@ import pytest
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.answers.question.wording import asks_for_more, content_words
-from citations.answers.understanding import rewrite
+from citations.answers.understanding import rewrite, understand
 from citations.documents import storage as document_storage
 from citations.errors import ModelRefused
 from citations.ingest import discovery
@@ -20,7 +20,7 @@ from citations.providers import registry
 from citations.providers.prompts import Prompt, prompt_tokens
 from tests.citations.answers.follow_up_turns import TURNS
 from tests.fake_llm import FakeLlm
-from tests.makers import make_video
+from tests.makers import make_document, make_video
 from transcripts.cues import Cue
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -179,6 +179,33 @@ def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
         rewrite("Why does it work?", TURNS_BEFORE, llm=FakeLlm(refuse))
         == "Why does it work? (What is backpropagation?)"
     )
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("fake_models")
+@pytest.mark.parametrize(
+    ("asked", "looked_up"),
+    [
+        ("And what is the trapezoidal rule?", "What is the trapezoidal rule?"),
+        ("And what is the default size?", "And what is the default size? (What is a mempool?)"),
+        ("And what is the cost?", "And what is the cost? (What is a mempool?)"),
+    ],
+)
+def test_and_refers_to_the_question_before_it_where_a_passage_is_about_both(
+    collection: Collection, scope: Scope, asked: str, looked_up: str
+) -> None:
+    texts = [
+        "A mempool keeps transactions that wait for a block.",
+        "The default size of the mempools is 300 megabytes.",
+        "The trapezoidal rule uses trapezoids to estimate an integral.",
+    ]
+    make_document(collection, texts)
+    ingest_pipeline.index_words()
+    understanding = understand(
+        scope, f"What is a mempool? {asked}", history=(), filter=Filter(), uses_llm=False
+    )
+    texts = [part.text for part in understanding.route.parts]
+    assert [text.casefold() for text in texts] == ["what is a mempool?", looked_up.casefold()]
 
 
 def test_a_question_never_becomes_longer_than_a_search_takes() -> None:
