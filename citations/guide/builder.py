@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Final
 
@@ -19,12 +20,15 @@ from citations.guide.terms import CandidateTerm, Definition
 from citations.library.filters import Filter
 from citations.models import Level, Node, Source
 from citations.outline import background
+from citations.outline import storage as outline_storage
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
+from citations.text.centrality import centrality
 from citations.text.function_words import FunctionWords, function_words
-from citations.text.key_sentences import words_of
+from citations.text.key_sentences import Words, words_of
 from citations.text.sentences import Span
+from citations.vectors import space as vector_space
 from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
@@ -127,6 +131,26 @@ class _Builder:
             counts=self._sentences.counts,
             length=len(self._known.text),
             function_words=self._grammar,
+            rate=partial(self._rate, title),
+        )
+
+    def _rate(self, title: Words, among: Sequence[Statement]) -> list[float]:
+        """Rate how much sentences say about the whole, by their meaning or else by their words."""
+        space = vector_space.locked()
+        embed = outline_storage.embedder_of_phrases(self._source, space)
+        whole = Node.objects.filter(source=self._source, space=space, level=Level.DOCUMENT).first()
+        if embed is None or whole is None or whole.vector is None:
+            counts = self._sentences.counts
+            return [
+                statements.salience(each, counts) * (1 + len(title.keys() & each.words.keys()))
+                for each in among
+            ]
+        texts = [statement.flat for statement in among]
+        return centrality(
+            texts,
+            whole=outline_storage.as_floats(whole.vector),
+            title=self._source.title,
+            embed=embed,
         )
 
     def _terms(self) -> list[CandidateTerm]:
@@ -225,7 +249,8 @@ class _Builder:
     def _undefined(
         self, defined: Sequence[GuideItem], names: Sequence[GuideItem]
     ) -> Iterator[GuideItem]:
-        """Yield the terms of several words that occur often, where each first does.
+        """Yield the terms of several words that occur often, with what is said about each, or else
+        where it first occurs.
 
         The names in a talk are none; in a text with headings, they name theorems and methods.
         """
@@ -238,7 +263,19 @@ class _Builder:
             place = terms.first_place(term.text, self._known.text)
             if place and not any(terms.are_alike(term.text, other) for other in known):
                 known.append(term.text)
-                yield GuideItem(locator=self._known.locate(place), label=term.text)
+                said = self._said_about(term.text)
+                empty = GuideItem(locator=self._known.locate(place), label=term.text)
+                yield self._item(said, label=term.text) if said else empty
+
+    def _said_about(self, term: str) -> Statement | None:
+        """Return the sentence that says best what a term is; None without one, or a model."""
+        own = terms.statements_about(term, self._sentences.statements)
+        embed = outline_storage.embedder_of_phrases(self._source, vector_space.locked())
+        if not own or embed is None:
+            return None
+        question, *rows = embed([f"What is {term}?", *(statement.flat for statement in own)])
+        cosine, number = max((float(row @ question), -index) for index, row in enumerate(rows))
+        return own[-number] if cosine >= terms.SAYING else None
 
     def _questions(
         self, of_terms: Sequence[_AnsweredQuestion], expository: Sequence[Statement]

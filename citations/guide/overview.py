@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
+from typing import Final, TypeAlias
 
-from citations.guide.statements import Statement, salience
+from citations.guide.statements import Statement
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import Words
 from citations.text.sentences import Span, ends_with_stop
@@ -14,14 +15,18 @@ from citations.text.standalone import introduces
 SENTENCES: Final = 3
 FEWEST: Final = 2  # a single sentence that does not introduce its source rarely says it
 STANDS: Final = 0.9  # how well each must stand alone
-OPENING_STANDS: Final = 0.7  # and one that introduces its source: “In this lecture I want to …”
+OPENING_STANDS: Final = 0.5  # and one that introduces its source: “In this lecture I want to …”
 BEGINNING: Final = 0.1  # of the text, in which a sentence may introduce it
-INTRODUCING: Final = 2.0  # times that a sentence is worth more that speaks of its text there
-DEFINING: Final = 3.0  # the same of a sentence that says what the title means
+LONGEST_BEGINNING: Final = 15_000  # characters
+INTRODUCING: Final = 1.3  # times that a sentence is worth more that speaks of its text there
+DEFINING: Final = 1.5  # the same of a sentence that says what the title means
+WORTHWHILE: Final = 0.6  # of the best sentence's worth, that others need
 CENTRAL: Final = 3  # of these words in a sentence that continues the one before it
 FREQUENT: Final = 20  # of the text's content words, of which a sentence needs two or the title's
 ALIKE: Final = 0.5  # share of the shorter sentence's words from which on two say the same
 SHORTEST: Final = 45  # characters
+
+Rate: TypeAlias = Callable[[Sequence[Statement]], Sequence[float]]
 
 
 def choose(
@@ -33,26 +38,27 @@ def choose(
     counts: Counter[str],
     length: int,
     function_words: FunctionWords,
+    rate: Rate,
 ) -> list[Statement]:
     """Choose at most three sentences, in their order; none where too few stand alone.
 
     They are among the beginning and the ``summaries``, which the outline chose. ``title`` has the
-    words of the title, whose ``definitions`` say what it means.
+    words of the title, whose ``definitions`` say what it means. ``rate`` tells how much a sentence
+    says about the whole.
     """
+    beginning = min(BEGINNING * length, LONGEST_BEGINNING)
     frequent = {word for word, _ in counts.most_common(FREQUENT)}
 
     def shared(statement: Statement) -> int:
         return len(frequent.intersection(statement.words))
 
     def is_opening(statement: Statement) -> bool:
-        return statement.first < BEGINNING * length and introduces(statement.text, function_words)
+        return statement.first < beginning and introduces(statement.text, function_words)
 
-    def worth(statement: Statement) -> float:
-        value = salience(statement, counts) * (1 + len(title.keys() & statement.words.keys()))
-        if is_opening(statement):
-            value *= INTRODUCING
-        if statement.first < BEGINNING * length:
-            value *= DEFINING if any(rule.match(statement.flat) for rule in definitions) else 1.0
+    def emphasis(statement: Statement) -> float:
+        value = INTRODUCING if is_opening(statement) else 1.0
+        if statement.first < beginning and any(rule.match(statement.flat) for rule in definitions):
+            value *= DEFINING
         return value
 
     able = [
@@ -60,15 +66,20 @@ def choose(
         for statement in statements
         if _stands(statement, OPENING_STANDS if is_opening(statement) else STANDS)
         and (not statement.is_begun or is_opening(statement) or shared(statement) >= CENTRAL)
-        and (statement.span in summaries or statement.first < BEGINNING * length)
+        and (statement.span in summaries or statement.first < beginning)
         and (
             not title.keys().isdisjoint(statement.words)
             or shared(statement) > (0 if is_opening(statement) else 1)
         )
     ]
-    chosen: list[Statement] = []
-    for statement in sorted(able, key=lambda statement: -worth(statement)):
-        if len(chosen) < SENTENCES and not any(_are_alike(statement, other) for other in chosen):
+    rated = zip(rate(able), able, strict=True)
+    worth = {statement.first: value * emphasis(statement) for value, statement in rated}
+    best = sorted(able, key=lambda statement: -worth[statement.first])
+    least = WORTHWHILE * max(worth.values(), default=0.0)
+    chosen = list(islice(filter(is_opening, best), 1))
+    for statement in best:
+        is_new = not any(_are_alike(statement, other) for other in chosen)
+        if len(chosen) < SENTENCES and is_new and worth[statement.first] >= least:
             chosen.append(statement)
     is_enough = len(chosen) >= FEWEST or any(map(is_opening, chosen))
     return sorted(chosen, key=lambda statement: statement.first) if is_enough else []

@@ -20,6 +20,7 @@ CANDIDATES: Final = 60  # terms whose definition is looked for
 LONGEST: Final = 4  # words of a term
 REPEATED: Final = 3  # times that a term occurs
 UNDEFINED: Final = 5  # terms that are shown without a definition
+SAYING: Final = 0.6  # cosine of a sentence and the question what its term is
 OFTEN: Final = 5  # times that a term occurs that is shown without a definition
 HEADED: Final = 3  # occurrences that a heading or a keyword counts for
 SEVERAL: Final = 1.5  # what a term of several words is worth more
@@ -115,6 +116,18 @@ def definitions(
         and (match := rule.search(statement.flat))
         and _defines(statement.flat, match, is_word=" " not in term, stops=stops)
         and not _names_longer(statement.flat[match.start() :], match[0], language)
+    ]
+
+
+def statements_about(term: str, statements: Sequence[Statement]) -> list[Statement]:
+    """Return the sentences that begin with a term and say something about it."""
+    begins = re.compile(rf"(?:(?:{_ARTICLES})\s+)?{re.escape(term)}(?:e?s)?\s", re.IGNORECASE)
+    return [
+        statement
+        for statement in statements
+        if begins.match(statement.flat)
+        and statement.standing >= STANDS
+        and not (statement.asks or statement.commands)
     ]
 
 

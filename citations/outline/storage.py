@@ -89,7 +89,7 @@ def refresh(source: Source) -> NodeChanges:
         others=around.passages,
     )
     try:
-        drafts = build(embed=_embed_phrases(source, space))
+        drafts = build(embed=embedder_of_phrases(source, space))
     except ModelError as error:
         logger.warning("The outline of %s is named without vectors: %s", source, error)
         drafts = build()
@@ -102,9 +102,9 @@ def refresh(source: Source) -> NodeChanges:
         return _replace_nodes(source, drafts, space)
 
 
-def _embed_phrases(source: Source, space: EmbeddingSpace | None) -> Embed | None:
-    """Return what embeds phrases of a source: the space's model if it runs on this machine and was
-    made for the source's language. Raises ``ModelError``.
+def embedder_of_phrases(source: Source, space: EmbeddingSpace | None) -> Embed | None:
+    """Return what embeds phrases and sentences of a source: the space's model if it runs on this
+    machine and was made for the source's language. Raises ``ModelError``.
     """
     if space is None or space.provider not in LOCAL:
         return None
@@ -238,6 +238,12 @@ def _beginning(pieces: Sequence[OutlineChunk]) -> str:
 def half_vector(data: Any) -> NDArray[Any]:
     """Read a binary vector of pgvector: four bytes of header, then big-endian halves."""
     return np.frombuffer(data, dtype=">f2", offset=4)
+
+
+def as_floats(vector: Any) -> NDArray[np.float32]:
+    """Return a vector of the database as an array."""
+    array = vector.to_numpy() if isinstance(vector, HalfVector) else vector
+    return np.asarray(array, dtype=np.float32)
 
 
 def _replace_nodes(

@@ -8,7 +8,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from django.db import connection, transaction
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from citations.models import EmbeddingSpace, Level, Node, Source, Topic, TopicMember
-from citations.outline.storage import half_vector
+from citations.outline.storage import as_floats, half_vector
 from citations.providers import clustering
 from citations.providers.languages import stop_words
 from citations.text.key_sentences import named, words_of
@@ -173,7 +173,7 @@ def _join(topics: Sequence[Topic], sections: Sequence[_Section]) -> set[int]:
     """Assign sections to topics; return the primary keys of those topics."""
     if not sections:
         return set()
-    centres = np.stack([_floats(topic.vector) for topic in topics])
+    centres = np.stack([as_floats(topic.vector) for topic in topics])
     cosines = np.stack([section.vector for section in sections]) @ centres.T
     members = [
         TopicMember(topic=topics[index], node_id=section.node, weight=weight)
@@ -198,11 +198,6 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
     ]
 
 
-def _floats(vector: Any) -> Vectors:
-    array = vector.to_numpy() if isinstance(vector, HalfVector) else vector
-    return np.asarray(array, dtype=np.float32)
-
-
 def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
     """Update vector, terms and label of topics from their sections; delete topics without any."""
     keys = [topic.pk for topic in touched]
@@ -214,7 +209,7 @@ def _summarize(touched: Sequence[Topic], topics: Sequence[Topic]) -> None:
     for topic in living:
         topic.size = sizes[topic.pk]
         topic.terms = [word for word, _ in words[topic.pk].most_common(TERMS)]
-        topic.vector = HalfVector(means.get(topic.pk, _floats(topic.vector)))
+        topic.vector = HalfVector(means.get(topic.pk, as_floats(topic.vector)))
     spread = Counter(word for topic in topics for word in topic.terms)
     for topic in living:
         counts = words[topic.pk]

@@ -1,5 +1,7 @@
 """The sentences that say what a source is about."""
 
+from collections.abc import Callable
+
 from citations.answers.writing.answer_types import definition_of
 from citations.guide import overview, statements
 from citations.providers.languages import stop_words
@@ -19,7 +21,9 @@ TEXT = " ".join(
 )
 
 
-def chosen(title: str, text: str = TEXT) -> list[str]:
+def chosen(
+    title: str, text: str = TEXT, *, worth: Callable[[str], float] | None = None
+) -> list[str]:
     stops, words = stop_words("en"), function_words("en")
     read = statements.read(text, stops=stops, function_words=words)
     picked = overview.choose(
@@ -30,6 +34,9 @@ def chosen(title: str, text: str = TEXT) -> list[str]:
         counts=read.counts,
         length=len(text),
         function_words=words,
+        rate=lambda able: [
+            worth(each.text) if worth else statements.salience(each, read.counts) for each in able
+        ],
     )
     return [statement.text for statement in picked]
 
@@ -41,6 +48,17 @@ def test_sentences_that_stand_alone_are_chosen_in_their_order() -> None:
 def test_who_introduces_a_text_may_speak_of_themselves() -> None:
     opening = "Today, we want to concentrate on the starter of sourdough bread."
     assert chosen("Sourdough", TEXT.replace(OPENING, opening)) == [opening, LATER]
+
+
+def test_a_sentence_that_introduces_a_text_is_chosen_whatever_others_say_of_the_whole() -> None:
+    def worth(text: str) -> float:
+        return 0.4 if text == OPENING else 1.0
+
+    assert OPENING in chosen("Sourdough", worth=worth)
+
+
+def test_sentences_that_say_far_less_of_the_whole_than_the_best_are_left_out() -> None:
+    assert chosen("Sourdough", worth=lambda text: 0.1 if text == LATER else 1.0) == [OPENING]
 
 
 def test_speech_without_full_stops_has_no_sentence_that_says_what_it_is_about() -> None:
@@ -58,6 +76,7 @@ def test_too_few_sentences_on_the_subject_say_nothing() -> None:
             counts=words_of(TEXT, frozenset()),
             length=len(TEXT),
             function_words=function_words("en"),
+            rate=lambda able: [1.0 for _ in able],
         )
         == []
     )

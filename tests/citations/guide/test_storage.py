@@ -81,6 +81,21 @@ def test_a_source_that_asks_little_is_asked_about_its_terms(
     assert "oven fan" in quotes["What is said about “oven fan”?"].casefold()
 
 
+def test_a_term_without_a_definition_is_shown_with_what_is_said_about_it(
+    collection: Collection, settings: Any
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    fan = "The oven fan allows bakers to dry the crust of a sourdough bread at the end."
+    others = [f"Bakers of {grain} clean the oven fan on Sundays." for grain in ("rye", "oats")]
+    more = ["Without the oven fan, the crust stays soft.", "Turn the oven fan off at noon."]
+    source = talk_in(collection, said=(*SAID, fan, *others, *more))
+    source.refresh_from_db()
+    Node.objects.filter(source=source).update(title="Oven fan")
+    terms = {item.title: item.sentence for item in guide_of(source).terms}
+    assert terms["Oven fan"] == fan
+
+
 def test_a_question_that_is_asked_twice_stands_once_in_the_guide(
     collection: Collection, fake_models: None
 ) -> None:

@@ -96,6 +96,23 @@ def test_terms_are_parts_of_headings_and_phrases_that_the_text_repeats() -> None
     assert [term.text for term in candidates] == ["sourdough"]
 
 
+def test_what_is_said_about_a_term_begins_with_it() -> None:
+    text = (
+        "Deep learning is about learning representations. In deep learning, depth matters a lot."
+        " Why is deep learning so popular? The deep learnings of others count as well."
+    )
+    read = statements.read(
+        f"{FILLER} {text} {FILLER}", stops=stop_words("en"), function_words=function_words("en")
+    )
+    said = [
+        statement.text for statement in terms.statements_about("deep learning", read.statements)
+    ]
+    assert said == [
+        "Deep learning is about learning representations.",
+        "The deep learnings of others count as well.",
+    ]
+
+
 def test_a_term_first_occurs_where_it_is_a_whole_word() -> None:
     assert terms.first_place("rye", "The fryer bakes rye bread.") == (16, 19)
     assert terms.first_place("inaudible comment", "Well. [Inaudible comment] Yes.") is None
