@@ -28,11 +28,12 @@ from citations.models import (
 )
 from citations.outline import background
 from citations.outline import tree as outline_tree
-from citations.outline.tree import Embed, NodeDraft, OutlineChunk
+from citations.outline.tree import NodeDraft, OutlineChunk
 from citations.providers import registry, weights
 from citations.providers.embedding import LOCAL
 from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
+from citations.text.centrality import Embed
 from citations.text.function_words import function_words
 from citations.vectors import space as vector_space
 from transcripts.stemming import primary_language

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from citations.outline.partition import MOST, Range, Vectors, partition
 from citations.text import sentences
+from citations.text.centrality import Embed, centrality
 from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
     FILLERS,
@@ -46,8 +47,8 @@ LONGEST_INTRODUCTION: Final = 6  # chunks
 INTRODUCING: Final = 2.0  # times that the fitness of a sentence grows that says what will come
 WORD_DIMENSIONS: Final = 256
 
+Rate: TypeAlias = Callable[[Sequence[Sentence]], Sequence[float]]
 Split: TypeAlias = Callable[[str], list[sentences.Span]]
-Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +237,7 @@ class _Source:
         embed: Embed | None,
     ) -> None:
         self._embed, self._phrases = embed, dict[str, Vectors]()
-        self._subject = words_of(title, stops)
+        self._title, self._subject = title, words_of(title, stops)
         self._pieces, self._function_words = pieces, function_words
         self._own = _own_texts(pieces, after=formula)
         self._places = Counter(pieces[first].heading for first, _ in _runs(pieces))
@@ -334,6 +335,7 @@ class _Source:
                 self._rarity,
                 level=level,
                 introduction=self._introduction() if level == DOCUMENT else (),
+                rate=self._centrality(),
             ),
             digest=hashlib.sha256(b"".join([bytes([level]), *origins])).digest(),
             vector=None if self._vectors is None else _direction(self._vectors[first:last]),
@@ -347,6 +349,15 @@ class _Source:
             for part in self._sentences[:chunks]
             for sentence in part
         ]
+
+    def _centrality(self) -> Rate | None:
+        """Return what tells how much sentences say about the whole; None where nothing does."""
+        if (embed := self._embed) is None or self._vectors is None:
+            return None
+        whole = _direction(self._vectors)
+        return lambda openings: centrality(
+            [sentence.text for sentence in openings], whole=whole, title=self._title, embed=embed
+        )
 
     def _introducing(self, sentence: Sentence) -> float:
         shared = sum(word in self._subject for word in sentence.words)

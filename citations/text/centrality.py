@@ -16,7 +16,9 @@ def centrality(texts: Sequence[str], *, whole: Vectors, title: str, embed: Embed
     """
     if not texts:
         return []
-    heading, *rows = embed([title, *texts])
-    sentences = np.stack(rows)
-    weight = max(0.0, float(heading @ whole))
-    return [float(rate) for rate in sentences @ whole + weight * (sentences @ heading)]
+    rows = np.stack(list(embed([*texts, *([title] if title else [])])))
+    sentences, heading = rows[: len(texts)], rows[len(texts) :]
+    weight = np.maximum(0, heading @ whole).sum()
+    return [
+        float(rate) for rate in sentences @ whole + weight * (sentences @ heading.T).sum(axis=1)
+    ]

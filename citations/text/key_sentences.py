@@ -140,17 +140,21 @@ def gist(
     *,
     level: int,
     introduction: Sequence[Sentence] = (),
+    rate: Callable[[Sequence[Sentence]], Sequence[float]] | None = None,
 ) -> Gist:
     """Choose sentences for all ``words``, as many as a level has room for, and at least one.
 
-    The first one is taken from the ``introduction``, if one stands alone there. No sentence
+    The first one is taken from the ``introduction``, if one stands alone there: the one that says
+    most about the whole, as ``rate`` tells, or else how often the whole has its words. No sentence
     that does not stand alone is added to others.
     """
     most, room = GISTS[level]
     length = _length(words, rarity) or 1.0
     weights = {word: count * rarity[word] ** 2 / length for word, count in words.items()}
     openings = [sentence for sentence in introduction if sentence.fitness >= FIT]
-    chosen = sorted(openings, key=lambda sentence: -_currency(sentence, words))[:1]
+    rates = rate(openings) if rate else [_currency(sentence, words) for sentence in openings]
+    ranked = sorted(zip(rates, openings, strict=True), key=_by_fitness, reverse=True)
+    chosen = [sentence for _, sentence in ranked[:1]]
     begin = chosen[0].start + 1 if chosen else 0
     candidates = [
         sentence for sentence in sentences if sentence.fitness >= FIT and sentence.start >= begin
@@ -200,10 +204,15 @@ def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
     )
 
 
+def _by_fitness(rated: tuple[float, Sentence]) -> float:
+    rate, sentence = rated
+    return rate * sentence.fitness
+
+
 def _currency(sentence: Sentence, words: Words) -> float:
     """Rate a sentence by how often the whole has its words."""
     often = sum(math.log(words[word] or 1) for word in sentence.words)
-    return sentence.fitness * often / math.sqrt(max(FEW_WORDS, len(sentence.words)))
+    return often / math.sqrt(max(FEW_WORDS, len(sentence.words)))
 
 
 def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) -> float:

@@ -158,11 +158,23 @@ def test_a_document_begins_with_what_it_is_about() -> None:
     )
 
 
+def test_a_document_begins_with_the_sentence_that_is_nearest_to_the_whole() -> None:
+    own = texts(50)
+    says = "This talk is about how the machine got its second axis."
+    own[0] = f"This talk is about the machine, its axis, its machine and its axis again. {says}"
+
+    def embed(sentences: Sequence[str]) -> np.ndarray:
+        return around([int(sentence == says) for sentence in sentences], noise=0)
+
+    tree = build(pieces_of(own, vectors=around([1] * 50, noise=0)), embed=embed)
+    assert of_level(tree, DOCUMENT)[0].text.startswith(says)
+
+
 def test_phrases_are_embedded_only_for_parts_without_headings() -> None:
     embedded: list[str] = []
 
     def embed(phrases: Sequence[str]) -> np.ndarray:
-        embedded.extend(phrases)
+        embedded.extend(phrase for phrase in phrases if not phrase.endswith("."))
         return around([int("machine" in phrase) for phrase in phrases], noise=0)
 
     vectors = around([1] * 4, noise=0)
