@@ -120,6 +120,13 @@ class InvalidFilter(InvalidInput):
     code = "invalid_filter"
 
 
+class HiddenWordsNotFound(InvalidInput):
+    """The words that a card is to hide are not in its sentence."""
+
+    code = "hidden_words_not_found"
+    default_hint = "Write words of the sentence as they stand there, or leave the field empty."
+
+
 class InvalidGold(InvalidInput):
     """A line of a gold file cannot be understood."""
 

@@ -1,7 +1,7 @@
 """Writes answers: by a language model whose quotes are checked, or from the sources' sentences."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from citations.answers import confidence, sections
@@ -130,17 +130,18 @@ def _extractive(
     task: WritingTask, draft: Draft, extracts: Sequence[Extract], proof: Proof
 ) -> Writing:
     yield Progress(stage=GROUND)
+    answered: list[_PartAnswer] = []
     for extract, signs in zip(extracts, draft.signs, strict=True):
         before = len(draft.claims)
         if _is_answered(extract, signs):
-            heading = _heading(task, extract.part)
             if not extract.part.is_of_the_whole and not extract.repeats:
+                heading = _heading(task, extract.part)
                 draft = _rated(draft, heading, confidence.estimate(signs))
-            has_lead = _has_lead(task, extract.part)
-            draft = yield from _cite(draft, extract, proof, has_lead=has_lead, heading=heading)
+            answered.append(_part_answer(task, extract.part, extract.picks))
+            draft = yield from _cite_shown(draft, answered[-1], proof)
         if len(draft.claims) == before:
             draft = replace(draft, missing=(*draft.missing, extract.part.text))
-    return draft
+    return (yield from _cite_folded(draft, answered, proof))
 
 
 def _rated(draft: Draft, heading: str, share: float) -> Draft:
@@ -156,15 +157,15 @@ def _with_more(
     """Add the sources' sentences beyond the places that the claims of a language model cite: for
     what it did not find, those with high confidence. ``missing`` are the questions without a claim.
     """
+    answered: list[_PartAnswer] = []
     for extract, signs in zip(extracts, draft.signs, strict=True):
         is_answered = _is_sure if extract.part.text in draft.missing else _is_answered
         if extract.part.breadth == Breadth.BROAD or not is_answered(extract, signs):
             continue
-        picks = tuple(pick for pick in extract.picks if not _is_cited(pick, proof))
-        heading, has_lead = _heading(task, extract.part), _has_lead(task, extract.part)
-        draft = yield from _cite(
-            draft, replace(extract, picks=picks), proof, has_lead=has_lead, heading=heading
-        )
+        picks = [pick for pick in extract.picks if not _is_cited(pick, proof)]
+        answered.append(_part_answer(task, extract.part, picks))
+        draft = yield from _cite_shown(draft, answered[-1], proof)
+    draft = yield from _cite_folded(draft, answered, proof)
     headings = {claim.heading for claim in draft.claims}
     missing = (part.text for part in task.parts if _heading(task, part) not in headings)
     return replace(draft, missing=tuple(missing))
@@ -185,24 +186,59 @@ def _heading(task: WritingTask, part: QuestionPart) -> str:
     return sections.heading(part.text) if len(task.parts) > 1 else ""
 
 
-def _cite(draft: Draft, extract: Extract, proof: Proof, *, has_lead: bool, heading: str) -> Writing:
-    """Add a part's sentences; with ``has_lead``, those behind its first claim are more of them."""
-    is_overview = extract.part.breadth == Breadth.BROAD
-    has_claim = any(claim.heading == heading for claim in draft.claims)
-    for pick in extract.picks:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PartAnswer:
+    """The sentences for a part that are not cited yet; with ``has_lead``, one of them answers."""
+
+    part: QuestionPart
+    heading: str
+    has_lead: bool
+    picks: Iterator[Pick]
+
+
+def _part_answer(task: WritingTask, part: QuestionPart, picks: Iterable[Pick]) -> _PartAnswer:
+    return _PartAnswer(
+        part=part, heading=_heading(task, part), has_lead=_has_lead(task, part), picks=iter(picks)
+    )
+
+
+def _cite_shown(draft: Draft, answer: _PartAnswer, proof: Proof) -> Writing:
+    """Add the sentences of a part that are shown at once: all, or the one that answers."""
+    if not answer.has_lead:
+        return (yield from _cite(draft, answer, proof))
+    while not any(claim.heading == answer.heading for claim in draft.claims):
+        pick = next(answer.picks, None)
+        if pick is None:
+            break
+        draft = yield from _cite(draft, replace(answer, picks=iter([pick])), proof)
+    return draft
+
+
+def _cite_folded(draft: Draft, answers: Sequence[_PartAnswer], proof: Proof) -> Writing:
+    """Add the sentences that are left, as more of them: after what is shown of every part, so that
+    the citations which are shown at once are numbered without holes.
+    """
+    for answer in answers:
+        draft = yield from _cite(draft, answer, proof, is_more=True)
+    return draft
+
+
+def _cite(draft: Draft, answer: _PartAnswer, proof: Proof, *, is_more: bool = False) -> Writing:
+    """Add sentences of a part, each with its citation."""
+    is_overview = answer.part.breadth == Breadth.BROAD
+    for pick in answer.picks:
         count = len(proof.quotes)
         match = proof.look_up(CitedQuote(quote=pick.text, passage=pick.evidence.number))
         if match and (number := proof.number(match)):
             text = " ".join(pick.text.split())
-            text = extractive.row_text(pick, extract.part.text) if pick.header else text
+            text = extractive.row_text(pick, answer.part.text) if pick.header else text
             claim = Claim(
                 text=text[:1].upper() + text[1:] if is_overview else text,
                 label=_label(draft, number, proof, pick) if is_overview else "",
                 citations=(number,),
-                is_more=has_lead and has_claim,
-                heading=heading,
+                is_more=is_more,
+                heading=answer.heading,
             )
-            has_claim = True
             draft = replace(draft, claims=(*draft.claims, claim))
             yield ClaimEvent(claim=claim, quotes=tuple(proof.quotes[count:]))
     return draft

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, StringConstraints, model_validator
 
 from citations.notebook import annotation_import, highlight_export, highlights, web_annotations
 from citations.notebook.annotation_import import ImportReport
+from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import (
     MAX_NOTE,
@@ -94,7 +95,7 @@ class ImportOut(Shape):
 
 
 class HighlightNotesIn(Schema):
-    """The colour, note and tags of a highlight."""
+    """The colour, note, tags and hidden words of a highlight."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -105,6 +106,11 @@ class HighlightNotesIn(Schema):
     tags: Annotated[list[TagName], Field(max_length=MAX_TAGS)] = []
     shared: bool = Field(False, description="Seen by all who may read the source.")
     card: bool = Field(False, description="To be learnt by heart.")
+    hidden_words: Annotated[Text, StringConstraints(max_length=MAX_HIDDEN)] = Field(
+        "",
+        description="Words of its sentence that the card hides; empty: they are chosen"
+        " automatically.",
+    )
 
     def notes(self) -> HighlightNotes:
         return HighlightNotes(
@@ -113,6 +119,7 @@ class HighlightNotesIn(Schema):
             tags=tuple(self.tags),
             is_shared=self.shared,
             is_card=self.card,
+            hidden_words=self.hidden_words,
         )
 
 
@@ -230,7 +237,9 @@ def get_highlight(request: Request, highlight_id: HighlightId) -> HighlightOut:
 def put_highlight(
     request: Request, highlight_id: HighlightId, body: HighlightNotesIn
 ) -> HighlightOut:
-    """Replace colour, note, tags and whether it is shared or a card, of a highlight of yours."""
+    """Replace colour, note, tags, hidden words and whether it is shared or a card, of a highlight
+    of yours.
+    """
     placed = _find_own(request, highlight_id)
     highlights.change(request.access, placed.row, body.notes())
     return HighlightOut.model_validate(placed)

@@ -58,6 +58,9 @@ class Highlight(Deletable, LocatedRow):
     tags = models.JSONField(default=list, blank=True)
     is_shared = models.BooleanField("shared", default=False)
     is_card = models.BooleanField("card", default=False, help_text="To be learnt by heart.")
+    hidden_words = models.CharField(
+        max_length=200, blank=True, help_text="By its card; empty: chosen automatically."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -5,32 +5,21 @@ import itertools
 import sqlite3
 import time
 import zipfile
-from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from html import escape
 from typing import IO, Final
 
 import genanki
 
-from citations.lexical import index as lexical_index
-from citations.library.filters import Filter, resolve
-from citations.models import Source
-from citations.notebook import cloze
+from citations.notebook import color_tags
 from citations.notebook.highlights import PlacedHighlight
-from citations.passages import place
-from citations.providers.languages import stop_words
-from citations.quotes import source_texts
-from citations.text.function_words import function_words
-from citations.text.key_sentences import FILLERS
+from citations.reading.places import place
 from transcripts.conf import absolute
-from transcripts.scope import Scope
-from transcripts.stemming import primary_language
-from transcripts.tokenizer import tokenize
 
-FEW: Final = 100  # chunks of a collection that tell little about how common a word is
+# Ids and names are the same in every export and every language: Anki knows a note type by its id,
+# and takes one whose fields or cards have other names for another, whose notes it does not update.
 MODEL: Final = genanki.Model(
-    1_725_043_118,  # the same in every export: Anki updates the cards that it has
+    1_725_043_118,
     "Cuebase passage",
     fields=[{"name": "Text"}, {"name": "Place"}, {"name": "Note"}],
     templates=[
@@ -75,47 +64,16 @@ def _note(placed: PlacedHighlight) -> genanki.Note:
         model=MODEL,
         guid=genanki.guid_for(str(row.uuid)),
         fields=[_gap(placed), link, _field(row.note)],
-        tags=["-".join(tag.split()) for tag in (*row.tags, row.color)],
+        tags=["-".join(tag.split()) for tag in (*row.tags, "::".join(color_tags.path_of(row)))],
     )
 
 
 def _gap(placed: PlacedHighlight) -> str:
-    """Return the sentence of a passage; of a lost one, the stored text around it."""
-    row = placed.row
-    if placed.locator is None:
-        text = row.prefix + row.quote + row.suffix
-        passage = (len(row.prefix), len(row.prefix) + len(row.quote))
-    else:
-        text, passage = source_texts.of(row.source).text, placed.locator.span
-    first, last = cloze.sentence_around(text, passage)
-    sentence = text[first:last]
-    inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
-    distinctions = _distinctions(row.source, text, cloze.words_of(sentence))
-    start, stop = cloze.hidden(sentence, inside, _general(row.source.language), distinctions)
-    parts, end = "", 0
-    for first, last in cloze.places(sentence, (start, stop), row.source.language):
-        parts += f"{_field(sentence[end:first])}{{{{c1::{_field(sentence[first:last])}}}}}"
-        end = last
-    return parts + _field(sentence[end:])
-
-
-@lru_cache(maxsize=16)
-def _general(language: str) -> frozenset[str]:
-    """Return the words of a language that no card asks for."""
-    grammar = function_words(primary_language(language) or "en")
-    return stop_words(language) | grammar.general | FILLERS
-
-
-def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, float]:
-    """Return how much each word distinguishes a text from the collection of its source; nothing
-    where that is small.
-    """
-    every = resolve(Scope(readable=frozenset({source.collection_id})), Filter())
-    if every.chunks < FEW:
-        return {}
-    times = Counter(tokenize(text))
-    shares = lexical_index.shares(words, resolved=every)
-    return cloze.distinctions({word: times[word] for word in words}, shares)
+    """Return the sentence of a highlight with its hidden words in braces."""
+    return "".join(
+        f"{{{{c1::{_field(text)}}}}}" if is_hidden else _field(text)
+        for text, is_hidden in placed.gap.parts
+    )
 
 
 def _field(text: str) -> str:

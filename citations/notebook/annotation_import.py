@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from django.contrib.auth.models import User
 
-from citations.errors import PassageNotFound
+from citations.errors import HiddenWordsNotFound, PassageNotFound
 from citations.library.filters import Filter, matching
 from citations.models import Source
 from citations.notebook import highlights
@@ -76,18 +76,27 @@ def _keep(
     problem = PassageNotFound(NO_SOURCE)
     for source in sources:
         try:
-            return highlights.keep(
-                scope,
-                user,
-                source,
-                annotation.selected,
-                annotation.notes,
-                start=annotation.start,
-                page=annotation.page,
-            )
+            return _keep_in(scope, user, annotation, source)
+        except HiddenWordsNotFound:  # another version of the text: a card of it hides others
+            notes = replace(annotation.notes, hidden_words="")
+            return _keep_in(scope, user, replace(annotation, notes=notes), source)
         except PassageNotFound as error:
             problem = error
     raise problem
+
+
+def _keep_in(
+    scope: Scope, user: User | None, annotation: Annotation, source: Source
+) -> KeptHighlight:
+    return highlights.keep(
+        scope,
+        user,
+        source,
+        annotation.selected,
+        annotation.notes,
+        start=annotation.start,
+        page=annotation.page,
+    )
 
 
 def _sources(scope: Scope, names: Iterable[str]) -> Iterator[Source]:

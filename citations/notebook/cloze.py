@@ -82,6 +82,16 @@ def hidden(
     return next((whole for whole in (*numbers, *names) if _is_in(best, [whole])), best)
 
 
+def find(sentence: str, words: str) -> Span | None:
+    """Return where words first stand in a sentence, whole ones before parts of others."""
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    if not pattern:
+        return None
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", sentence, re.IGNORECASE)
+    match = match or re.search(pattern, sentence, re.IGNORECASE)
+    return match.span() if match else None
+
+
 def places(sentence: str, gap: Span, language: str) -> list[Span]:
     """Return the gap, and where else its words stand in the sentence, by their stems in a language:
     “Oracles” would give “Oracle” away.

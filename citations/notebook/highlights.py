@@ -13,6 +13,8 @@ from django.utils import timezone
 from citations.errors import HighlightNotFound, InvalidFilter, PassageNotFound
 from citations.library.filters import find_source
 from citations.models import Highlight, HighlightColor, HighlightQuerySet, Source
+from citations.notebook import gaps
+from citations.notebook.gaps import CardGap
 from citations.passages import ColoredSpan, Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.matching import prepare
@@ -28,7 +30,6 @@ MAX_NOTE: Final = 10_000
 MAX_TAGS: Final = 20
 MAX_TAG: Final = 60  # characters
 MOST_IN_SOURCE: Final = 2_000  # that a reader shows
-MOST_NAMED: Final = 200  # sources and tags to filter by
 
 DETAILS: Final = (
     "author",
@@ -47,6 +48,7 @@ class HighlightNotes:
     tags: Sequence[str] = ()
     is_shared: bool = False
     is_card: bool = False
+    hidden_words: str = ""  # by the card; empty: chosen automatically
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,11 @@ class PlacedHighlight:
     @property
     def is_lost(self) -> bool:
         return self.locator is None
+
+    @property
+    def gap(self) -> CardGap:
+        """The sentence of its card, with the words that are hidden."""
+        return gaps.of(self.row, self.locator)
 
     @property
     def link(self) -> str:
@@ -110,14 +117,6 @@ class HighlightPage:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HighlightChoices:
-    """What there is to filter by."""
-
-    sources: tuple[Source, ...]
-    tags: tuple[str, ...]
-
-
 def keep(
     scope: Scope,
     user: User | None,
@@ -132,13 +131,15 @@ def keep(
     """Highlight the words of a source that were selected near ``start`` (ms) or on ``page``.
 
     The same passage of the same reader is changed: of its notes, what ``only`` names (None: all).
-    Raises ``SourceNotFound``, ``PassageNotFound``
-    where the words are not there, ``InvalidInput``, and ``Forbidden`` for a shared highlight in a
+    Raises ``SourceNotFound``, ``PassageNotFound`` where the words are not there,
+    ``HiddenWordsNotFound``, ``InvalidInput``, and ``Forbidden`` for a shared highlight in a
     collection that is read only.
     """
     row = source if isinstance(source, Source) else find_source(scope, str(source))
     columns = _columns(scope, row, notes)
     anchor = _anchor(row, selected, start=start, page=page)
+    anchored = Highlight(source=row, **anchor)
+    columns["hidden_words"] = gaps.checked(anchored, anchored.locator, notes.hidden_words)
     span = (anchor["span_start"], anchor["span_end"])
     same = Q(span_start=span[0], span_end=span[1]) | ~Q(digest=anchor["digest"])
     others = _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE])
@@ -167,8 +168,12 @@ def _same(others: Iterable[PlacedHighlight], span: Span, quote: str) -> PlacedHi
 
 
 def change(scope: Scope, highlight: Highlight, notes: HighlightNotes) -> None:
-    """Replace a highlight's colour, note and tags. Raises ``InvalidInput`` and ``Forbidden``."""
-    _write(highlight, _columns(scope, highlight.source, notes))
+    """Replace a highlight's colour, note, tags and hidden words. Raises ``InvalidInput`` and
+    ``Forbidden``.
+    """
+    columns = _columns(scope, highlight.source, notes)
+    hidden_words = gaps.checked(highlight, _place(highlight).locator, notes.hidden_words)
+    _write(highlight, {**columns, "hidden_words": hidden_words})
 
 
 def delete(highlight: Highlight) -> None:
@@ -283,18 +288,6 @@ def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
         ColoredSpan(*highlight.locator.span, highlight.row.color, highlight.row.uuid)
         for highlight in placed
         if highlight.locator
-    )
-
-
-def choices(scope: Scope, user: User | None) -> HighlightChoices:
-    """Return the sources and the tags of the visible highlights."""
-    visible = Highlight.objects.readable(scope, user).order_by()
-    sources = Source.objects.filter(pk__in=visible.values("source"))
-    tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
-    tags = {tag for tags in tagged[: 50 * MOST_NAMED] for tag in tags}
-    return HighlightChoices(
-        sources=tuple(sources.order_by("title", "pk")[:MOST_NAMED]),
-        tags=tuple(sorted(tags, key=str.casefold)[:MOST_NAMED]),
     )
 
 

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import IO, Final
 
+from django.utils.translation import gettext as _
+
 from citations.models import Source
+from citations.notebook import color_tags
 from citations.notebook.highlights import PlacedHighlight
-from citations.passages import place
+from citations.reading.places import place
 from citations.text.markdown import escape_markdown
 from transcripts.conf import absolute
 
@@ -42,7 +45,10 @@ def of_source(source: Source, highlights: Sequence[PlacedHighlight]) -> str:
 
 
 def front_matter(source: Source, **more: object) -> str:
-    """Return YAML that tells what a source is; JSON's strings and lists are YAML's."""
+    """Return YAML that tells what a source is; JSON's strings and lists are YAML's.
+
+    Names of properties are English in every language: queries over a vault name them.
+    """
     about = {
         "title": source.title,
         "author": source.author,
@@ -67,9 +73,10 @@ def _passage(placed: PlacedHighlight) -> str:
 def _lines(placed: PlacedHighlight) -> Iterator[str]:
     row = placed.row
     if placed.locator is None:
-        yield "## Not in the source any more"
+        gone = _("Not in the source any more")
+        yield f"## {gone}"
     else:
-        where = place(placed.locator) or "Passage"
+        where = place(placed.locator) or _("Passage")
         yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
     said_by = ["", f"— {row.attribution}"] if row.attribution else []
     lines = map(escape_markdown, [*row.quote.splitlines(), *said_by])
@@ -77,7 +84,8 @@ def _lines(placed: PlacedHighlight) -> Iterator[str]:
     yield f"^{row.uuid}"  # refers to the block above it: the quote
     if row.note:
         yield row.note
-    yield " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in (*row.tags, row.color))
+    tags = (*row.tags, "/".join(color_tags.path_of(row)))
+    yield " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in tags)
 
 
 class FileNames:
@@ -89,7 +97,7 @@ class FileNames:
     def of(self, title: str) -> str:
         """Return a name that every system takes, without an ending."""
         stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:LONGEST]
-        stem = stem.encode()[:MOST_BYTES].decode(errors="ignore").strip(". ") or "Untitled"
+        stem = stem.encode()[:MOST_BYTES].decode(errors="ignore").strip(". ") or _("Untitled")
         if _DEVICE.match(stem):
             stem = f"_{stem}"
         name, count = stem, 1

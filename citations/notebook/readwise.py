@@ -10,6 +10,7 @@ from django.utils import timezone
 from citations.notebook.highlights import PlacedHighlight
 from transcripts.conf import absolute
 
+# As Readwise demands them; it has no column whose text Cuebase would write in a language.
 COLUMNS: Final = ("Highlight", "Title", "Author", "URL", "Note", "Location", "Date")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 

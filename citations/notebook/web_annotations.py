@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import IO, Any, Final
 
 from citations.models import HighlightColor
+from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlights import (
     MAX_NOTE,
     MAX_QUOTE,
@@ -29,6 +30,7 @@ MAX_BYTES: Final = 10 << 20
 MOST: Final = 2_000  # annotations of a file
 MOST_PARTS: Final = 50  # of a list within an annotation
 
+_ASKED_FOR: Final = {"type": "SpecificResource", "purpose": "questioning"}  # bodies of cards
 _SECONDS: Final = re.compile(r"^t=(?:npt:)?(\d{1,7}(?:\.\d{1,6})?)")
 _PAGE: Final = re.compile(r"^page=(\d{1,7})")
 
@@ -65,6 +67,10 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
     if row.note:
         note = {"type": "TextualBody", "purpose": "commenting", "format": "text/markdown"}
         bodies.insert(0, {**note, "value": row.note})
+    source = absolute(f"/sources/{row.source.uuid}/")
+    if row.hidden_words:  # the card asks for these words of the source
+        words = {"type": "TextQuoteSelector", "exact": row.hidden_words}
+        bodies.append({**_ASKED_FOR, "source": source, "selector": words})
     person = {"type": "Person", "name": row.speaker}
     return {
         "id": f"urn:uuid:{row.uuid}",
@@ -76,7 +82,7 @@ def annotation(placed: PlacedHighlight) -> dict[str, Any]:
         "target": {
             "type": "SpecificResource",
             "source": {
-                "id": absolute(f"/sources/{row.source.uuid}/"),
+                "id": source,
                 "type": "Video" if row.source.video_id else "Text",
                 "title": row.source.title,
                 "url": row.source.url,
@@ -198,6 +204,7 @@ def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes
     bodies = [body for body in _parts(item, "body") if isinstance(body, Mapping)]
     tags = [_text(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
     texts = [_text(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
+    asked_for = [_hidden_words(body) for body in bodies if body.items() >= _ASKED_FOR.items()]
     classes = [_text(name, 40) for name in _parts(target, "styleClass")]
     colors = [name for name in classes if name in HighlightColor.values]
     return HighlightNotes(
@@ -205,7 +212,13 @@ def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes
         note="\n\n".join(filter(None, texts))[:MAX_NOTE],
         tags=tuple(dict.fromkeys(filter(None, tags)))[:MAX_TAGS],
         is_card="card" in classes,
+        hidden_words=next(filter(None, asked_for), ""),
     )
+
+
+def _hidden_words(body: Mapping[str, Any]) -> str:
+    selectors = [part for part in _parts(body, "selector") if isinstance(part, Mapping)]
+    return next((_text(selector.get("exact"), MAX_HIDDEN) for selector in selectors), "")
 
 
 def _is_tag(body: Mapping[str, Any]) -> bool:

@@ -34,6 +34,10 @@ class HighlightOut(LocatedOut):
     tags: list[str] = Field(validation_alias=_row("tags"))
     shared: bool = Field(validation_alias=_row("is_shared"))
     card: bool = Field(validation_alias=_row("is_card"))
+    hidden_words: str = Field(
+        validation_alias=_row("hidden_words"),
+        description="Words that its card hides; empty: they are chosen automatically.",
+    )
     author: str = Field(
         "",
         validation_alias=_row("author", "username"),

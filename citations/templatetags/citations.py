@@ -19,11 +19,12 @@ from citations.answers.answer import Quote
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, Source, SourceKind
 from citations.notebook.shared_links import SharedItem
-from citations.passages import ColoredSpan, Located, Locator, Passage, interval
+from citations.passages import ColoredSpan, Located, Locator, Passage
 from citations.providers.languages import empty_words
 from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
+from citations.reading.places import place
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.speakers import label_length
@@ -37,6 +38,7 @@ register = template.Library()
 register.filter(absolute)
 register.filter(confidence)
 register.filter(heading_path)
+register.filter(place)
 
 PREVIEW = 150  # characters of a passage on a card
 PREVIEW_TITLE = 90  # characters of a title in a link preview
@@ -127,17 +129,6 @@ _HIGHLIGHTED = {
     "blue": gettext_lazy("Highlighted in blue"),
     "pink": gettext_lazy("Highlighted in pink"),
 }
-
-
-@register.filter
-def place(located: Located) -> str:
-    """Write a position as ``citations.passages.place`` does, in the page's language."""
-    times = interval(located.start, located.end)
-    if times or located.page is None:
-        return times
-    if located.last_page in (None, located.page):
-        return _("page %(number)s") % {"number": located.page}
-    return _("pages %(first)s–%(last)s") % {"first": located.page, "last": located.last_page}
 
 
 @register.simple_tag

@@ -10,12 +10,14 @@ from urllib.parse import urlencode
 from django import forms
 
 from citations.models import HighlightColor, Source
+from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlights import (
     MAX_QUOTE,
     MAX_TAG,
     MAX_TAGS,
     HighlightFilter,
     HighlightNotes,
+    PlacedHighlight,
     tags_of,
 )
 from citations.quotes.anchoring import AROUND
@@ -56,6 +58,19 @@ def passage_form(
     return PassageFields(source=source, quote=quote, start=start, page=page)
 
 
+def notes_of(placed: PlacedHighlight) -> HighlightNotes:
+    """Return what the form of a highlight begins with."""
+    row = placed.row
+    return HighlightNotes(
+        color=row.color,
+        note=row.note,
+        tags=row.tags,
+        is_shared=row.is_shared,
+        is_card=row.is_card,
+        hidden_words=placed.gap.words,
+    )
+
+
 class NotesForm(forms.Form):
     """What a reader adds to a passage."""
 
@@ -64,6 +79,7 @@ class NotesForm(forms.Form):
     tags = forms.CharField(required=False, max_length=MAX_TAGS * (MAX_TAG + 2))
     shared = forms.BooleanField(required=False)
     card = forms.BooleanField(required=False)
+    hidden = forms.CharField(required=False, max_length=MAX_HIDDEN)
 
     def notes(self) -> HighlightNotes:
         """Return the values. Raises ``InvalidInput``."""
@@ -76,13 +92,26 @@ class NotesForm(forms.Form):
             tags=tags_of(values["tags"]),
             is_shared=values["shared"],
             is_card=values["card"],
+            hidden_words=values["hidden"],
+        )
+
+    def typed(self) -> HighlightNotes:
+        """Return the values as they were typed, to show them again."""
+        data: Mapping[str, Any] = self.data
+        return HighlightNotes(
+            color=data.get("color", ""),
+            note=data.get("note", ""),
+            tags=tags_of(data.get("tags", "")),
+            is_shared="shared" in data,
+            is_card="card" in data,
+            hidden_words=data.get("hidden", ""),
         )
 
     @property
     def filled_fields(self) -> list[str]:
         """What was written or chosen, as ``HighlightNotes`` has it: the rest may stay as it is."""
         fields = {"color": "color", "note": "note", "tags": "tags"}
-        fields |= {"shared": "is_shared", "card": "is_card"}
+        fields |= {"shared": "is_shared", "card": "is_card", "hidden": "hidden_words"}
         return [name for field, name in fields.items() if self.data.get(field)]
 
 

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import HighlightColor
-from citations.notebook import cards, highlights
+from citations.notebook import cards, highlight_choices, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
-from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address
+from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address, notes_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.views.requests import PageRequest, back, confirm, fragment, number_of, own_address
@@ -39,7 +39,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
         "filter": filter,
         "is_filtered": filter != HighlightFilter(),
         "address": address(filter),
-        "choices": highlights.choices(request.access, request.user),
+        "choices": highlight_choices.choices(request.access, request.user),
         "collections": library.collections(request.access),
         "colors": HighlightColor.choices,
     }
@@ -90,13 +90,16 @@ def make_cards(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
-    """Show a highlight with its place, or change its colour, note and tags.
+    """Show a highlight with its place, or change its colour, note, tags and hidden words.
 
     Scripts get what its toolbar shows in the text.
     """
     placed = _find(request, highlight_id, write=request.method == "POST")
+    form = NotesForm(request.POST)
     context: dict[str, Any] = {
         "placed": placed,
+        "gap": placed.gap,
+        "notes": form.typed() if request.method == "POST" else notes_of(placed),
         "next": request.POST.get("next", request.GET.get("next", "")),
         "colors": HighlightColor.choices,
         "is_own": placed.row.author_id == request.user.pk,
@@ -107,7 +110,7 @@ def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return render(request, "citations/highlight.html", context)
     try:
-        highlights.change(request.access, placed.row, NotesForm(request.POST).notes())
+        highlights.change(request.access, placed.row, form.notes())
     except Forbidden:
         raise
     except KnowledgeBaseError as error:
@@ -148,6 +151,6 @@ def _beside(request: PageRequest, placed: PlacedHighlight) -> HttpResponse:
     context = {
         "highlights": highlights.in_source(request.access, request.user, source, within=within),
         "highlight_count": highlights.count_in_source(request.access, request.user, source),
-        "latest": placed.row.pk,
+        "latest": placed,
     }
     return fragment(request, "citations/_highlights_beside.html", context)

@@ -84,7 +84,8 @@ def test_words_of_a_recording_are_highlighted_by_mouse(visit: Callable[..., Visi
     tools.get_by_role("button", name="Card").click()
     expect(page.locator("#t40000 mark.highlight-yellow")).to_have_count(0)  # it stays green
     made = page.locator("#notices")
-    expect(made).to_contain_text("A card was made.")
+    expect(made).to_contain_text("A card was made. It hides “")
+    expect(made.get_by_role("link", name="choose other words")).to_be_visible()
     made.get_by_role("button", name="Dismiss").click()
     expect(made).to_be_empty()
     expect(page.locator("#highlights-beside")).to_contain_text("card")

@@ -44,9 +44,10 @@ export const all = (selector, from = document) =>
 /**
  * Return the element of a template.
  * @param {string} selector
+ * @param {ParentNode} from
  */
-export function cloned(selector) {
-  const template = /** @type {HTMLTemplateElement} */ (need(selector));
+export function cloned(selector, from = document) {
+  const template = /** @type {HTMLTemplateElement} */ (need(selector, from));
   return /** @type {HTMLElement} */ (template.content.firstElementChild?.cloneNode(true));
 }
 

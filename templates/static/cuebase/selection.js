@@ -188,7 +188,7 @@ async function keep(values) {
   paint(target, { id, color }); // it may have had one
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
-  if (values.card) need("#notices").replaceChildren(cloned("#card-made"));
+  if (values.card) need("#notices").replaceChildren(cloned("[data-card-made]", list));
   else announce(HIGHLIGHTED[color]);
 }
 

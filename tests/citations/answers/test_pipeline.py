@@ -13,6 +13,7 @@ from citations.answers.answer import (
     Progress,
     Reply,
 )
+from citations.answers.sections import by_question
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
@@ -82,6 +83,39 @@ def test_beside_the_first_claim_others_are_marked_unless_several_things_are_aske
     assert not first.is_more
     assert others
     assert [claim.is_more for claim in others] == [folded] * len(others)
+
+
+def test_citations_that_are_shown_at_once_are_numbered_before_those_that_are_folded(
+    collection: Collection, scope: Scope
+) -> None:
+    said = (
+        "Insects have six legs, as biologists counted again.",
+        "Old books of monks claimed that insects have eight legs.",
+        "Steel bridges carry heavy roads over wide rivers.",
+        "Bridges of wood carry narrow roads over small rivers.",
+    )
+    for number, sentence in enumerate(said):
+        cues = [Cue(start=0, end=5_000, text=sentence)]
+        make_video(collection, key=str(number), title=f"Talk {number}", cues=cues)
+    discovery.adopt()
+    for source in Source.objects.all():
+        ingest_pipeline.ingest(source.pk)
+    reply = answer(scope, "How many legs do insects have? What do steel bridges carry over rivers?")
+    assert len(reply.parts) == 2
+    shown, folded = (
+        [
+            number
+            for section in by_question(reply.claims, reply.parts)
+            for claim in section.claims
+            if claim.is_more == is_more
+            for number in claim.citations
+        ]
+        for is_more in (False, True)
+    )
+    assert shown == [1, 2]
+    assert folded
+    assert folded == [*range(3, 3 + len(folded))]
+    assert [quote.number for quote in reply.quotes] == shown + folded
 
 
 def test_of_several_questions_each_heads_its_claims_and_what_is_missing_is_said_once(

@@ -211,3 +211,21 @@ def test_the_same_word_in_another_form_does_not_give_the_gap_away(
     start = sentence.index(gap)
     spans = cloze.places(sentence, (start, start + len(gap)), "en")
     assert [sentence[slice(*span)] for span in spans] == hidden
+
+
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [
+        ("art", "art"),
+        ("THE ART", "The  art"),
+        ("start", "start"),
+        ("tar", "tar"),  # a part of a word, where no word is meant
+        ("a.t", None),
+        ("", None),
+    ],
+)
+def test_words_are_found_whole_before_parts_of_others(words: str, place: str | None) -> None:
+    sentence = "We start here. The  art of it."
+    span = cloze.find(sentence, words)
+    assert (span and sentence[slice(*span)]) == place
+    assert words != "art" or span == (20, 23)

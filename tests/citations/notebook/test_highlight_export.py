@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import translation
 
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Highlight, Source
 from citations.notebook import (
-    anki,
     annotation_import,
     cloze,
+    gaps,
     highlight_export,
     highlights,
     readwise,
@@ -97,7 +98,48 @@ def test_obsidian_gets_a_file_for_each_source_with_links_to_the_second(
     assert f"> {SAID}" in text
     assert "Why <404>?" in text
     row = Highlight.objects.get(source=talk)
-    assert f"> {SAID}\n\n^{row.uuid}\n\nWhy <404>?\n\n#the-web #green\n" in text
+    assert f"> {SAID}\n\n^{row.uuid}\n\nWhy <404>?\n\n#the-web #highlight/green\n" in text
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_cuebase_itself_writes_is_in_the_language_of_the_reader(
+    scope: Scope, owner: User, book: Source, tmp_path: Path
+) -> None:
+    Highlight.objects.filter(quote="{{c2::x}}").update(digest="other", quote="Gone.", prefix="")
+    english = cards(exported(scope, owner, "anki"), tmp_path)
+    with translation.override("de"):
+        text = exported(scope, owner, "obsidian", source=str(book.uuid)).decode()
+        german = cards(exported(scope, owner, "anki"), tmp_path)
+        table = exported(scope, owner, "readwise").decode()
+    assert "## [Seite 1](http" in text
+    assert "## Nicht mehr in der Quelle" in text
+    assert "\n#Markierung/gelb\n" in text
+    assert text.startswith('---\ntitle: "A'), "properties are called alike in every vault"
+    (guid, (_, where, _), tags, _) = german[0]
+    assert ", Seite 1</a>" in where
+    assert tags.strip() == "Markierung::gelb"
+    assert guid == english[0][0]
+    assert table.startswith("Highlight,Title,Author,URL,Note,Location,Date"), "as Readwise demands"
+
+
+@pytest.mark.usefixtures("kept")
+def test_anki_updates_the_cards_of_an_export_in_another_language(scope: Scope, owner: User) -> None:
+    def note_types(data: bytes) -> dict[str, Any]:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            database = sqlite3.connect(":memory:")
+            database.deserialize(package.read("collection.anki2"))
+        models: dict[str, Any] = json.loads(
+            database.execute("SELECT models FROM col").fetchone()[0]
+        )
+        database.close()
+        return {
+            key: (model["name"], [field["name"] for field in model["flds"]], model["tmpls"])
+            for key, model in models.items()
+        }
+
+    english = note_types(exported(scope, owner, "anki"))
+    with translation.override("de"):
+        assert note_types(exported(scope, owner, "anki")) == english
 
 
 @pytest.mark.parametrize(
@@ -147,7 +189,7 @@ def test_anki_gets_gaps_with_their_place_on_the_back(
     )
     assert "A&#58; talk?, 0&#58;20–0&#58;25</a>" in place
     assert note == "Why &lt;404&gt;?"
-    assert tags.split() == ["the-web", "green"]
+    assert tags.split() == ["the-web", "highlight::green"]
     assert deck == "Cuebase::Lectures"
     assert second[1][0].count("{{c1::") == 1
     assert "{{c1::&#123;&#123;c2&#58;&#58;x&#125;&#125;}}" in third[1][0]
@@ -186,7 +228,7 @@ def test_anki_gets_only_the_cards_where_some_highlights_are_cards(
 def test_the_gap_is_what_the_source_says_more_often_than_its_library(
     scope: Scope, owner: User, collection: Collection, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(anki, "FEW", 1)
+    monkeypatch.setattr(gaps, "FEW", 1)
     said = ("The wonderful kernel grows.", "A kernel is small.", "A kernel is old.")
     for key, sentences in (("soup", ("The wonderful soup is wonderful.",)), ("kernels", said)):
         make_video(collection, key=key, cues=make_cues(3, sentences=sentences))
@@ -273,6 +315,28 @@ def test_web_annotations_come_back_as_the_same_highlights(scope: Scope, owner: U
     assert (again.made, again.changed, again.unchanged) == (0, 0, 3)
     Highlight.objects.filter(note="").update(color="pink")
     assert imported(scope, owner, data).changed == Highlight.objects.filter(note="").count() > 0
+
+
+@pytest.mark.usefixtures("kept")
+def test_the_words_that_a_card_hides_leave_and_come_back_with_it(
+    scope: Scope, owner: User, book: Source, tmp_path: Path
+) -> None:
+    row = Highlight.objects.get(is_card=True)
+    chosen = HighlightNotes(is_card=True, hidden_words="formula")
+    highlights.change(scope, row, chosen)
+    ((_, (text, *_), _, _),) = cards(exported(scope, owner, "anki"), tmp_path)
+    assert "is a *{{c1::formula}}*." in text
+    data = exported(scope, owner, "jsonld", cards=True)
+    ((body,),) = (item["body"] for item in json.loads(data)["items"])
+    assert (body["purpose"], body["selector"]["exact"]) == ("questioning", "formula")
+    Highlight.objects.all().delete()
+    assert imported(scope, owner, data).made == 1
+    assert Highlight.objects.get().hidden_words == "formula"
+    assert imported(scope, owner, data).unchanged == 1
+    changed = data.replace(b'"formula"', b'"recipe"')
+    report = imported(scope, owner, changed)
+    assert (report.not_placed, report.changed) == ((), 1), "kept, though it hides other words"
+    assert Highlight.objects.get().hidden_words == ""
 
 
 @pytest.mark.usefixtures("kept")

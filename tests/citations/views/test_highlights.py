@@ -310,3 +310,54 @@ def test_the_other_highlights_of_the_list_become_cards_at_a_press(
     ]
     viewer.post("/highlights/cards/")
     assert not Highlight.objects.get(quote="follows").is_card  # it is somebody else's
+
+
+def test_a_card_says_which_words_it_hides_and_its_reader_chooses_others(
+    page: Client, viewer: Client, book: Source
+) -> None:
+    row = keep(page, book, "Each weight follows.", card="1", shared="1")
+    address = f"/highlights/{row.uuid}/"
+    listed = LexborHTMLParser(text_of(page.get("/highlights/?cards=1")))
+    (link,) = listed.css(f'a[href^="{address}"][href$="#hidden-words"]')
+    assert link.text() == "card that hides “follows”"
+    field = LexborHTMLParser(text_of(page.get(address))).css_first("input[name=hidden]")
+    assert field.attributes["value"] == "follows"
+    assert page.post(address, {"card": "1", "shared": "1", "hidden": "weight"}).status_code == 302
+    changed = LexborHTMLParser(text_of(page.get(address)))
+    assert changed.css_first("#card-sentence .gap").text() == "weight"
+    read_only = text_of(viewer.get("/highlights/"))
+    assert "card that hides “weight”" in read_only
+    assert "#hidden-words" not in read_only
+
+
+def test_words_that_the_card_does_not_have_are_refused_and_all_that_was_typed_stays(
+    page: Client, book: Source
+) -> None:
+    row = keep(page, book, "Each weight", page="2", color="green")
+    sent = {"color": "pink", "note": "My <thought>", "tags": "a, b", "card": "1", "hidden": "error"}
+    response = page.post(f"/highlights/{row.uuid}/", sent)
+    assert response.status_code == 422
+    html = LexborHTMLParser(text_of(response))
+    (notice,) = html.css("[role=alert]")
+    assert "does not have the words “error”" in notice.text()
+    assert "leave the field empty" in notice.text()
+    assert html.css_first("input[name=hidden]").attributes["value"] == "error"
+    assert html.css_first("textarea[name=note]").text() == "My <thought>"
+    assert html.css_first("input[name=tags]").attributes["value"] == "a, b"
+    assert html.css_first("input[name=color][checked]").attributes["value"] == "pink"
+    assert html.css_first("input[name=card][checked]")
+    row.refresh_from_db()
+    assert (row.color, row.is_card) == ("green", False)
+
+
+def test_who_makes_a_card_in_the_text_is_told_what_it_hides_and_where_to_change_it(
+    page: Client, book: Source
+) -> None:
+    sent = {"source": str(book.uuid), "quote": "Each weight follows.", "card": "1"}
+    made = LexborHTMLParser(text_of(page.post("/highlights/add/", sent, **HTMX)))
+    notice = made.css_first("template[data-card-made]").html or ""
+    row = Highlight.objects.get()
+    assert "It hides “follows”" in notice
+    assert f'href="/highlights/{row.uuid}/?next=/sources/{book.uuid}' in notice
+    plain = text_of(page.post("/highlights/add/", {**sent, "quote": "error", "card": ""}, **HTMX))
+    assert "data-card-made" not in plain
