@@ -20,6 +20,7 @@ from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
 from transcripts import activity, collections, library
+from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
 MOST: Final = 5  # of each kind
@@ -136,7 +137,7 @@ def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
             address=reverse("source", args=(source.uuid,)),
             icon="play" if source.video_id else "document",
             detail=" · ".join(
-                filter(None, (source.author, source.language, source.collection.name))
+                filter(None, (source.author, name_of(source.language), source.collection.name))
             ),
         )
 
