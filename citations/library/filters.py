@@ -222,7 +222,7 @@ def _moment(day: date, clock: time) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """Values in the order of display; ``collections`` are pairs (slug, name)."""
+    """Values in the order of display; ``collections`` are pairs (slug, title)."""
 
     collections: tuple[tuple[str, str], ...] = ()
     kinds: tuple[str, ...] = ()
@@ -236,7 +236,7 @@ def facets(scope: Scope) -> Facets:
     by how common they are.
     """
     return Facets(
-        collections=tuple(Collection.objects.visible(scope).values_list("slug", "name")),
+        collections=tuple((row.slug, row.title) for row in Collection.objects.visible(scope)),
         kinds=_common(scope, "kind"),
         channels=_common(scope, "author"),
         tags=_tags(scope),
