@@ -10,11 +10,13 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import CollectionNotFound, Conflict, Forbidden, InvalidInput, VideoNotFound
 from transcripts.models import Collection, Feed, Job, Membership, Role, Transcript, Video
+from transcripts.models.collections import FIRST_NAME
 from transcripts.scope import Scope
 
 MAX_NAME: Final = 120  # characters
@@ -193,7 +195,7 @@ def _clean(name: str) -> str:
         raise InvalidInput("The name is empty.", hint="Enter a short name, such as “Lectures”.")
     if len(name) > MAX_NAME:
         raise InvalidInput(f"A name has at most {MAX_NAME} characters.", hint="Shorten it.")
-    return name
+    return FIRST_NAME if name == gettext(FIRST_NAME) else name
 
 
 def _free_slug(name: str) -> str:
@@ -212,7 +214,7 @@ def _saved(collection: Collection) -> Collection:
             collection.save()
     except IntegrityError:
         raise Conflict(
-            f"There is a collection “{collection.name}” already.", hint="Choose another name."
+            f"There is a collection “{collection.title}” already.", hint="Choose another name."
         ) from None
     return collection
 

@@ -6,14 +6,15 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
 
-from transcripts import conf, library
+from transcripts import conf, languages, library
 from transcripts.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
 from transcripts.models import Role
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
+from transcripts.translation import translated
 
-LANGUAGE = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$"
 ADDRESS = re.compile("https?://", re.IGNORECASE)
 MAX_ADDRESSES = 100
 MAX_TEXT = 5_000_000  # characters
@@ -33,6 +34,23 @@ class ManyFilesField(forms.FileField):
         return [file for file in data or () if isinstance(file, UploadedFile)]
 
 
+class LanguageField(forms.CharField):
+    """A language by name or tag; its value is the tag."""
+
+    def __init__(self, *, help_text: Any = "") -> None:
+        super().__init__(
+            label=_("Language"), required=False, max_length=languages.LONGEST, help_text=help_text
+        )
+
+    def clean(self, value: Any) -> str:
+        """Read the language. Raises ``ValidationError``."""
+        try:
+            return languages.parse(super().clean(value))
+        except InvalidInput as error:
+            text = f"{translated(error.message)} {translated(error.hint)}"
+            raise forms.ValidationError(text) from None
+
+
 class ScheduleForm(forms.Form):
     newest = forms.IntegerField(required=False, min_value=1, max_value=100_000)
     every_hours = forms.IntegerField(required=False, min_value=1, max_value=24 * 365)
@@ -46,7 +64,7 @@ class AddForm(ScheduleForm):
     text = forms.CharField(required=False, strip=False, max_length=MAX_TEXT)
     title = forms.CharField(required=False, max_length=300)
     collection = forms.CharField(required=False, max_length=120)
-    language = forms.RegexField(LANGUAGE, required=False, max_length=35)
+    language = LanguageField()
     translated = forms.BooleanField(required=False)
     tags = forms.CharField(required=False, max_length=500)
 
@@ -132,7 +150,7 @@ def _is_address(word: str) -> bool:
 
 
 class FetchForm(forms.Form):
-    language = forms.RegexField(LANGUAGE, required=False, max_length=35)
+    language = LanguageField()
     translated = forms.BooleanField(required=False)
 
 
@@ -154,7 +172,8 @@ def require_valid(form: forms.Form) -> dict[str, Any]:
     if form.is_valid():
         return form.cleaned_data
     name, messages = next(iter(form.errors.items()))
-    field = name.replace("_", " ").capitalize() if name != "__all__" else ""
+    label = form.fields[name].label if name in form.fields else None
+    field = str(label or name.replace("_", " ").capitalize()) if name != "__all__" else ""
     raise InvalidInput(
         f"{field}: {messages[0]}" if field else str(messages[0]),
         hint="Correct it and send it again.",

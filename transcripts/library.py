@@ -11,6 +11,7 @@ from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, errors, reading, tokenizer
 from transcripts.cues import Cue, CueGroup, group_by_time
+from transcripts.languages import code_of
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -124,7 +125,7 @@ def list_videos(
         matches = matches.filter(channel__iexact=channel)
     if tag := clean(filter.tag, 100):
         matches = matches.filter(tags__contains=[tag])
-    if language := clean(filter.language, 35):
+    if language := code_of(clean(filter.language, 35)):
         matches = matches.filter(transcripts__language__istartswith=language).distinct()
     matches = matches.matching(clean(filter.words, MAX_QUERY_CHARACTERS))
     transcripts = Prefetch("transcripts", queryset=Transcript.objects.light())
@@ -157,12 +158,13 @@ def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:
 
 
 def find_transcript(video: Video, *, language: str = "") -> Transcript:
-    """Return the transcript in a language, or the best one. Raises ``TranscriptNotFound``.
+    """Return the transcript in a language, by its name or code, or the best one. Raises
+    ``TranscriptNotFound``.
 
     Of several in one language it prefers YouTube's manual track, then an uploaded file, speech
     recognition, and machine translation. A track name such as ``en.auto`` selects one of them.
     """
-    track = clean(language, MAX_TRACK)
+    track = code_of(clean(language, MAX_TRACK))
     transcripts = video.transcripts.light().best_first(settings.TRANSCRIPT_LANGUAGES)
     if not transcripts:
         raise errors.TranscriptNotFound(

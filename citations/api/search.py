@@ -59,7 +59,7 @@ class LibrarySearchIn(Schema):
     )
     tag: list[Annotated[Text, StringConstraints(max_length=100)]] = Field([], max_length=MAX_VALUES)
     language: list[Annotated[Text, StringConstraints(max_length=35)]] = Field(
-        [], max_length=MAX_VALUES, description="Language codes; en includes en-GB."
+        [], max_length=MAX_VALUES, description="Language codes or names; en includes en-GB."
     )
     since: date | None = Field(None, description="Published on this day or later.")
     until: date | None = Field(None, description="Published on this day or earlier.")

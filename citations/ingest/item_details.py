@@ -11,8 +11,8 @@ from django.db.models.functions import Left
 from citations.ingest.selection import ChosenItems, record, select
 from citations.library.item import TABLES
 from citations.models import Chunk, LectureSession, Source
-from citations.providers import languages
-from transcripts import transcript_rows
+from citations.providers.languages import is_known
+from transcripts import languages, transcript_rows
 from transcripts.errors import InvalidInput
 from transcripts.models import CaptionOrigin, Transcript, Video
 from transcripts.sanitize import clean
@@ -22,7 +22,6 @@ from transcripts.storage import MAX_TAGS, clean_tags
 LONGEST_TITLE: Final = 300  # characters
 BEGINNING: Final = 160  # characters
 LONGEST_TAG: Final = 100
-LONGEST_LANGUAGE: Final = 35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +100,10 @@ def set_language(chosen: ChosenItems, language: str) -> tuple[int, list[Source]]
     for an unknown language, or none.
     """
     if not language.strip():
-        raise InvalidInput("No language is named.", hint="Write its code, such as en, de or pt-BR.")
+        raise InvalidInput(
+            "No language is named.",
+            hint="Choose one from the list, or write its code, such as de or pt-BR.",
+        )
     rows = by_reference(chosen).values()
     editable = [row for row in rows if details_of(row).language is not None]
     with transaction.atomic():
@@ -144,8 +146,11 @@ def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
         changes["title"] = _title(details.title)
     if current.tags is not None and details.tags not in (None, current.tags):
         changes["tags"] = _tags(details.tags or "")
-    if current.language is not None and details.language not in (None, current.language):
-        changes["language"] = _language(details.language or "")
+    own = current.language
+    if own is not None and details.language not in (None, own, languages.name_of(own)):
+        tag = languages.parse(details.language or "")
+        if tag.lower() != own.lower():
+            changes["language"] = _known(tag)
     return changes
 
 
@@ -167,15 +172,10 @@ def _tags(text: str) -> list[str]:
     return clean_tags(parts)
 
 
-def _language(text: str) -> str:
-    language = clean(text, LONGEST_LANGUAGE + 1).replace("_", "-")
-    if language and (len(language) > LONGEST_LANGUAGE or not languages.is_known(language)):
-        raise InvalidInput(
-            f"There is no language “{clean(text, 40)}”.",
-            hint="Write its code, such as en, de or pt-BR, or nothing if you do not know it.",
-        )
-    code, hyphen, rest = language.partition("-")
-    return f"{code.lower()}{hyphen}{rest}"
+def _known(tag: str) -> str:
+    if tag and not is_known(tag):
+        raise languages.unknown(tag)
+    return tag
 
 
 def _own_transcript(video: Video) -> Transcript | None:

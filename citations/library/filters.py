@@ -12,6 +12,7 @@ from django.utils import timezone
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Source, SourceKind, SourceQuerySet
 from transcripts.errors import InvalidUrl
+from transcripts.languages import code_of
 from transcripts.models import Collection
 from transcripts.sanitize import clean, is_uuid
 from transcripts.scope import Scope
@@ -36,10 +37,10 @@ class Filter:
     """Values to restrict sources by; an empty part restricts nothing.
 
     Any value of a part matches, and all parts must match. ``sources`` takes ids of sources or
-    videos and YouTube addresses. ``languages`` takes "en" for "en-GB" too. ``since`` and ``until``
-    are days of publication, both included. ``start`` and ``end`` are milliseconds in recordings;
-    overlapping passages match. ``keys`` are primary keys of sources (None: all). ``span`` is a
-    section of the only source, as characters; only evidence for answers heeds it.
+    videos and YouTube addresses. ``languages`` takes names, too, and "en" for "en-GB". ``since``
+    and ``until`` are days of publication, both included. ``start`` and ``end`` are milliseconds in
+    recordings; overlapping passages match. ``keys`` are primary keys of sources (None: all).
+    ``span`` is a section of the only source, as characters; only evidence for answers heeds it.
     """
 
     collections: tuple[str, ...] = ()
@@ -141,7 +142,7 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
         tags = (Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags)
         sources = sources.filter(reduce(or_, tags))
     if filter.languages:
-        sources = sources.filter(reduce(or_, map(_language, filter.languages)))
+        sources = sources.filter(reduce(or_, map(in_language, filter.languages)))
     return _dated(sources, filter)
 
 
@@ -149,6 +150,12 @@ def find_source(scope: Scope, reference: str) -> Source:
     """Return the source with this id, or the first of that video. Raises ``SourceNotFound``."""
     sources = Source.objects.select_related("video", "collection")
     return sources.get(pk=_find_keys(scope, reference)[0])
+
+
+def in_language(language: str) -> Q:
+    """Return the condition of rows in a language, by its name or code, or in a variant of it."""
+    code = code_of(clean(language, 35))
+    return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
 
 
 def _reach(scope: Scope) -> tuple[int, bool]:
@@ -198,11 +205,6 @@ def _check(filter: Filter) -> None:
         raise InvalidFilter("The time range ends before it starts.", hint="Swap its times.")
 
 
-def _language(code: str) -> Q:
-    code = clean(code, 35).strip()
-    return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
-
-
 def _dated(sources: SourceQuerySet, filter: Filter) -> SourceQuerySet:
     if filter.since:
         sources = sources.filter(published_at__gte=_moment(filter.since, time.min))
@@ -220,7 +222,7 @@ def _moment(day: date, clock: time) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """Values in the order of display; ``collections`` are pairs (slug, name)."""
+    """Values in the order of display; ``collections`` are pairs (slug, title)."""
 
     collections: tuple[tuple[str, str], ...] = ()
     kinds: tuple[str, ...] = ()
@@ -230,20 +232,31 @@ class Facets:
 
 
 def facets(scope: Scope) -> Facets:
-    """Return the ``MOST_FACETS`` most common values of each kind, in alphabetical order."""
+    """Return the ``MOST_FACETS`` most common values of each kind, in alphabetical order; languages
+    by how common they are.
+    """
     return Facets(
-        collections=tuple(Collection.objects.visible(scope).values_list("slug", "name")),
+        collections=tuple((row.slug, row.title) for row in Collection.objects.visible(scope)),
         kinds=_common(scope, "kind"),
         channels=_common(scope, "author"),
         tags=_tags(scope),
-        languages=_common(scope, "language"),
+        languages=languages_of(scope),
     )
 
 
+def languages_of(scope: Scope) -> tuple[str, ...]:
+    """Return the languages of visible sources, the most common first."""
+    return _by_count(scope, "language")
+
+
 def _common(scope: Scope, field: str) -> tuple[str, ...]:
+    return tuple(sorted(_by_count(scope, field), key=str.casefold))
+
+
+def _by_count(scope: Scope, field: str) -> tuple[str, ...]:
     sources = Source.objects.visible(scope).exclude(**{field: ""}).order_by()
-    rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count")[:MOST_FACETS]
-    return tuple(sorted((value for value, _ in rows), key=str.casefold))
+    rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count", field)
+    return tuple(value for value, _ in rows[:MOST_FACETS])
 
 
 def _tags(scope: Scope) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from citations.errors import InvalidFilter
+from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from transcripts.models import Collection, FeedEntry, Transcript, Video
@@ -166,7 +167,7 @@ def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
     rows = _with_words(visible, listing.words, "title", "channel", "key")
     if listing.language:
         spoken = Transcript.objects.filter(video=OuterRef("pk"))
-        rows = rows.filter(Exists(spoken.filter(_language(listing.language))))
+        rows = rows.filter(Exists(spoken.filter(in_language(listing.language))))
     if listing.state:
         rows = rows.filter(Exists(Source.objects.filter(video=OuterRef("pk"), state=listing.state)))
     if name := clean(listing.playlist, 300):
@@ -181,7 +182,7 @@ def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
     if listing.kind:
         rows = rows.filter(kind=listing.kind)
     if listing.language:
-        rows = rows.filter(_language(listing.language))
+        rows = rows.filter(in_language(listing.language))
     if listing.state:
         rows = rows.filter(state=listing.state)
     return _about(rows, listing, channel="author")
@@ -189,7 +190,7 @@ def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
 
 def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
     rows = _with_words(LectureSession.objects.visible(scope), listing.words, "title")
-    return rows.filter(_language(listing.language)) if listing.language else rows
+    return rows.filter(in_language(listing.language)) if listing.language else rows
 
 
 def _entries() -> QuerySet[FeedEntry]:
@@ -228,11 +229,6 @@ def _about(rows: QuerySet[_Rows], listing: LibraryQuery, *, channel: str) -> Que
     if listing.tag:
         rows = rows.filter(tags__contains=[clean(listing.tag, 100)])
     return rows
-
-
-def _language(code: str) -> Q:
-    code = clean(code, 35)
-    return Q(language__iexact=code) | Q(language__istartswith=f"{code}-")
 
 
 # In which order

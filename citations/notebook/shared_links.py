@@ -236,7 +236,7 @@ def _make(user: User | None, *, days: int, **target: Any) -> SharedLink:
 def _require_links(scope: Scope, source: Source) -> None:
     scope.require_write(source.collection_id)
     if not source.collection.allows_links:
-        raise _not_allowed(f"“{source.collection.name}”")
+        raise _not_allowed(f"“{source.collection.title}”")
 
 
 def _citation(scope: Scope, reference: UUID | str) -> Citation:

@@ -9,6 +9,7 @@ from django.db.models import Count
 from citations.models import SourceQuerySet
 from citations.providers import languages, weights
 from citations.vectors import space as vector_space
+from transcripts.languages import name_of
 from transcripts.stemming import primary_language
 
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
@@ -28,6 +29,11 @@ class LanguageGap:
     sources: int
     total: int
     languages: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        """What the languages are called."""
+        return [name_of(code) for code in self.languages]
 
     @property
     def commands(self) -> tuple[str, str]:

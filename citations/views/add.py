@@ -18,9 +18,9 @@ from citations import samples
 from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.ingest import discovery
-from citations.library.filters import find_source
+from citations.library.filters import find_source, languages_of
 from citations.tasks import send as send_source
-from transcripts import acquisition, library, media, storage
+from transcripts import acquisition, languages, library, media, storage
 from transcripts import files as caption_files
 from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
@@ -118,6 +118,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "chosen": request.GET.get("collection", "library"),
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
+        "languages": languages.choices(languages_of(request.access)),
     }
     if request.htmx:
         return fragment(request, "citations/_add_box.html", context)

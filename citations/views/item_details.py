@@ -12,9 +12,10 @@ from django.views.decorators.http import require_http_methods
 
 from citations.ingest import item_details
 from citations.ingest.item_details import ItemDetails
+from citations.library.filters import languages_of
 from citations.library.item import item_of
 from citations.tasks import send
-from transcripts import acquisition, thumbnails
+from transcripts import acquisition, languages, thumbnails
 from transcripts.errors import InvalidInput
 from transcripts.models import Job, Video
 from transcripts.tasks import send as send_job
@@ -74,6 +75,7 @@ def _change_picture(request: PageRequest, row: Any) -> Job | None:
 
 
 def _form(request: PageRequest, context: dict[str, Any]) -> HttpResponse:
+    context["languages"] = languages.choices(languages_of(request.access))
     if request.htmx:
         return fragment(request, "citations/_item_form.html", context)
     return render(request, "citations/item_edit.html", context)

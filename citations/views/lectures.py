@@ -18,6 +18,7 @@ from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
 from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import Card
+from citations.library.filters import languages_of
 from citations.models import (
     LectureSession,
     Segment,
@@ -29,6 +30,7 @@ from citations.models import (
 )
 from citations.text import sentences
 from citations.views.forms import MOST_SHOWN, AdvanceForm, NewLectureForm, SayForm
+from transcripts import languages
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, fragment, number_of
@@ -186,7 +188,8 @@ def _start(request: PageRequest, values: dict[str, Any]) -> LectureSession:
         talk = visible.filter(pk=values["transcript"]).first()
         if talk is None:
             raise TranscriptNotFound("This recording no longer exists.", hint="Choose another one.")
-    settings_ = {name: values[name] for name in ("title", "collection", "language", "sources")}
+    settings_ = {name: values[name] for name in ("title", "collection", "sources")}
+    settings_["language"] = languages.parse(values["language"])
     return lecture_sessions.start(request.access, request.user, transcript=talk, **settings_)
 
 
@@ -213,6 +216,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
         "sources": citable.select_related("collection")[:MOST_SHOWN],
+        "languages": languages.choices(languages_of(request.access)),
     }
 
 

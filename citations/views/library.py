@@ -19,7 +19,7 @@ from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.library_form import SORT_LABELS, LibraryForm
-from transcripts import activity, clock
+from transcripts import activity, clock, languages
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
@@ -114,12 +114,14 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
     """Return the values to filter by, and the actions on the listed items."""
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
     writable = request.access.writable - listed.readable if collection else request.access.writable
+    known = facets(listed)
     return {
+        "languages": languages.choices(known.languages),
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
         "deletions": _deletions(request, listed),
         **_renamed(request),
-        "known": facets(listed),
+        "known": known,
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
         "reading": READING,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
+from transcripts.languages import name_of
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 STATES: Final = (
@@ -70,6 +71,7 @@ class LibraryParameters:
             "kind": dict(KINDS),
             "state": dict(STATES),
             "reading": dict(READING),
+            "language": {self.listing.language: name_of(self.listing.language)},
         }
         return [
             FilterPart(

@@ -20,6 +20,7 @@ from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
 from transcripts import activity, collections, library
+from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
 MOST: Final = 5  # of each kind
@@ -136,16 +137,16 @@ def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
             address=reverse("source", args=(source.uuid,)),
             icon="play" if source.video_id else "document",
             detail=" · ".join(
-                filter(None, (source.author, source.language, source.collection.name))
+                filter(None, (source.author, name_of(source.language), source.collection.title))
             ),
         )
 
 
 def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
-    named = [row for row in library.collections(request.access) if _has(row.name, words)]
+    named = [row for row in library.collections(request.access) if _has(row.title, words)]
     for collection in named[:MOST] if words else []:
         address = reverse("collection", args=(collection.pk,))
-        yield Destination(label=collection.name, address=address, icon="collection")
+        yield Destination(label=collection.title, address=address, icon="collection")
 
 
 def _invitations(request: PageRequest, words: str) -> Iterator[Destination]:
@@ -163,7 +164,7 @@ def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:
     named = [feed for feed in activity.list_feeds(request.access) if _has(str(feed), words)]
     for feed in named[:MOST] if words else []:
         address = reverse("feed", args=(feed.pk,))
-        detail = feed.collection.name
+        detail = feed.collection.title
         yield Destination(label=str(feed), address=address, icon="play", detail=detail)
 
 
@@ -178,7 +179,7 @@ def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
         for note in notes.list_notes(request.access, words=words, limit=MOST).notes:
             address = f"{reverse('notes')}#note-{note.uuid}"
-            detail = note.collection.name
+            detail = note.collection.title
             yield Destination(label=note.title, address=address, icon="note", detail=detail)
 
 

@@ -1,7 +1,6 @@
 """The Search page, its filter as removable chips, and selects to extend it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -18,23 +17,17 @@ from citations.guide import storage as guide_storage
 from citations.library import sources
 from citations.library.filters import Facets, facets, find_source
 from citations.models import Source, SourceKind
-from citations.passages import NEAREST, Passage, PassageSource, Results, SearchMode
+from citations.passages import Results, SearchMode
 from citations.reading import landing
 from citations.reading.landing import Landing
 from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
-from citations.views.hit_place import HitPlace, hit_place
-from citations.views.search_form import (
-    LISTS,
-    MOST,
-    PAGE,
-    MarkForm,
-    PageForm,
-    SearchForm,
-    SubmittedSearch,
-)
+from citations.views.hit_place import hit_place
+from citations.views.search_form import LISTS, MOST, MarkForm, PageForm, SearchForm, SubmittedSearch
+from citations.views.search_hits import OF_SOURCE, in_order, list_hits
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
+from transcripts.languages import name_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 from transcripts.views.requests import PageRequest, back, fragment, number_of
@@ -98,7 +91,7 @@ def choices(search: SubmittedSearch, facets: Facets) -> list[FilterSelect]:
         "kind": tuple((kind, str(SourceKind(kind).label)) for kind in facets.kinds),
         "channel": tuple((name, name) for name in facets.channels),
         "tag": tuple((tag, tag) for tag in facets.tags),
-        "language": tuple((code, code) for code in facets.languages),
+        "language": tuple((code, name_of(code)) for code in facets.languages),
     }
     chosen = set(search.filters)
     remaining = {
@@ -120,6 +113,8 @@ def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
             return dict(facets.collections).get(value, value)
         case "kind":
             return str(SourceKind(value).label) if value in SourceKind.values else value
+        case "language":
+            return name_of(value)
     return value
 
 
@@ -128,42 +123,6 @@ MODES: Final = (
     (SearchMode.WORDS, _("Words"), _("exactly these words")),
     (SearchMode.MEANING, _("Meaning"), _("in other words too")),
 )
-
-
-OF_SOURCE: Final = 3  # passages of a source before those of others
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedPassage:
-    rank: int
-    passage: Passage
-    place: HitPlace | None = None
-
-    @property
-    def place_query(self) -> str:
-        """The parameters that carry its place, at the end of an address."""
-        return f"&{self.place.address}" if self.place else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceHits:
-    """The hits of one source, best first; groups are ordered by their best hit.
-
-    ``more`` are folded away, so that one source does not hide the others.
-    """
-
-    origin: PassageSource
-    collection: str
-    hits: tuple[RankedPassage, ...]
-    more: tuple[RankedPassage, ...] = ()
-
-    def with_places(self, places: Mapping[int, HitPlace]) -> "SourceHits":
-        """Return the hits with their places in the list, by their ranks."""
-        hits, more = (
-            tuple(replace(hit, place=places[hit.rank]) for hit in hits)
-            for hits in (self.hits, self.more)
-        )
-        return replace(self, hits=hits, more=more)
 
 
 @require_safe
@@ -217,8 +176,8 @@ def open_step(request: PageRequest) -> HttpResponse:
     """Open the hit of a search that has the number ``hit``; the search if it has no such hit."""
     criteria = SearchForm(request.GET).parameters()
     results, *_ = _search(request, criteria, is_first=False)
-    likely, unlikely = _listed(results, criteria, names={})
-    for hit in _in_order([*likely, *unlikely]):
+    likely, unlikely = list_hits(results, criteria, names={})
+    for hit in in_order([*likely, *unlikely]):
         if hit.place and hit.place.number == number_of(request.GET.get("hit", "")):
             first, last = hit.passage.locator.span
             parts = {"from": first, "to": last, "q": criteria.query, **hit.place.parts}
@@ -287,15 +246,16 @@ def _search_context(
     is_final = "full" in request.GET
     is_first = not is_final and bool(search_pipeline.slow_stages(mode=criteria.mode))
     results, used, problem = _search(request, criteria, is_first=is_first)
-    groups, unlikely = _listed(results, criteria, names=names)
+    groups, unlikely = list_hits(results, criteria, names=names)
     return {
         "results": results,
+        "is_nothing_likely": results.nothing_relevant and not groups,
         "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
-        "shown": len(_in_order([*groups, *unlikely])),
+        "shown": len(in_order([*groups, *unlikely])),
         "source_count": len({group.origin.id for group in (*groups, *unlikely)}),
         "groups": groups,
         "unlikely": unlikely,
-        "unlikely_count": len(_in_order(unlikely)),
+        "unlikely_count": len(in_order(unlikely)),
         "problem": problem,
         "is_partial": criteria.mode != SearchMode.WORDS
         and all(stage.name != candidates.VECTOR for stage in results.stages),
@@ -343,58 +303,3 @@ def _is_likely_below(results: Results) -> bool:
     """Tell whether passages are likely, but none of these."""
     is_shown = any(passage.is_likely for passage in results.passages)
     return bool(results.passages) and not is_shown and not results.nothing_relevant
-
-
-def _listed(
-    results: Results, criteria: SubmittedSearch, *, names: dict[str, str]
-) -> tuple[list[SourceHits], list[SourceHits]]:
-    """Return the likely hits and the others as they are listed; each knows its place among all."""
-    hits = enumerate(results.passages, start=1)
-    ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
-    # Who asks for more passages, or for one source alone, reads on in all of them.
-    is_one_source = len(criteria.filter.sources) == 1
-    most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
-    grouped = [
-        _grouped(_likely(ranked, results, is_likely=is_likely), names, most=most)
-        for is_likely in (True, False)
-    ]
-    order = _in_order([group for groups in grouped for group in groups])
-    places = {
-        hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
-        for number, hit in enumerate(order, start=1)
-    }
-    likely, unlikely = ([group.with_places(places) for group in groups] for groups in grouped)
-    return likely, unlikely
-
-
-def _in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
-    """Return the hits in the order in which they are listed."""
-    return [hit for group in groups for hit in (*group.hits, *group.more)]
-
-
-def _likely(
-    ranked: Sequence[RankedPassage], results: Results, *, is_likely: bool
-) -> list[RankedPassage]:
-    """Return the likely passages and any above the first, or the rest; without any, the nearest."""
-    best = next((hit.rank for hit in ranked if hit.passage.is_likely), 0)
-    chosen = [hit for hit in ranked if is_likely == (hit.passage.is_likely or hit.rank < best)]
-    return chosen[:NEAREST] if results.nothing_relevant else chosen
-
-
-def _grouped(
-    ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
-) -> list[SourceHits]:
-    """Group passages by source; fold away those of a source beyond ``most``."""
-    groups: dict[UUID, list[RankedPassage]] = {}
-    for hit in ranked:
-        groups.setdefault(hit.passage.origin.id, []).append(hit)
-    return [
-        SourceHits(
-            origin=origin,
-            collection=names.get(origin.collection, ""),
-            hits=tuple(hits[:most]),
-            more=tuple(hits[most:]),
-        )
-        for hits in groups.values()
-        for origin in [hits[0].passage.origin]
-    ]

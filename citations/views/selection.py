@@ -22,7 +22,7 @@ from citations.models.deletions import TAKEN_BACK_WITHIN
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from transcripts import clock, collections, library
+from transcripts import clock, collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -146,13 +146,14 @@ def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 
 def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    language = request.POST.get("language", "")
-    count, sources = item_details.set_language(chosen, language)
+    text = request.POST.get("language", "")
+    count, sources = item_details.set_language(chosen, text)
+    name = languages.name_of(languages.parse(text))
     for source in sources:
         send_source(source)
     text = ngettext(
-        "%(count)s item is in “%(language)s” now.",
-        "%(count)s items are in “%(language)s” now.",
+        "The language of %(count)s item is %(language)s now.",
+        "The language of %(count)s items is %(language)s now.",
         count,
     )
     others = chosen.count - count
@@ -161,7 +162,7 @@ def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:
         "%(count)s items were left out: they came from YouTube, or have several languages.",
         others,
     )
-    return count, _joined((count, text), (others, left_out), language=language.strip())
+    return count, _joined((count, text), (others, left_out), language=name)
 
 
 def _without_tags(chosen: ChosenItems) -> Sentence:

@@ -11,6 +11,7 @@ from django.contrib.auth import get_user_model
 from kbsite import boot
 from kbsite.cli import server
 from kbsite.postgres.home import home_of, socket_path
+from transcripts.languages import code_of
 from transcripts.models import Collection, Video
 
 COMPLETIONS = 50
@@ -80,7 +81,8 @@ Kinds = Annotated[
     option("--kind", metavar="KIND", help="Only video, pdf, markdown, text or html; repeatable."),
 ]
 Language = Annotated[
-    str, option("--lang", metavar="CODE", help="Caption language, such as en or pt-BR.")
+    str,
+    option("--lang", metavar="CODE", parser=code_of, help="Caption language, such as en or pt-BR."),
 ]
 Track = Annotated[
     str,

@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from citations.library.filters import Filter
 from kbsite.mcp.budget import MAX_TOKENS, MIN_TOKENS
 from transcripts.errors import InvalidCursor
+from transcripts.languages import code_of
 from transcripts.timecodes import milliseconds
 
 MAX_CURSOR = 500  # characters
@@ -286,7 +287,7 @@ class AddSource(Arguments):
         Text, _text(2048, "Address of a YouTube video, playlist or channel.", shortest=1)
     ]
     collection: TargetCollection = ""
-    language: Annotated[Text, _text(35, "Caption language wanted.")] = ""
+    language: Annotated[Text, AfterValidator(code_of), _text(35, "Caption language wanted.")] = ""
     tags: Annotated[
         list[Annotated[Text, Field(min_length=1, max_length=100)]],
         Field(max_length=20, description="Tags to put on what is added."),

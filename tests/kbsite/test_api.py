@@ -63,7 +63,7 @@ def test_an_address_is_answered_at_once_with_its_job(
     response = post(
         asking,
         "sources",
-        {"url": WATCH, "collection": "lectures", "language": "de", "tags": ["music"]},
+        {"url": WATCH, "collection": "lectures", "language": "German", "tags": ["music"]},
     )
     assert response.status_code == 202
     job = Job.objects.get()

@@ -147,6 +147,7 @@ def test_a_preferred_language_and_a_manual_transcript_come_first(collection: Col
     make_video(collection, lang="en-US")
     assert library.find_transcript(video).language == "en-US"
     assert library.find_transcript(video, language="de").language == "de"
+    assert library.find_transcript(video, language="Deutsch").language == "de"
     storage.add_captions(
         collection,
         b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there\n",

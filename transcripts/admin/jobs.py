@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from transcripts import acquisition
 from transcripts.admin.tables import QUEUED_AT_ONCE, Bytes, FilledFilter, RecordAdmin, may, words
 from transcripts.errors import KnowledgeBaseError
+from transcripts.forms import LanguageField
 from transcripts.models import Collection, Job, JobFile, Video, WorkerPulse, YouTubeGate
 from transcripts.tasks import dispatch
 from transcripts.translation import translated
@@ -32,12 +33,7 @@ class PasteForm(forms.Form):
         queryset=Collection.objects.all(),
         widget=AutocompleteSelect(Video._meta.get_field("collection"), admin.site),
     )
-    language = forms.CharField(
-        label=_("Language"),
-        required=False,
-        max_length=35,
-        help_text=_("A language code, such as en; empty: the preferred one."),
-    )
+    language = LanguageField(help_text=_("By its name or code; empty: the preferred one."))
     tags = forms.CharField(
         label=_("Tags"), required=False, max_length=1000, help_text=_("Separated by commas.")
     )

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, ConfigDict, StringConstraints, model_valida
 
 from transcripts import library
 from transcripts.exports import TranscriptFormat
+from transcripts.languages import code_of
 from transcripts.reading import MAX_CHUNK_SECONDS, MIN_CHUNK_SECONDS
 from transcripts.schemas import JobOut, ProblemOut, Shape
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -27,15 +28,16 @@ Text = Annotated[str, AfterValidator(_storable)]
 Language = Annotated[
     Text,
     StringConstraints(max_length=35),
-    Field(description="A language code, such as en or pt-BR; empty: the preferred one."),
+    AfterValidator(code_of),
+    Field(description="A language code or name, such as en or pt-BR; empty: the preferred one."),
 ]
 Track = Annotated[
     Text,
     StringConstraints(max_length=library.MAX_TRACK),
     Field(
         description=(
-            "A language code, such as en; en.auto for speech recognition beside a better en; "
-            "empty: the preferred one."
+            "A language code or name, such as en; en.auto for speech recognition beside a better "
+            "en; empty: the preferred one."
         )
     ),
 ]

@@ -1,15 +1,17 @@
 """Collections, and what their members may do."""
 
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from transcripts.errors import CollectionNotFound
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
+
+FIRST_NAME: Final = gettext_noop("My collection")  # until somebody gives it another
 
 _Row = TypeVar("_Row", bound=models.Model)
 _QuerySet = TypeVar("_QuerySet", bound=models.QuerySet[Any])
@@ -58,7 +60,7 @@ class CollectionQuerySet(VisibleQuerySet["Collection"]):
 
     def default(self) -> "Collection":
         """Return the collection to use if none is named; create it the first time."""
-        return self.get_or_create(slug="library", defaults={"name": gettext("My collection")})[0]
+        return self.get_or_create(slug="library", defaults={"name": FIRST_NAME})[0]
 
 
 class Collection(models.Model):
@@ -85,7 +87,12 @@ class Collection(models.Model):
         ordering = ("name",)
 
     def __str__(self) -> str:
-        return self.name
+        return self.title
+
+    @property
+    def title(self) -> str:
+        """Its name as people read it: one that nobody chose is in the language of the page."""
+        return gettext(FIRST_NAME) if self.name == FIRST_NAME else self.name
 
 
 class MembershipQuerySet(VisibleQuerySet["Membership"]):

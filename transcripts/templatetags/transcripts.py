@@ -14,11 +14,13 @@ from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, npgettext_lazy
 
+from transcripts.languages import name_of
 from transcripts.timecodes import clock as clock_of_ms
 from transcripts.translation import translated
 
 register = template.Library()
 register.filter(translated)
+register.filter("language_name", name_of)
 _CODE = re.compile(r"`([^`]+)`")
 
 

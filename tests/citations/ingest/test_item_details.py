@@ -61,6 +61,17 @@ def test_a_recording_of_a_file_is_indexed_again_in_its_true_language(talk: Video
     assert Source.objects.get().language == "de-at"
 
 
+def test_the_same_language_written_otherwise_changes_nothing(talk: Video) -> None:
+    edit(talk, language="pt-br")
+    assert edit(talk, language="Brazilian Portuguese") == []
+    assert Transcript.objects.get().language == "pt-br"
+
+
+def test_what_looks_like_a_language_but_is_none_is_refused(talk: Video) -> None:
+    with pytest.raises(InvalidInput, match="No language is known as “qx”"):
+        edit(talk, language="qx")
+
+
 def test_a_file_that_tells_no_language_keeps_the_corrected_one(collection: Collection) -> None:
     talk = make_video(collection, lang="")
     edit(talk, language="de")

@@ -61,7 +61,7 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     WorkerPulse.beat()
     for address in ("/search/", "/search/?q=x&mode=words", "/activity/now/"):
         html = text_of(page.get(address))
-        assert "1 source is still being indexed; its passages may be missing." in html
+        assert "1 source is searched by its words only so far." in html
         assert "No worker is running" not in html
         assert html.count('hx-select="#indexing-state"') == 1
     WorkerPulse.objects.all().delete()

@@ -12,7 +12,14 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest import selection
 from citations.models import Deletion, Document, Page, Source, State
 from tests.html import text_of
-from tests.makers import caption_json, make_cues, make_video, make_wav, restarting_vtt
+from tests.makers import (
+    caption_json,
+    make_cues,
+    make_document,
+    make_video,
+    make_wav,
+    restarting_vtt,
+)
 from transcripts import acquisition, collections
 from transcripts.models import Collection, Feed, Job, MediaFile, Video
 
@@ -179,6 +186,20 @@ def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: C
         collection,
     )
     assert f"/jobs/{job.pk}/events/" in html
+
+
+def test_a_language_is_named_as_people_call_it(page: Client, collection: Collection) -> None:
+    make_document(collection, ["Il pleut."], language="fr")
+    box = LexborHTMLParser(text_of(page.get("/add/", **HTMX)))
+    offered = [option.attributes["value"] for option in box.css("#add-languages option")]
+    assert offered[:2] == ["French", "Afrikaans"]
+    page.post("/add/", {"what": WATCH, "language": "Deutsch"}, **HTMX)
+    assert Job.objects.get().language == "de"
+    assert "German" in text_of(page.get("/activity/"))
+    sent = {"what": WATCH, "language": "Klingonisch"}
+    refused = page.post("/add/", sent, HTTP_ACCEPT_LANGUAGE="de", **HTMX)
+    assert refused.status_code == 422
+    assert "Sprache: Eine Sprache „Klingonisch“ ist nicht bekannt." in text_of(refused)
 
 
 def test_a_wrong_address_does_not_stop_the_others(page: Client) -> None:

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from io import BytesIO
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -12,7 +13,7 @@ from PIL import Image
 from citations.views import selection as view_selection
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
-from transcripts.models import Collection, Job, Video
+from transcripts.models import Collection, Job, Transcript, Video
 
 HTMX = {"HX-Request": "true"}
 
@@ -96,9 +97,22 @@ def test_a_refused_form_keeps_what_was_written(page: Client, talk: Video) -> Non
         refused = page.post(f"/library/video-{talk.pk}/edit/", sent, headers=headers)
         assert refused.status_code == 422
         html = text_of(refused)
-        assert "There is no language “klingon”." in html
+        assert "No language is known as “klingon”." in html
+        assert 'value="klingon"' in html
         assert 'value="New"' in html
     assert refused["HX-Retarget"] == f"#form-video-{talk.pk}"
+
+
+def test_a_language_is_edited_by_its_name_in_that_of_the_page(page: Client, talk: Video) -> None:
+    german: Any = {"headers": {"Accept-Language": "de"}}
+    address = f"/library/video-{talk.pk}/edit/"
+    shown = text_of(page.get(address, **german))
+    assert 'name="language" value="Englisch"' in shown
+    page.post(address, {"title": "New", "language": "Englisch"}, **german)
+    assert Video.objects.get().edited == ["title"]
+    page.post(address, {"title": "New", "language": "französisch"}, **german)
+    assert Transcript.objects.get().language == "fr"
+    assert "French" in text_of(page.get(f"/videos/{talk.pk}/"))
 
 
 def test_who_may_only_read_edits_nothing(viewer: Client, talk: Video) -> None:

@@ -133,7 +133,7 @@ def test_a_lecture_is_begun_with_what_was_chosen(
     form = {
         "title": "Week 4",
         "collection": collection.slug,
-        "language": "en",
+        "language": "english",
         "transcript": talk.pk,
         "source": [str(book.uuid)],
     }
@@ -141,6 +141,7 @@ def test_a_lecture_is_begun_with_what_was_chosen(
     session = LectureSession.objects.get()
     assert answer["Location"] == path(session)
     assert (session.title, session.transcript, [*session.sources.all()]) == ("Week 4", talk, [book])
+    assert session.language == "en"
 
 
 def test_a_talk_is_offered_first_where_the_address_names_its_video(
@@ -159,6 +160,7 @@ def test_a_talk_is_offered_first_where_the_address_names_its_video(
     "form",
     [
         {"transcript": "999999"},
+        {"language": "Klingon"},
         {"collection": "nowhere"},
         {"collection": "lectures", "source": str(uuid4())},
     ],

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.errors import ModelRefused
 from citations.models import Archive, Deletion, EmbeddingSpace, LectureSession, Source, State
@@ -204,6 +205,7 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     )
     html = text_of(page.get("/library/"))
     assert "2 of 2 sources" in html
+    assert "does not know (German)" in html
     assert "Whoever runs this server can choose a model" in html
     assert "kb models" not in html  # a reader has no shell there
     User.objects.update(is_staff=True)
@@ -300,7 +302,7 @@ def test_a_change_that_cannot_be_made_is_told_on_the_list(page: Client, talk: Vi
         ("index", "2 items will be indexed again. 1 item was left out: it is a lecture"),
         ("fetch", "1 item will be fetched again. 2 items were left out: they did not come from"),
         ("export", "1 item was left out: it is a lecture, or has no text yet."),
-        ("language", "3 items are in “de” now."),
+        ("language", "The language of 3 items is German now."),
     ],
 )
 def test_what_an_action_leaves_out_is_told(
@@ -313,8 +315,27 @@ def test_what_an_action_leaves_out_is_told(
     lecture = LectureSession.objects.create(collection=collection, title="Lecture")
     items = [f"video-{talk.pk}", f"document-{paper.pk}", f"lecture-{lecture.pk}"]
     sent = {"item": items, "action": action, "tags": "ice", "collection": other.slug}
-    sent["language"] = "de"
+    sent["language"] = "german"
     assert said in text_of(page.post("/library/change/", sent, follow=True))
+
+
+@pytest.mark.parametrize(
+    ("headers", "name"), [({}, "English"), ({"Accept-Language": "de"}, "Englisch")]
+)
+def test_a_language_is_shown_and_offered_by_its_name(
+    page: Client, talk: Video, headers: dict[str, str], name: str
+) -> None:
+    for view in ("cards", "table"):
+        library = LexborHTMLParser(
+            text_of(page.get(f"/library/?view={view}&language=en", headers=headers))
+        )
+        shown = [badge.text(strip=True) for badge in library.css("[data-item] .badge")]
+        assert name in shown
+        assert "en" not in shown
+        assert name in library.css(".filter-chips .chip")[0].text()
+        offered = library.css("#selection-languages option")
+        assert offered[0].attributes["value"] == name
+        assert len(offered) > 90
 
 
 def test_a_selection_is_exported_as_an_archive_of_its_own(

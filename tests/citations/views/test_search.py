@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 import pytest
@@ -13,6 +14,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import translation
 from django.utils.html import escape
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.errors import ModelRefused
 from citations.library.sources import Counts
@@ -232,6 +234,7 @@ def test_a_filter_is_a_chip_that_can_be_taken_away(page: Client, source: Source)
         page.get("/search/?q=network&mode=words&channel=Lecture+Hall&language=en&since=2020-01-01")
     )
     assert "Remove the filter Channel: Lecture Hall" in html
+    assert "Remove the filter Language: English" in html
     assert 'href="/search/?q=network&amp;mode=words&amp;language=en&amp;since=2020-01-01"' in html
     assert "Remove all" in html
 
@@ -370,6 +373,7 @@ def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) 
     context = {
         "criteria": {"query": "q"},
         "results": results,
+        "is_nothing_likely": True,
         "counts": Counts(ready=3, words=0 if is_indexed else 1),
         "shown": 0,
         "source_count": 0,
@@ -378,6 +382,32 @@ def test_what_is_not_indexed_yet_is_not_said_to_be_missing(*, is_indexed: bool) 
     shown = " ".join(render_to_string("citations/_search_results.html", context).split())
     assert ("Nothing in your library seems to answer this" in shown) == is_indexed
     assert ("Not everything is indexed yet" in shown) != is_indexed
+
+
+@pytest.mark.parametrize(
+    ("query", "is_hit"), [("integral curves under", True), ("integral unicorns", False)]
+)
+def test_what_has_all_words_is_a_hit_while_its_source_is_searched_by_words_alone(
+    page: Client, collection: Collection, settings: Any, query: str, *, is_hit: bool
+) -> None:
+    settings.EMBEDDING_PROVIDER = "local"
+    settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
+    embed(make_document(collection, ["Walruses rest on ice.", "A gallop is fast."]))
+    Source.objects.update(state=State.READY)
+    filler = "Nodes relay transactions to each other and keep those that pay enough. " * 20
+    text = f"{filler} An integral is the area under a curve. {filler}"
+    fresh = make_document(collection, [text, "Moss grows on stones."], title="Fresh")
+    address = f"/search/?{urlencode({'q': query, 'full': 1})}"
+    shown = LexborHTMLParser(text_of(page.get(address)))
+    heading = shown.css("#results h2, .results-head h2")[0].text(strip=True)
+    listed = shown.css(".results > .groups .group h3")
+    assert [title.text(strip=True) for title in listed] == (["Fresh"] if is_hit else [])
+    assert ("Not everything is indexed yet" in heading) != is_hit
+    assert "1 source is searched by its words only so far." in text_of(page.get(address))
+    step = page.get(f"/search/hit/?{urlencode({'q': query, 'hit': 1})}")
+    assert (str(fresh.uuid) in step["Location"]) or not is_hit
+    fresh.change(state=State.READY)  # now the judge knows its meaning, or lack of it
+    assert "Nothing in your library seems to answer this" in text_of(page.get(address))
 
 
 def test_sources_that_are_not_indexed_yet_are_told(

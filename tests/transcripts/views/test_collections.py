@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from tests.makers import make_user
+from tests.makers import make_user, make_video
 from tests.transcripts.views.pages import text_of
 from transcripts import collections
 from transcripts.models import Collection, Membership, Role, Video
@@ -85,6 +85,31 @@ def test_a_collection_is_renamed_and_described(page: Client, collection: Collect
     collection.refresh_from_db()
     assert (collection.name, collection.description) == ("Week 4", "What we heard on moss.")
     assert page.post(path, {"name": "Week 5", "description": "x" * 1_001}).status_code == 422
+
+
+def test_the_first_collection_is_called_as_the_page_speaks_until_it_gets_a_name(
+    page: Client, owner: User
+) -> None:
+    first = Collection.objects.default()
+    Membership.objects.create(collection=first, user=owner, role=Role.OWNER)
+    make_video(first)
+    german = {"Accept-Language": "de"}
+    settings = f"/collections/{first.pk}/settings/"
+    shown = (
+        *("/library/", "/library/?view=table", "/library/?group=collection", "/collections/"),
+        *(f"/collections/{first.pk}/", settings, "/search/", "/go/?q=sammlung"),
+    )
+    for address in shown:
+        html = text_of(page.get(address, headers=german))
+        assert "Meine Sammlung" in html, address
+        assert "My collection" not in html, address
+    saved = {"name": "Meine Sammlung", "description": "All that I read."}
+    page.post(f"/collections/{first.pk}/rename/", saved, headers=german)
+    assert "My collection" in text_of(page.get(f"/collections/{first.pk}/"))
+    taken = page.post("/collections/create/", {"name": "Meine Sammlung"}, headers=german)
+    assert "„Meine Sammlung“" in text_of(taken)
+    page.post(f"/collections/{first.pk}/rename/", {"name": "Physics"}, headers=german)
+    assert "Physics" in text_of(page.get(f"/collections/{first.pk}/", headers=german))
 
 
 def test_deleting_a_collection_shows_what_is_deleted(

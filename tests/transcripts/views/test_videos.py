@@ -59,7 +59,7 @@ def test_a_missing_thumbnail_is_drawn(page: Client, video: Video) -> None:
 
 def test_a_youtube_video_is_fetched_in_another_language(page: Client, video: Video) -> None:
     Video.objects.filter(pk=video.pk).update(youtube_id="dQw4w9WgXcQ")
-    page.post(f"/videos/{video.pk}/fetch/", {"language": "fr"}, **HTMX)
+    page.post(f"/videos/{video.pk}/fetch/", {"language": "Français"}, **HTMX)
     assert Job.objects.get().language == "fr"
 
 

@@ -1,0 +1,126 @@
+"""The hits of a search as its page lists them: grouped by source, each with its place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from citations.lexical import query as lexical_query
+from citations.models import Source, State
+from citations.passages import NEAREST, Passage, PassageSource, Results
+from citations.search import sentence
+from citations.views.hit_place import HitPlace
+from citations.views.search_form import PAGE, SubmittedSearch
+
+OF_SOURCE: Final = 3  # passages of a source before those of others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedPassage:
+    rank: int
+    passage: Passage
+    place: HitPlace | None = None
+
+    @property
+    def place_query(self) -> str:
+        """The parameters that carry its place, at the end of an address."""
+        return f"&{self.place.address}" if self.place else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceHits:
+    """The hits of one source, best first; groups are ordered by their best hit.
+
+    ``more`` are folded away, so that one source does not hide the others.
+    """
+
+    origin: PassageSource
+    collection: str
+    hits: tuple[RankedPassage, ...]
+    more: tuple[RankedPassage, ...] = ()
+
+    def with_places(self, places: Mapping[int, HitPlace]) -> "SourceHits":
+        """Return the hits with their places in the list, by their ranks."""
+        hits, more = (
+            tuple(replace(hit, place=places[hit.rank]) for hit in hits)
+            for hits in (self.hits, self.more)
+        )
+        return replace(self, hits=hits, more=more)
+
+
+def list_hits(
+    results: Results, criteria: SubmittedSearch, *, names: dict[str, str]
+) -> tuple[list[SourceHits], list[SourceHits]]:
+    """Return the likely hits and the others as they are listed; each knows its place among all."""
+    hits = enumerate(results.passages, start=1)
+    ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
+    # Who asks for more passages, or for one source alone, reads on in all of them.
+    is_one_source = len(criteria.filter.sources) == 1
+    most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
+    grouped = [_grouped(part, names, most=most) for part in _parted(ranked, results)]
+    order = in_order([group for groups in grouped for group in groups])
+    places = {
+        hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
+        for number, hit in enumerate(order, start=1)
+    }
+    likely, unlikely = ([group.with_places(places) for group in groups] for groups in grouped)
+    return likely, unlikely
+
+
+def in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
+    """Return the hits in the order in which they are listed."""
+    return [hit for group in groups for hit in (*group.hits, *group.more)]
+
+
+def _parted(
+    ranked: Sequence[RankedPassage], results: Results
+) -> tuple[list[RankedPassage], list[RankedPassage]]:
+    """Return the likely passages, any above the first, and those that count for their words; and
+    the rest, of which the nearest are enough where none is likely.
+    """
+    best = next((hit.rank for hit in ranked if hit.passage.is_likely), 0)
+    by_words = _found_by_words(results)
+    first: list[RankedPassage] = []
+    rest: list[RankedPassage] = []
+    for hit in ranked:
+        is_first = hit.passage.is_likely or hit.rank < best or hit.passage.chunk in by_words
+        (first if is_first else rest).append(hit)
+    return first, rest[:NEAREST] if results.nothing_relevant else rest
+
+
+def _found_by_words(results: Results) -> set[int]:
+    """Return the chunks that have all words of the query, of sources that are searched by words
+    alone so far: how near they are in meaning is not known.
+    """
+    words = lexical_query.parse(results.query).words
+    with_words = [
+        passage
+        for passage in results.passages
+        if not passage.is_likely
+        and sentence.has_all_words(passage.text, words, passage.origin.language)
+    ]
+    if not with_words:
+        return set()
+    ids = {passage.origin.id for passage in with_words}
+    waiting = Source.objects.filter(uuid__in=ids, state=State.WORDS)
+    by_words = set(waiting.values_list("uuid", flat=True))
+    return {passage.chunk for passage in with_words if passage.origin.id in by_words}
+
+
+def _grouped(
+    ranked: Sequence[RankedPassage], names: dict[str, str], *, most: int
+) -> list[SourceHits]:
+    """Group passages by source; fold away those of a source beyond ``most``."""
+    groups: dict[UUID, list[RankedPassage]] = {}
+    for hit in ranked:
+        groups.setdefault(hit.passage.origin.id, []).append(hit)
+    return [
+        SourceHits(
+            origin=origin,
+            collection=names.get(origin.collection, ""),
+            hits=tuple(hits[:most]),
+            more=tuple(hits[most:]),
+        )
+        for hits in groups.values()
+        for origin in [hits[0].passage.origin]
+    ]
