@@ -73,12 +73,18 @@ def write_abstracts(pk: int) -> None:
 
 @shared_task
 def make_guide(pk: int) -> None:
-    """Make the guide to a source while no source waits, then send the next one."""
+    """Make the guide to a source while no source waits, or once somebody opened it, then send the
+    next one.
+    """
     source = Source.objects.filter(pk=pk).first()
     with _long_task() as may_run:
-        if not may_run or source is None or lanes.waiting().exists():
-            return  # the next sweep sends it again
-        is_made = guide_storage.make(source, meanwhile=_give_way)
+        is_next = source is not None and (source.wanted_at or not lanes.waiting().exists())
+        if source is None or not may_run or not is_next:
+            cache.delete(_guide_key(pk))
+            return  # the next sweep sends it again, or the long work that runs makes it
+        is_made = guide_storage.make(
+            source, meanwhile=_index_words if source.wanted_at else _give_way
+        )
     if is_made:
         dispatch()
 
@@ -165,22 +171,35 @@ def send_for_abstracts(source: Source) -> None:
         transaction.on_commit(partial(messages.publish, write_abstracts, source.pk))
 
 
+def send_opened(source: Source) -> None:
+    """Have a source that somebody opened indexed, or its guide made, before others: once until that
+    is done.
+    """
+    opened = Source.objects.filter(pk=source.pk, wanted_at=None)
+    if lanes.put_first(opened):
+        send(source)
+    elif guide_storage.put_first(opened):
+        transaction.on_commit(partial(messages.publish, make_guide, source.pk))
+
+
 def dispatch() -> None:
-    """Send the migration that is under way, and the next sources; without any, the next guide."""
+    """Send the migration that is under way, the next sources, and the next guide: only of what
+    somebody opened while any source waits.
+    """
     spaces = EmbeddingSpace.objects.building().due().unsent(after=LOST_AFTER + SLICE)
     messages.sweep(advance_migration, spaces)
     messages.sweep(make_archive, Archive.objects.unfinished().unsent())
     sources = lanes.waiting().unsent()[: settings.WORKER_CONCURRENCY]
     messages.sweep(ingest_source, sources)
     messages.sweep(carry_out_deletion, Deletion.objects.due().unsent())
-    if not lanes.waiting().exists():
-        _send_for_guide()
-
-
-def _send_for_guide() -> None:
-    source = guide_storage.missing().first()
-    if source is not None and cache.add(f"guide:{source.pk}", True, GUIDE_PAUSE):
+    guides = guide_storage.wanted() if lanes.waiting().exists() else guide_storage.missing()
+    source = guides.first()
+    if source is not None and cache.add(_guide_key(source.pk), True, GUIDE_PAUSE):
         messages.publish(make_guide, source.pk)
+
+
+def _guide_key(pk: int) -> str:
+    return f"guide:{pk}"
 
 
 @contextmanager
@@ -194,10 +213,23 @@ def _long_task() -> Iterator[bool]:
 
 
 def _give_way(source: Source | None = None) -> None:
-    """Between the batches of long work, index new words and do a step of a shorter source."""
+    """Between the batches of long work, index new words, make a guide that somebody waits for, and
+    do a step of a source that is shorter or was opened.
+    """
     _index_words()
-    if shorter := lanes.next_beside(source) if source else lanes.next_short():
-        ingest_pipeline.advance(shorter, meanwhile=partial(_give_way, shorter))
+    _make_wanted_guide()
+    if other := lanes.next_beside(source):
+        ingest_pipeline.advance(other, meanwhile=partial(_give_way, other))
+
+
+def _make_wanted_guide() -> None:
+    source = guide_storage.wanted().first()
+    if source is None:
+        return
+    try:
+        guide_storage.make(source, meanwhile=_index_words)
+    except Exception:  # it must not stop the work that gives way
+        logger.exception("the guide to source %s failed unexpectedly", source.pk)
 
 
 def _index_words() -> None:

@@ -65,6 +65,7 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
         jobs = jobs.filter(state=state)
     rows = tuple(jobs.order_by("-pk")[offset : offset + limit + 1])
     place(scope, rows)
+    Job.find_items(rows)
     return JobPage(jobs=rows[:limit], next=offset + limit if len(rows) > limit else None)
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
+from django.db.models.functions import Now
 
 from citations.guide import builder
 from citations.guide.builder import Meanwhile
@@ -34,11 +35,15 @@ class Absence(StrEnum):
     """Why a source has no guide, or an empty one."""
 
     INDEXING = "indexing"
+    WAITING = "waiting"  # for its turn
     MAKING = "making"
     SHORT = "short"
     LANGUAGE = "language"
     NOTHING = "nothing"
     UNREADABLE = "unreadable"  # what it is shown for is said elsewhere
+
+
+TO_COME: Final = (Absence.INDEXING, Absence.WAITING, Absence.MAKING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +74,12 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
     """Say why a source has no guide to show; None if it has one."""
     if guide and not guide.is_empty:
         return None
-    if guide is None and source.state in (State.PENDING, State.WORDS):
+    if guide is None and source.is_unfinished:
         return Absence.INDEXING
     if source.state == State.FAILED or not source.chunk_count:
         return Absence.UNREADABLE
     if guide is None and missing().filter(pk=source.pk).exists():
-        return Absence.MAKING
+        return Absence.MAKING if locks.is_held(Lock.GUIDE, source.pk) else Absence.WAITING
     if function_words(primary_language(source.language) or "en") == UNKNOWN:
         return Absence.LANGUAGE
     return Absence.SHORT if source.characters < SHORT else Absence.NOTHING
@@ -107,12 +112,25 @@ def suggested(
 
 
 def missing() -> SourceQuerySet:
-    """Return the indexed sources without a guide to their text, those added last first."""
+    """Return the indexed sources without a guide to their text: those that were opened last first,
+    then those that were added last.
+    """
     current = Guide.objects.filter(source=OuterRef("pk"), digest=OuterRef("digest"))
     guides = current.filter(version=VERSION).exclude(made_at=None)
     given_up = current.filter(version=VERSION, tries__gte=TRIES)
     indexed = Source.objects.filter(state=State.READY, chunk_count__gt=0)
-    return indexed.filter(~Exists(guides), ~Exists(given_up)).order_by("-pk")
+    lacking = indexed.filter(~Exists(guides), ~Exists(given_up))
+    return lacking.order_by(F("wanted_at").desc(nulls_last=True), "-pk")
+
+
+def wanted() -> SourceQuerySet:
+    """Return those of them that somebody opened."""
+    return missing().exclude(wanted_at=None)
+
+
+def put_first(sources: SourceQuerySet) -> int:
+    """Have the missing guides to these made before others from now on; return how many they are."""
+    return sources.filter(pk__in=missing().values("pk")).update(wanted_at=Now())
 
 
 def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:
@@ -128,10 +146,12 @@ def make(source: Source, *, meanwhile: Meanwhile | None = None) -> bool:
             guide = builder.build(source, meanwhile=meanwhile)
         except KnowledgeBaseError as error:
             logger.warning("source %s has no guide: %s", source.pk, error)
-            return False
-        return bool(
-            Guide.objects.filter(pk=row.pk).update(items=guide.as_json(), made_at=clock.now())
-        )
+            is_made = False
+        else:
+            made = Guide.objects.filter(pk=row.pk)
+            is_made = bool(made.update(items=guide.as_json(), made_at=clock.now()))
+        Source.objects.filter(pk=source.pk).update(wanted_at=None)
+        return is_made
 
 
 def _begun(source: Source) -> Guide:

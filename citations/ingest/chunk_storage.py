@@ -6,13 +6,15 @@ A chunk with unchanged text keeps its row, and so its vector and context.
 import hashlib
 import json
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import connection, transaction
 
 from citations.lexical import index as lexical_index
 from citations.models import LOCATION, Chunk, Source, keep_switch_out
+from citations.quotes.source_texts import SourceText
 from citations.text.chunking import ChunkDraft
 from transcripts.models import Video
 
@@ -23,6 +25,18 @@ def digest_of(context: str, text: str) -> bytes:
     """Return the SHA-256 of the text that is embedded."""
     embedded = f"{context}\n\n{text}" if context else text
     return hashlib.sha256(embedded.encode("utf-8", "replace")).digest()
+
+
+def spoken(drafts: Iterable[ChunkDraft], source_text: SourceText) -> list[ChunkDraft]:
+    """Add where the sentences of each chunk begin, and who alone says it."""
+    return [
+        replace(
+            draft,
+            sentence_starts=source_text.sentence_starts(draft.span),
+            speaker=source_text.speaker_of(draft.span)[:100],
+        )
+        for draft in drafts
+    ]
 
 
 def replace_chunks(source: Source, drafts: Sequence[ChunkDraft], **columns: Any) -> None:

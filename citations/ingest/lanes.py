@@ -1,68 +1,97 @@
 """Decide which source is worked on next: see docs/decisions/0013.
 
-Sources of one collection that one person added are a lane. Lanes take turns, short sources come
-before long ones, and contexts come last. Within a lane, words come before meaning, and older
-sources before newer ones.
+Sources of one collection that one person added are a lane. Lanes take turns, what somebody opened
+or put first comes before the others, short sources before long ones, and contexts come last. Within
+a lane, what was opened last comes first, then words before meaning, and older sources before newer.
 """
 
 from typing import Final
 
-from django.db.models import BooleanField, ExpressionWrapper, Q
+from django.db.models import BooleanField, ExpressionWrapper, F, Q
+from django.db.models.functions import Now
 
 from citations import conf
 from citations.ingest import contextual_costs
-from citations.models import Source, SourceQuerySet, State
+from citations.models import UNFINISHED, Source, SourceQuerySet, State
 from transcripts import locks
 from transcripts.work import lanes
 
 SHORT: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
+WANTED_TIMES_LONGER: Final = 2  # the same of two sources that were both opened
 
 _CONTEXTS_ONLY: Final = Q(state=State.READY)
+_UNWANTED: Final = Q(wanted_at=None)
 
 
 def waiting() -> SourceQuerySet:
     """Return the sources with work that is due, in the order of their turns."""
     if not conf.uses_context():
         return in_turn(Source.objects.waiting())
-    unfinished = Q(state__in=(State.PENDING, State.WORDS))
+    unfinished = Q(state__in=UNFINISHED)
     without_contexts = _CONTEXTS_ONLY & contextual_costs.WITHOUT_CONTEXTS
     return in_turn(Source.objects.due().filter(unfinished | without_contexts))
 
 
 def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
-    """Order sources: what no search finds yet before contexts, short before long, by turns."""
-    classes = {"only_contexts": _boolean(_CONTEXTS_ONLY), "is_long": _boolean(Q(size__gt=SHORT))}
+    """Order sources: what no search finds yet before contexts, what was opened before the others,
+    short before long, by turns.
+    """
+    classes = {
+        "only_contexts": _boolean(_CONTEXTS_ONLY),
+        "is_unwanted": _boolean(_UNWANTED),
+        "is_long": _boolean(Q(size__gt=SHORT)),
+    }
     return lanes.in_turn(
         sources.annotate(**classes),
         classes=list(classes),
         started=Source.objects.all(),
         names=("added_by", "begun_at"),
-        within=(_boolean(~Q(state=State.PENDING)), "pk"),
+        within=(F("wanted_at").desc(nulls_last=True), _boolean(~Q(state=State.PENDING)), "pk"),
     )
+
+
+def put_first(sources: SourceQuerySet) -> int:
+    """Have those that wait worked on before all others from now on; return how many they are."""
+    return sources.filter(state__in=UNFINISHED).update(wanted_at=Now())
 
 
 def next_short() -> Source | None:
     """Return the next short source that no search, or only a search by words, finds yet."""
-    return _next(waiting().exclude(_CONTEXTS_ONLY).filter(size__lte=SHORT))
+    return _next(_unfinished().filter(size__lte=SHORT))
 
 
 def next_source() -> Source | None:
-    """Return the next source for a thread that may work for long: long sources first, since short
-    ones have ways of their own.
+    """Return the next source for a thread that may work for long: what was opened, then long
+    sources, since short ones have ways of their own.
     """
-    long = waiting().exclude(_CONTEXTS_ONLY).filter(size__gt=SHORT)
-    return _next(long) or _next(waiting())
+    opened, long = _unfinished().exclude(_UNWANTED), _unfinished().filter(size__gt=SHORT)
+    return _next(opened) or _next(long) or _next(waiting())
 
 
-def next_beside(source: Source) -> Source | None:
-    """Return the next source to which this one, which is being worked on, gives way."""
-    others = waiting().exclude(_CONTEXTS_ONLY)
+def next_beside(source: Source | None) -> Source | None:
+    """Return the next source to which this one, which is being worked on, gives way; or to which
+    other long work gives way.
+
+    Each that is begun so is much shorter than the one before it, except for the first that was
+    opened. So only a few are begun at once.
+    """
+    others, is_opened = _unfinished(), ~_UNWANTED
+    if source is None:
+        return _next(others.filter(Q(size__lte=SHORT) | is_opened))
     if source.state == State.READY:  # only its contexts are missing
         return _next(others)
     if source.size <= SHORT:
         return None
-    return _next(others.filter(size__lte=max(SHORT, source.size // TIMES_LONGER)))
+    if Source.objects.filter(is_opened, pk=source.pk).exists():  # perhaps since its work began
+        half = source.size // WANTED_TIMES_LONGER
+        return _next(others.filter(is_opened, size__lte=max(SHORT, half)))
+    is_shorter = Q(size__lte=max(SHORT, source.size // TIMES_LONGER))
+    return _next(others.filter(is_shorter | is_opened))
+
+
+def _unfinished() -> SourceQuerySet:
+    return waiting().exclude(_CONTEXTS_ONLY)
 
 
 def _next(sources: SourceQuerySet) -> Source | None:

@@ -7,7 +7,7 @@ model. Every step may be killed: the next attempt continues from the stored rows
 
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
@@ -49,6 +49,7 @@ from citations.outline import topics
 from citations.providers import registry
 from citations.providers.embedding import Embedder
 from citations.quotes import source_texts
+from citations.quotes.source_texts import SourceText
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text.blocks import Block, text_of
@@ -67,6 +68,8 @@ logger = logging.getLogger(__name__)
 
 OTHERS_PAUSE = timedelta(seconds=30)  # between attempts of sources while a model server fails
 CONTEXTS_AT_ONCE = 32  # contexts after which their chunks are embedded again
+STEPS = (State.PENDING, State.WORDS, State.READY)  # in which something is left to do
+WINDOW = 3  # sentences that are embedded together, to find where the subject changes
 SETTINGS_ERRORS = (ModelMissing, InvalidProvider, EmbeddingMismatch)  # each stops every source
 
 ProgressCallback: TypeAlias = Callable[[Source], object]
@@ -104,11 +107,7 @@ def ingest(
     """
     source = Source.objects.filter(pk=pk).first()
     if source is not None:
-        _take(
-            source,
-            _Ingest(source, on_progress, meanwhile, contexts).perform,
-            only=(State.PENDING, State.WORDS, State.READY),
-        )
+        _take(source, _Ingest(source, on_progress, meanwhile, contexts).perform, only=STEPS)
 
 
 def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) -> None:
@@ -117,7 +116,7 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
     Errors and ``meanwhile`` are treated as in ``ingest``.
     """
     steps = _Ingest(source, meanwhile=meanwhile)
-    _take(source, steps.advance, only=(State.PENDING, State.WORDS, State.READY))
+    _take(source, steps.advance, only=STEPS)
 
 
 def try_again() -> int:
@@ -131,7 +130,7 @@ def split_again() -> int:
     Each is found as it was until it is replaced.
     """
     return sources.split_otherwise(Source.objects.all()).update(
-        state=State.PENDING, digest="", step="", done=0, total=0, **RESTARTED
+        state=State.PENDING, digest="", step="", done=0, total=0, wanted_at=None, **RESTARTED
     )
 
 
@@ -226,7 +225,7 @@ class _Ingest:
     contexts: bool = True
 
     def perform(self) -> None:
-        for state in (State.PENDING, State.WORDS, State.READY):
+        for state in STEPS:
             if self.source.state == state:
                 self.advance()
 
@@ -336,19 +335,12 @@ class _Ingest:
         sizes = conf.chunk_sizes()
         drafts = chunk(
             blocks,
-            embed=self._between_batches(boundary_model) if boundary_model else None,
+            embed=self._between_batches(boundary_model, source_text) if boundary_model else None,
             **asdict(sizes),
         )
         chunk_storage.replace_chunks(
             self.source,
-            [
-                replace(
-                    draft,
-                    sentence_starts=source_text.sentence_starts(draft.span),
-                    speaker=source_text.speaker_of(draft.span)[:100],
-                )
-                for draft in drafts
-            ],
+            chunk_storage.spoken(drafts, source_text),
             digest=source_text.digest,
             chunking=chunking,
             split_by=str(sizes),
@@ -357,10 +349,18 @@ class _Ingest:
             size=len(source_text.text),
         )
 
-    def _between_batches(self, boundary_model: Embedder) -> Embed:
+    def _between_batches(self, boundary_model: Embedder, source_text: SourceText) -> Embed:
+        size = conf.chunk_sizes().target
+        done, total = 0, len(source_text.text) // size
+
         def embed(texts: list[str]) -> NDArray[Any]:
+            nonlocal done
             self._pause()
-            return boundary_model.embed_documents(texts)
+            vectors = boundary_model.embed_documents(texts)
+            done += sum(map(len, texts))
+            # Nothing is stored yet: an attempt that is killed here counts.
+            self.source.change(done=min(total, done // (WINDOW * size)), total=total)
+            return vectors
 
         return embed
 

@@ -1,4 +1,4 @@
-"""Actions on several items of the library at once: tag, move, index, fetch, delete.
+"""Actions on several items of the library at once: tag, move, index, put first, fetch, delete.
 
 Highlights and notes are deleted in the same way: hidden first, so that it can be taken back.
 """
@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from citations.ingest import lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import sessions
 from citations.library.item import TABLES
@@ -154,6 +155,19 @@ def index_again(selection: ChosenItems) -> list[Source]:
     for source in sources:
         source.start_anew()
     return sources
+
+
+def put_first(selection: ChosenItems) -> list[Source]:
+    """Index the items that wait before all others; return the sources to send to the workers.
+
+    Raises ``InvalidInput`` if none waits.
+    """
+    waiting = [source for source in selection.sources if source.is_unfinished]
+    if not lanes.put_first(Source.objects.filter(pk__in=[source.pk for source in waiting])):
+        raise InvalidInput(
+            "None of these waits to be indexed.", hint="Activity lists what is waiting."
+        )
+    return waiting
 
 
 def fetch_again(selection: ChosenItems, *, by: Any) -> list[Job]:

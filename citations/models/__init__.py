@@ -30,6 +30,7 @@ from citations.models.reading_progress import ReadingProgress
 from citations.models.shared_links import SharedLink, SharedLinkQuerySet
 from citations.models.sources import (
     LOCATION,
+    UNFINISHED,
     Chunk,
     Chunking,
     Source,

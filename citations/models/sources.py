@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Final, Self
 from urllib.parse import quote
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from citations.passages import Locator, PassageSource
+from transcripts import clock
 from transcripts.errors import KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.models import Collection, Deletable, Transcript, Video
@@ -41,6 +42,9 @@ class State(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+UNFINISHED: Final = (State.PENDING, State.WORDS)
+
+
 class Chunking(models.TextChoices):
     """How a source was chunked: at sentences, or, with a model, where the subject changes."""
 
@@ -58,7 +62,7 @@ class SourceQuerySet(QueuedWorkQuerySet["Source"]):
 
     def waiting(self) -> "SourceQuerySet":
         """Keep those with due work that no search, or only a search by words, finds yet."""
-        return self.due().filter(state__in=(State.PENDING, State.WORDS))
+        return self.due().filter(state__in=UNFINISHED)
 
 
 class Source(Deletable, QueuedWork):
@@ -106,6 +110,15 @@ class Source(Deletable, QueuedWork):
     begun_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When an attempt last began."
     )
+    ready_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When it was last found by meaning."
+    )
+    wanted_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When somebody opened it or put it first, until it has its index and its guide.",
+    )
     chunk_count = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     step = models.CharField(max_length=60, blank=True)
@@ -139,6 +152,10 @@ class Source(Deletable, QueuedWork):
             Index(
                 fields=("deletion",), condition=Q(deletion__isnull=False), name="source_deletion"
             ),
+            Index(
+                fields=("wanted_at",), condition=Q(wanted_at__isnull=False), name="source_wanted"
+            ),
+            Index(fields=("ready_at",), name="source_ready"),
         )
 
     def __str__(self) -> str:
@@ -166,6 +183,21 @@ class Source(Deletable, QueuedWork):
         return path_to(self.uuid, self.video_id, locator, language=self.language)
 
     @property
+    def is_unfinished(self) -> bool:
+        """Whether no search finds it yet, or only one by words."""
+        return self.state in UNFINISHED
+
+    @property
+    def is_in_work(self) -> bool:
+        """Whether a step of its ingest has begun."""
+        return bool(self.step or self.total)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for its turn."""
+        return self.is_unfinished and not self.is_in_work
+
+    @property
     def percent(self) -> int:
         """The progress of the current step, 0 to 100."""
         return min(100, 100 * self.done // self.total) if self.total else 0
@@ -175,9 +207,10 @@ class Source(Deletable, QueuedWork):
         self.change(step=step[:60], done=done, total=total, attempts=1 if done else self.attempts)
 
     def reach(self, state: State) -> None:
-        """Record that the ingest got to this state, and forget earlier errors."""
-        finished = {"step": "", "done": 0, "total": 0} if state == State.READY else {}
-        self.change(state=state, attempts=0, **NO_ERROR, **finished)
+        """Record that the ingest got to this state, and forget the progress and earlier errors."""
+        is_new = state == State.READY and self.state != state
+        ready = {"ready_at": clock.now()} if is_new else {}
+        self.change(state=state, step="", done=0, total=0, attempts=0, **NO_ERROR, **ready)
 
     def fail(self, error: KnowledgeBaseError) -> None:
         """Record that the ingest ended without success, and why."""
@@ -185,7 +218,7 @@ class Source(Deletable, QueuedWork):
 
     def start_anew(self) -> None:
         """Ingest it again from its text on; indexed passages are found until they are replaced."""
-        self.restart(state=State.PENDING, digest="", step="", done=0, total=0)
+        self.restart(state=State.PENDING, digest="", step="", done=0, total=0, wanted_at=None)
 
     def change(self, **values: Any) -> None:
         """Write only these columns, and when they changed."""

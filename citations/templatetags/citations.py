@@ -12,10 +12,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
 from citations.answers.answer import Quote
+from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, Source, SourceKind
 from citations.notebook.shared_links import SharedItem
@@ -56,6 +57,20 @@ class MarkedText(Protocol):
 def part_heading(question: str) -> str:
     """Return a question that was looked up, without its context."""
     return sections.heading(question)
+
+
+@register.filter
+def time_left(seconds: float) -> str:
+    """Write how long work still takes, such as ``about 4 minutes left``."""
+    unit, count = pace.rounded(seconds)
+    if not count:
+        return _("less than a minute left")
+    texts = {
+        "minute": ngettext("about a minute left", "about %(count)s minutes left", count),
+        "hour": ngettext("about an hour left", "about %(count)s hours left", count),
+        "day": ngettext("about a day left", "about %(count)s days left", count),
+    }
+    return texts[unit] % {"count": count}
 
 
 @register.simple_tag

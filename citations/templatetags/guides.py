@@ -8,6 +8,7 @@ from django import template
 from citations.guide import storage as guide_storage
 from citations.guide.storage import SuggestedQuestion
 from citations.models import Source
+from transcripts.models import WorkerPulse
 
 register = template.Library()
 
@@ -18,10 +19,13 @@ def guide_of(context: dict[str, Any], source: Source) -> dict[str, Any]:
     first time.
     """
     guide = guide_storage.of(source)
+    absence = guide_storage.absence(source, guide)
     return {
         "source": source,
         "guide": guide,
-        "absence": guide_storage.absence(source, guide),
+        "absence": absence,
+        "is_to_come": absence in guide_storage.TO_COME,
+        "has_worker": absence in guide_storage.TO_COME and WorkerPulse.is_alive(),
         "is_open": context.get("is_first_visit", False),
         "csrf_token": context.get("csrf_token"),
     }

@@ -2,15 +2,17 @@
 
 from typing import Any, Final
 
+from django.db.models import F
 from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_safe
 
+from citations.ingest import time_left
 from citations.library import sources
 from citations.library.sources import Counts
-from citations.models import Source, State
+from citations.models import UNFINISHED, Source, State
 from transcripts import activity
 from transcripts.activity import Activity
 from transcripts.announcements import JOBS, SOURCES
@@ -39,7 +41,7 @@ def show_now(request: PageRequest) -> HttpResponse:
     """Show the indicator of the header, how much is going on, and the counter of searches."""
     now = activity.summary(request.access)
     counts = sources.count(Source.objects.visible(request.access))
-    context = {"now": now, "counts": counts, **_readiness(now, counts)}
+    context = {"now": now, "counts": counts, **_readiness(request.access, now, counts)}
     return fragment(request, "citations/_activity_now.html", context)
 
 
@@ -58,11 +60,16 @@ def activity_events(request: PageRequest) -> EventStream:
     )
 
 
-def _readiness(now: Activity, counts: Counts) -> dict[str, int]:
-    """Return how much is on its way, and how many sources there will be: what is still fetched is
-    counted, though a playlist has many.
+def _readiness(scope: Scope, now: Activity, counts: Counts) -> dict[str, Any]:
+    """Return how much is on its way, how many sources there will be, and in how many seconds: what
+    is still fetched is counted, though a playlist has many.
     """
-    return {"busy": now.unfinished + counts.unfinished, "expected": counts.total + now.unfinished}
+    busy = now.unfinished + counts.unfinished
+    return {
+        "busy": busy,
+        "expected": counts.total + now.unfinished,
+        "seconds_left": time_left.seconds_left(scope, now) if busy else None,
+    }
 
 
 def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
@@ -70,13 +77,14 @@ def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
     is_drawer = bool(request.htmx) or "drawer" in request.GET
     limit = {"limit": DRAWN} if is_drawer else {}
     visible = Source.objects.visible(scope)
-    unfinished = visible.filter(state__in=(State.PENDING, State.WORDS))
-    indexed = unfinished.select_related("collection").order_by("-total", "pk")
+    unfinished = visible.filter(state__in=UNFINISHED)
+    opened_last = F("wanted_at").desc(nulls_last=True)
+    indexed = unfinished.select_related("collection").order_by("-total", opened_last, "pk")
     failed = visible.filter(state=State.FAILED).select_related("collection")
     now, counts = activity.summary(scope), sources.count(visible)
     return {
         "now": now,
-        **_readiness(now, counts),
+        **_readiness(scope, now, counts),
         "page": activity.list_jobs(scope, state=state, offset=offset, **limit),
         "state": state,
         "states": Job.State.choices,

@@ -56,7 +56,7 @@ def change(request: PageRequest) -> HttpResponse:
         messages.error(request, text)
         _keep_chosen(request)
         return back(request, reverse("library"))
-    if name in STAYING:
+    if name not in LEAVING:
         _keep_chosen(request)
     if outcome[1]:
         (messages.success if outcome[0] else messages.warning)(request, outcome[1])
@@ -238,6 +238,20 @@ def _index(request: PageRequest, chosen: ChosenItems) -> Outcome:
     return count, _joined((count, text), _without_text(chosen.count - count))
 
 
+def _put_first(request: PageRequest, chosen: ChosenItems) -> Outcome:
+    sources = selection.put_first(chosen)
+    for source in sources:
+        send_source(source)
+    count = _having_text(sources)
+    text = ngettext("%(count)s item is indexed next.", "%(count)s items are indexed next.", count)
+    left_out = ngettext(
+        "%(count)s item was left out: it does not wait to be indexed.",
+        "%(count)s items were left out: they do not wait to be indexed.",
+        others := chosen.count - count,
+    )
+    return count, _joined((count, text), (others, left_out))
+
+
 def _fetch(request: PageRequest, chosen: ChosenItems) -> Outcome:
     jobs = selection.fetch_again(chosen, by=request.user)
     for job in jobs:
@@ -304,8 +318,9 @@ ACTIONS: Final[dict[str, Callable[[PageRequest, ChosenItems], Outcome]]] = {
     "move": _move,
     "move-to-new": _move_to_new,
     "index": _index,
+    "first": _put_first,
     "fetch": _fetch,
     "export": _export,
     "delete": _delete,
 }
-STAYING: Final = frozenset({"tag", "untag", "language", "index", "fetch"})  # items stay there
+LEAVING: Final = frozenset({"move", "move-to-new", "export", "delete"})  # what was chosen then

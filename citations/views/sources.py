@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from citations.ingest import lanes
 from citations.library import sources
 from citations.library.filters import find_source
 from citations.models import Document, Source
 from citations.outline import storage as outline_storage
-from citations.tasks import send
+from citations.tasks import send, send_opened
 from citations.views import pages
 from transcripts.views.requests import PageRequest, confirm, fragment, number_of
 
@@ -60,11 +61,12 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 @require_safe
 def show_guide(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Show the guide to a source: a fragment that polls until it is made."""
+    """Show the guide to a source: a fragment that polls until it is made, then ``open`` or not."""
     source = find_source(request.access, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
-    return fragment(request, "citations/_guide_alone.html", {"source": source})
+    context = {"source": source, "is_first_visit": "open" in request.GET}
+    return fragment(request, "citations/_guide_alone.html", context)
 
 
 @require_safe
@@ -89,6 +91,29 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
         "source-passages",
         source_id=source_id,
     )
+
+
+@require_POST
+def note_opened(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Have a source that somebody reads indexed, or its guide made, before others.
+
+    Its page sends this, so that a browser that fetches pages ahead changes nothing. Every reader
+    may do it, and it counts once until both are there.
+    """
+    send_opened(find_source(request.access, str(source_id)))
+    return HttpResponse(status=204, headers={"HX-Trigger": "source-opened"})
+
+
+@require_POST
+def put_first(request: PageRequest, source_id: UUID) -> HttpResponse:
+    """Index a source before all others that wait."""
+    source = _find_writable(request, source_id)
+    if lanes.put_first(Source.objects.filter(pk=source.pk)):
+        send(source)
+        message = _("“%(title)s” is indexed next.")
+    else:
+        message = _("“%(title)s” does not wait to be indexed any more.")
+    return confirm(request, message % {"title": source}, "source", source_id=source_id)
 
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:

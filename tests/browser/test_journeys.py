@@ -91,7 +91,7 @@ def test_a_video_of_youtube_is_added_by_its_address_and_its_picture_comes_from_h
     visitor = visit()
     page = visitor.go("/search/")
     page.evaluate(PASTE, f"https://www.youtube.com/watch?v={MANUAL}&t=2s")
-    expect(page.locator("#added .state")).to_contain_text("done", timeout=60_000)
+    expect(page.locator("#added .state")).to_contain_text("captions fetched", timeout=60_000)
     page.locator("#added h3 a").click()
     expect(page.locator(".cue").first).to_contain_text("Hello and welcome.")
     page.wait_for_function("() => document.querySelector('.facade img')?.naturalWidth > 0")

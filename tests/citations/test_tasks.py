@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from citations import tasks
 from citations.conf import EmbeddingChoice
 from citations.documents import storage as document_storage
+from citations.guide import builder
 from citations.guide import storage as guide_storage
-from citations.ingest import discovery
+from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
@@ -225,6 +226,105 @@ def test_a_guide_is_made_when_no_source_waits(collection: Collection) -> None:
     ingest_pipeline.ingest(second.pk)
     tasks.make_guide(first.pk)
     assert guide_storage.missing().get() == second
+
+
+def test_what_is_opened_while_a_book_is_embedded_is_ready_before_it(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, count in (("book", 800), ("talk", 500)):
+        make_video(collection, key=key, title=key, cues=make_cues(count))
+    ingest_pipeline.index_words()
+    book, talk = (Source.objects.get(video__key=key) for key in ("book", "talk"))
+    assert talk.size > max(lanes.SHORT, book.size // lanes.TIMES_LONGER)
+    real = HashEmbedder.embed_documents
+
+    def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:
+        tasks.send_opened(talk)
+        return real(self, texts)
+
+    monkeypatch.setattr(HashEmbedder, "embed_documents", embed)
+    ingest_pipeline.advance(book, meanwhile=lambda: tasks._give_way(book))
+    states = Source.objects.order_by("ready_at").values_list("title", "state")
+    assert list(states) == [("talk", State.READY), ("book", State.READY)]
+
+
+def test_opening_counts_once_until_the_guide_is_there(
+    collection: Collection, django_capture_on_commit_callbacks: Any
+) -> None:
+    add(collection, "a")
+    ingest_pipeline.index_words()
+    source = Source.objects.get()
+    tasks.send_opened(source)
+    source.refresh_from_db()
+    first = source.wanted_at
+    assert first
+    assert sent() == {"a"}
+    tasks.send_opened(source)
+    ingest_pipeline.ingest(source.pk)
+    tasks.send_opened(source)
+    source.refresh_from_db()
+    assert source.wanted_at == first
+    tasks.make_guide(source.pk)
+    source.refresh_from_db()
+    assert source.wanted_at is None
+    tasks.send_opened(source)
+    source.refresh_from_db()
+    assert source.wanted_at is None, "it has all that there is"
+
+
+def test_the_guide_to_what_was_opened_is_made_while_others_wait(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(collection, "a", "b", "c")
+    first, second, _ = discovery.adopt()
+    for source in (first, second):
+        ingest_pipeline.ingest(source.pk)
+    published: list[int] = []
+    monkeypatch.setattr(tasks.messages, "publish", lambda _, pk: published.append(pk))
+    tasks.dispatch()
+    assert published == []
+    guide_storage.put_first(Source.objects.filter(pk=first.pk))
+    tasks.dispatch()
+    assert published == [first.pk]
+    tasks.make_guide(first.pk)
+    assert [*guide_storage.missing()] == [second]
+
+
+def test_a_guide_that_somebody_waits_for_is_made_between_the_batches_of_a_book(
+    collection: Collection,
+) -> None:
+    add(collection, "talk")
+    ingest_pipeline.index_words()
+    talk = Source.objects.get()
+    ingest_pipeline.ingest(talk.pk)
+    make_video(collection, key="book", cues=make_cues(500))
+    ingest_pipeline.index_words()
+    guide_storage.put_first(Source.objects.filter(pk=talk.pk))
+    with tasks._long_task():  # as the book's is
+        tasks.make_guide(talk.pk)
+        assert guide_storage.of(talk) is None
+        ingest_pipeline.advance(
+            Source.objects.get(video__key="book"), meanwhile=tasks._make_wanted_guide
+        )
+    talk.refresh_from_db()
+    assert guide_storage.of(talk)
+
+
+def test_a_guide_that_fails_unexpectedly_does_not_stop_the_work_that_gives_way(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*args: Any, **options: Any) -> None:
+        raise ValueError("no such sentence")
+
+    add(collection, "talk")
+    [talk] = discovery.adopt()
+    ingest_pipeline.ingest(talk.pk)
+    guide_storage.put_first(Source.objects.all())
+    monkeypatch.setattr(builder, "build", fail)
+    for _ in range(guide_storage.TRIES + 1):
+        tasks._give_way()
+    assert caplog.text.count("failed unexpectedly") == guide_storage.TRIES
+    assert not guide_storage.missing().exists()
 
 
 def test_the_next_guide_is_sent_once(

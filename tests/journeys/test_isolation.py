@@ -166,6 +166,8 @@ PAGES = [
     ),
     Door("GET", "sources/<uuid:source_id>/"),
     Door("POST", "sources/<uuid:source_id>/index/"),
+    Door("POST", "sources/<uuid:source_id>/opened/", "note"),
+    Door("POST", "sources/<uuid:source_id>/first/"),
     Door("GET", "sources/<uuid:source_id>/state/"),
     Door("GET", "sources/<uuid:source_id>/guide/"),
     Door("GET", "sources/<uuid:source_id>/outline/"),

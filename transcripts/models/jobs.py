@@ -1,6 +1,6 @@
 """Jobs: long work that a worker does, and the pulse of the workers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -190,6 +190,10 @@ class Job(QueuedWork):
         warnings = (ClockRestarts.code, MediaWithoutCaptions.code)
         return sum(problem["code"] not in warnings for problem in self.problems)
 
+    @property
+    def files_read(self) -> int:
+        return max(0, self.done - self.failure_count)
+
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Raise the priority of a queued job to this one, and add tags."""
         merged = list(dict.fromkeys([*self.tags, *tags]))
@@ -226,9 +230,18 @@ class Job(QueuedWork):
     @cached_property
     def items(self) -> frozenset[int]:
         """The primary keys of the items that files went to and that were not deleted since."""
-        keys = {row["video"] for row in self.read}
-        present = Video.objects.filter(deletion=None, pk__in=keys)  # others have it moved since
-        return frozenset(present.values_list("pk", flat=True)) if keys else frozenset()
+        return _present(self._item_keys)
+
+    @classmethod
+    def find_items(cls, jobs: "Sequence[Job]") -> None:
+        """Find the ``items`` of several jobs by one query."""
+        present = _present(frozenset().union(*(job._item_keys for job in jobs)))
+        for job in jobs:
+            job.items = present & job._item_keys
+
+    @property
+    def _item_keys(self) -> frozenset[int]:
+        return frozenset(row["video"] for row in self.read)
 
     @property
     def unlisted(self) -> int:
@@ -312,6 +325,12 @@ class WorkerPulse(models.Model):
     def is_alive(cls, *, within: timedelta = timedelta(seconds=45)) -> bool:
         """Return whether a worker read the queue recently."""
         return cls.objects.filter(seen_at__gte=Now() - within).exists()
+
+
+def _present(keys: frozenset[int]) -> frozenset[int]:
+    """Return the videos of these that were not deleted; others may have moved them since."""
+    present = Video.objects.filter(deletion=None, pk__in=keys)
+    return frozenset(present.values_list("pk", flat=True)) if keys else keys
 
 
 def enqueue(job: Job) -> tuple[Job, bool]:

@@ -154,6 +154,17 @@ def test_a_guide_that_fails_is_given_up_after_some_attempts(
     assert guide_storage.of(talk) is None
 
 
+def test_what_was_opened_gets_its_guide_first(talk: Source, collection: Collection) -> None:
+    newer = talk_in(collection, key="newer", said=SAID)
+    assert [*guide_storage.missing()] == [newer, talk]
+    assert not guide_storage.wanted().exists()
+    assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 1
+    assert [*guide_storage.missing()] == [talk, newer]
+    assert [*guide_storage.wanted()] == [talk]
+    guide_storage.make(talk)
+    assert guide_storage.put_first(Source.objects.filter(pk=talk.pk)) == 0
+
+
 def test_a_source_without_chunks_has_no_guide_to_make(talk: Source) -> None:
     talk.start_anew()
     assert not guide_storage.missing().exists()

@@ -1,6 +1,7 @@
 """Whose source is next: short ones before long ones, and collections and people by turns."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -176,6 +177,89 @@ def test_a_source_gives_way_to_much_shorter_ones(
             next_source = lanes.next_beside(source)
             assert (next_source == waiting) == (title in next_titles), title
             waiting.reach(State.READY)
+
+
+# What was opened
+
+
+def opened(*sources: Source) -> None:
+    """Open sources one after another."""
+    for minute, source in enumerate(sources):
+        assert lanes.put_first(Source.objects.filter(pk=source.pk)) == 1
+        at = timezone.now() - timedelta(hours=1, minutes=-minute)
+        Source.objects.filter(pk=source.pk).update(wanted_at=at)
+
+
+def test_what_was_opened_comes_before_everything_else(collection: Collection) -> None:
+    _, first, last = add(collection, "note", "opened note", "note that was opened last")
+    book, _ = add(collection, "opened book", "book", size=BOOK)
+    opened(first, book, last)
+    others = ["note", "book"]
+    assert in_order() == ["note that was opened last", "opened note", "opened book", *others]
+
+
+def test_people_take_turns_with_what_was_opened(
+    collection: Collection, people: Sequence[User]
+) -> None:
+    ada, bob = people
+    first, second = add(collection, "a1", "a2", added_by=ada)
+    (his,) = add(collection, "b1", added_by=bob)
+    opened(his, first, second)
+    assert in_order() == ["a2", "b1", "a1"]
+
+
+def test_a_thread_for_long_work_takes_what_was_opened_first(collection: Collection) -> None:
+    add(collection, "book", size=BOOK)
+    (note,) = add(collection, "note")
+    assert str(lanes.next_source()) == "book"
+    opened(note)
+    assert lanes.next_source() == note
+
+
+def test_a_long_source_gives_way_to_what_is_opened_however_long_it_is(
+    collection: Collection,
+) -> None:
+    talk, book = add(collection, "talk", size=LECTURE)[0], add(collection, "book", size=BOOK)[0]
+    with talk.hold():
+        assert lanes.next_beside(talk) is None
+        opened(book)
+        assert lanes.next_beside(talk) == book
+    assert lanes.next_beside(None) == book, "a migration gives way, too"
+
+
+def test_what_was_opened_gives_way_only_to_what_is_half_as_long_and_was_opened_too(
+    collection: Collection,
+) -> None:
+    (talk,) = add(collection, "talk", size=LECTURE)
+    opened(talk)
+    (note,) = add(collection, "note")
+    (longer,) = add(collection, "longer", size=LECTURE // 2 + 1)
+    (shorter,) = add(collection, "shorter", size=LECTURE // 2)
+    with talk.hold():
+        assert lanes.next_beside(talk) is None
+        opened(longer)
+        assert lanes.next_beside(talk) is None
+        opened(shorter)
+        assert lanes.next_beside(talk) == shorter
+        opened(note)
+        assert lanes.next_beside(talk) == note
+
+
+def test_only_what_waits_is_put_first(collection: Collection) -> None:
+    add(collection, "ready", "failed")
+    Source.objects.filter(title="ready").update(state=State.READY)
+    Source.objects.filter(title="failed").update(state=State.FAILED)
+    add(collection, "words")
+    add(collection, "pending", state=State.PENDING)
+    assert lanes.put_first(Source.objects.all()) == 2
+
+
+def test_a_source_that_is_indexed_again_is_not_first_any_more(collection: Collection) -> None:
+    (source,) = add(collection, "note")
+    opened(source)
+    source.start_anew()
+    source.refresh_from_db()
+    assert source.wanted_at is None
 
 
 def test_contexts_give_way_to_all_that_is_not_found_yet(

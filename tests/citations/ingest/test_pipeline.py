@@ -18,12 +18,14 @@ from citations.documents import storage as document_storage
 from citations.errors import ModelMissing, ModelRefused, ModelServerError
 from citations.ingest import discovery, lanes
 from citations.ingest import pipeline as ingest_pipeline
+from citations.ingest.pace import TextInWork
 from citations.lexical import index as lexical_index
 from citations.lexical.query import parse
 from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
+from citations.text import breakpoints
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -170,6 +172,48 @@ def test_progress_is_told_and_others_have_their_turn_between_batches(
     )
     assert len(turns) > Chunk.objects.count() // 4
     assert steps[-1] == ("", 0)
+
+
+def test_what_is_left_to_do_becomes_less_batch_by_batch(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_store, "BATCH", 4)
+    monkeypatch.setattr(breakpoints, "BATCH", 8)
+    make_video(collection, cues=make_cues(200))
+    (source,) = discovery.adopt()
+    ingest_pipeline.index_words()
+    Source.objects.update(attempts=3)
+    rows: list[Source] = []
+    ingest_pipeline.ingest(source.pk, meanwhile=lambda: rows.append(Source.objects.get()))
+    left = [
+        TextInWork(
+            characters=row.size,
+            step=row.step,
+            done=row.done,
+            total=row.total,
+            is_split_by_meaning=row.chunking == Chunking.MEANING,
+        ).left
+        for row in rows
+    ]
+    assert left == sorted(left, reverse=True)
+    assert (left[0], left[-1]) == (rows[0].size, 0)
+    assert len(set(left)) > len(left) / 2
+    attempts = [(row.step, row.attempts) for row in rows if row.done]
+    assert attempts[0] == ("finding where the subject changes", 4), "nothing of it is stored"
+    assert attempts[-1] == ("embedding", 1)
+
+
+def test_a_document_that_waits_for_its_turn_is_not_shown_as_in_work(collection: Collection) -> None:
+    paper = BytesIO(b"# Weirs\n\nThe weir by the mill is closed for repairs.")
+    source = document_storage.add(collection, paper, name="weir.md").source
+    ingest_pipeline.advance(source)
+    source.refresh_from_db()
+    assert source.state == State.WORDS
+    assert source.is_waiting
+    ingest_pipeline.advance(source)
+    source.refresh_from_db()
+    assert not source.is_waiting
+    assert source.ready_at
 
 
 # Again

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.errors import ModelRefused
 from citations.models import Source, State
 from tests.html import text_of
-from tests.makers import make_document, make_video
+from tests.makers import make_document, make_source, make_video
 from transcripts import acquisition
 from transcripts.errors import Blocked, NetworkProblem, NoCaptions
 from transcripts.models import Collection, Feed, Job, Video, WorkerPulse, YouTubeGate
@@ -70,7 +73,7 @@ def test_the_counter_of_a_search_renews_itself_until_all_is_indexed(
     assert 'hx-select="#indexing-state"' not in text_of(page.get("/activity/now/"))
 
 
-READINESS = ("1 of 3 ready", "1 of 3 ready, 1 failed", "All ready", "Nothing is in progress")
+READINESS = ("1 of 3 ready", "1 of 3 ready, 1 failed", "All 2 are ready", "Nothing is in progress")
 
 
 def test_the_drawer_and_what_was_added_say_how_much_is_ready(
@@ -92,7 +95,77 @@ def test_the_drawer_and_what_was_added_say_how_much_is_ready(
     assert said() == {"1 of 3 ready, 1 failed"}
     job.delete()
     books[1].reach(State.READY)
-    assert said() == {"All ready"}
+    assert said() == {"All 2 are ready"}
+
+
+def test_how_long_it_takes_is_told_once_there_is_a_pace_to_go_by(
+    page: Client, collection: Collection
+) -> None:
+    WorkerPulse.beat()
+    book = make_document(collection, ["x"], title="book")
+    Source.objects.filter(pk=book.pk).update(size=240_000, state=State.WORDS)
+    addresses: list[tuple[str, dict[str, str]]] = [
+        ("/activity/", {}),
+        ("/activity/", {"HX-Request": "true"}),
+        ("/activity/now/", {}),
+    ]
+    for address, headers in addresses:
+        html = text_of(page.get(address, headers=headers))
+        assert "0 of 1 ready" in html
+        assert "left" not in html
+    talk = make_document(collection, ["y"], title="talk")
+    began = timezone.now() - timedelta(hours=1)
+    times = {"begun_at": began, "ready_at": began + timedelta(minutes=1)}
+    Source.objects.filter(pk=talk.pk).update(characters=60_000, state=State.READY, **times)
+    for address, headers in addresses:
+        assert "1 of 2 ready, about 4 minutes left" in text_of(page.get(address, headers=headers))
+    german = text_of(page.get("/activity/", headers={"Accept-Language": "de"}))
+    assert "1 von 2 fertig, noch etwa 4 Minuten" in german
+
+
+def test_however_much_is_added_there_is_one_counter(page: Client, collection: Collection) -> None:
+    box = LexborHTMLParser(text_of(page.get("/add/", headers={"HX-Request": "true"})))
+    assert len(box.css("#readiness")) == 1
+    for text in ("0:00\nMoss drinks.", "0:00\nIce melts."):
+        added = page.post("/add/", {"what": text}, headers={"HX-Request": "true"})
+        [counter] = LexborHTMLParser(text_of(added)).css("#readiness")
+        assert counter.attributes["hx-swap-oob"] == "true", "it takes the place of the other"
+
+
+def test_a_source_is_put_first_by_those_who_may_change_it(
+    page: Client, viewer: Client, stranger: Client, collection: Collection
+) -> None:
+    book = make_document(collection, ["x"], title="A book")
+    address = f"/sources/{book.uuid}/first/"
+    assert address in text_of(page.get(f"/sources/{book.uuid}/passages/"))
+    assert address not in text_of(viewer.get(f"/sources/{book.uuid}/passages/"))
+    assert viewer.post(address).status_code == 403
+    assert stranger.post(address).status_code == 404
+    shown = text_of(page.post(address, follow=True))
+    assert "“A book” is indexed next." in shown
+    assert "next in line" in shown
+    book.reach(State.READY)
+    shown = text_of(page.post(address, follow=True))
+    assert "“A book” does not wait to be indexed any more." in shown
+    assert address not in shown
+
+
+def test_the_page_of_a_source_that_is_not_ready_renews_its_state(
+    page: Client, collection: Collection
+) -> None:
+    book = make_document(collection, ["x"], title="A book")
+    state = LexborHTMLParser(text_of(page.get(f"/sources/{book.uuid}/passages/"))).css_first(
+        "#source-live[hx-get]"
+    )
+    assert state
+    assert state.css_first("form[hx-trigger=load]")
+    book.reach(State.READY)
+    assert (
+        "hx-get"
+        not in text_of(page.get(f"/sources/{book.uuid}/passages/"))
+        .split('id="source-live"')[1]
+        .split(">")[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,6 +175,8 @@ def test_the_drawer_and_what_was_added_say_how_much_is_ready(
         (State.PENDING, {"step": "reading pages", "total": 9}, "being indexed"),
         (State.WORDS, {}, "waiting, found by its words already"),
         (State.WORDS, {"step": "embedding"}, "being indexed, found by its words already"),
+        (State.PENDING, {"wanted_at": timezone.now()}, "next in line"),
+        (State.WORDS, {"wanted_at": timezone.now()}, "next in line, found by its words already"),
         (State.READY, {}, "ready"),
         (State.FAILED, {}, "failed"),
     ],
@@ -136,6 +211,10 @@ def test_a_video_that_is_still_to_be_fetched_has_the_title_of_its_playlist(
         ({"kind": "feed", "done": 10}, "10 videos found"),
         ({"kind": "files", "done": 18, "total": 18}, "18 files read"),
         ({"kind": "feed", "done": 0}, "It has no new video."),
+        (
+            {"kind": "files", "done": 3, "total": 3, "problems": [{"code": "x", "name": "a"}]},
+            "2 files read",
+        ),
     ],
 )
 def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
@@ -148,11 +227,12 @@ def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
     assert ("says how m" in html) == bool(columns["done"])
 
 
-def test_a_video_that_was_fetched_is_done(page: Client, video: Video) -> None:
+def test_a_video_whose_captions_were_fetched_says_so(page: Client, video: Video) -> None:
     job = Job.objects.create(
         collection=video.collection, kind="video", target="x", state="done", done=2, total=2
     )
     html = text_of(page.get(f"/jobs/{job.pk}/"))
+    assert "captions fetched" in html
     assert "videos found" not in html
     assert "files read" not in html
 
@@ -334,3 +414,39 @@ def test_an_import_of_files_is_named_in_the_language_of_the_page(
     assert "2 transcripts" in text_of(page.get("/activity/"))
     german = text_of(page.get("/activity/", headers={"Accept-Language": "de"}))
     assert "2 Transkripte" in german
+
+
+def test_the_activity_page_and_its_drawer_ask_no_more_for_twelve_of_each_than_for_three(
+    page: Client, collection: Collection
+) -> None:
+    """A file that was read, a video that is to be fetched, a playlist, and a source in each
+    state.
+    """
+
+    def add(numbers: range) -> None:
+        for number in numbers:
+            video = make_video(collection, key=f"v{number}")
+            about: dict[str, Any] = {"collection": collection, "target": str(number)}
+            feed = Feed.objects.create(
+                collection=collection, kind="playlist", youtube_id=f"PL{number}"
+            )
+            feed.entries.create(youtube_id=str(number), position=1, title="Package relay")
+            Job.objects.create(**about, kind="video", feed=feed)
+            Job.objects.create(**about, kind="feed", feed=feed, state="failed", error_code="x")
+            imported = Job.objects.create(**about, kind="files", state="done", done=2, total=2)
+            imported.add_read("talk.vtt", video=video, is_joined=False, media="")
+            make_document(collection, ["x"], title=f"w{number}").reach(State.WORDS)
+            make_document(collection, ["x"], title=f"f{number}").fail(ModelRefused("No."))
+            make_source(video, texts=["x"])
+
+    def queries(headers: dict[str, str]) -> int:
+        with CaptureQueriesContext(connection) as statements:
+            assert page.get("/activity/", headers=headers).status_code == 200
+        return len(statements)
+
+    kinds: tuple[dict[str, str], ...] = ({}, {"HX-Request": "true"})
+    YouTubeGate.current()  # which makes its row
+    add(range(3))
+    few = [queries(headers) for headers in kinds]
+    add(range(3, 12))
+    assert [queries(headers) for headers in kinds] == few

@@ -1,5 +1,6 @@
 """The guide beside a source, and the questions on empty pages."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from citations.guide.items import GuideItem, SourceGuide
 from citations.models import Guide, Source, State
 from citations.passages import Locator
 from tests.citations.talks import talk_in
-from transcripts.models import Collection
+from transcripts import locks
+from transcripts.locks import Lock
+from transcripts.models import Collection, WorkerPulse
 
 pytestmark = pytest.mark.usefixtures("fake_models")
 QUESTION = "How long does a sourdough starter rise in a warm kitchen?"
@@ -37,6 +40,10 @@ def browser(owner: User) -> Client:
     client = Client()
     client.force_login(owner)
     return client
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 def page(browser: Client, address: str) -> LexborHTMLParser:
@@ -72,11 +79,24 @@ def test_an_item_leads_to_its_words(browser: Client, talk: Source) -> None:
     assert marked.text().startswith("A sourdough starter rises")
 
 
+OPENED = {"wanted_at": datetime(2026, 1, 1, tzinfo=UTC)}
+IN_WORK = {"state": State.WORDS, "step": "embedding"}
+LATER = datetime.now(UTC) + timedelta(hours=1)
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ({"state": State.WORDS}, "This is being indexed. Its guide is made once it is ready."),
+        ({"state": State.WORDS}, "This waits to be indexed. Its guide is made once it is ready."),
+        (IN_WORK, "This is being indexed. Its guide is made once it is ready."),
+        (IN_WORK | OPENED, "This is being indexed. Its guide is made once it is ready."),
+        ({"state": State.PENDING, **OPENED}, "Being indexed next, since you opened it."),
+        (
+            {"state": State.WORDS, "run_after": LATER, "error": "The key was refused.", **OPENED},
+            "The key was refused. Is tried again in",
+        ),
         ({}, "Its guide is made once all that was added is ready."),
+        (OPENED, "This is ready. Its guide is made next, since you opened it."),
     ],
 )
 def test_a_guide_that_is_to_come_appears_by_itself(
@@ -87,15 +107,64 @@ def test_a_guide_that_is_to_come_appears_by_itself(
     Source.objects.update(**source)
     coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
     assert coming
-    assert said in coming.text()
+    assert said in flat(coming.text())
     address = coming.attributes["hx-get"] or ""
     polled = browser.get(address, headers={"HX-Request": "true"}).content.decode()
-    assert said in polled
+    assert said in flat(polled)
     guide.save(force_insert=True)
     html = browser.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "sourdough" in html
     assert "hx-get" not in html
     assert browser.get(address).status_code == 302
+
+
+def test_a_guide_that_is_being_made_says_so(browser: Client, talk: Source) -> None:
+    Guide.objects.all().delete()
+    with locks.hold(Lock.GUIDE, talk.pk):
+        coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert coming
+    assert "Its guide is being made." in coming.text()
+    assert "No worker is running" in coming.text()
+    WorkerPulse.beat()
+    coming = page(browser, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert coming
+    assert "No worker is running" not in coming.text()
+
+
+def test_a_guide_that_arrives_on_the_first_visit_is_open(browser: Client, talk: Source) -> None:
+    guide = Guide.objects.get()
+    Guide.objects.all().delete()
+    first, again = (
+        (page(browser, f"/videos/{talk.video_id}/").css_first("#guide"), is_open)
+        for is_open in (True, False)
+    )
+    guide.save(force_insert=True)
+    for coming, is_open in (first, again):
+        assert coming
+        address = coming.attributes["hx-get"] or ""
+        html = browser.get(address, headers={"HX-Request": "true"}).content.decode()
+        assert bool(LexborHTMLParser(html).css_first("#guide[open]")) == is_open
+
+
+@pytest.mark.parametrize("columns", [{"state": State.WORDS}, {"state": State.PENDING}, {}])
+def test_a_page_that_is_shown_puts_its_source_first_and_one_that_is_fetched_does_not(
+    browser: Client, viewer: Client, stranger: Client, talk: Source, columns: dict[str, Any]
+) -> None:
+    Guide.objects.all().delete()
+    Source.objects.update(**columns)
+    shown = page(viewer, f"/videos/{talk.video_id}/").css_first("#guide form[hx-trigger=load]")
+    assert shown
+    address = shown.attributes["hx-post"] or ""
+    assert stranger.post(address).status_code == 404
+    assert viewer.get(address).status_code == 405
+    assert Source.objects.filter(wanted_at=None).exists()
+    response = viewer.post(address)
+    assert (response.status_code, response["HX-Trigger"]) == (204, "source-opened")
+    assert Source.objects.exclude(wanted_at=None).exists()
+    coming = page(viewer, f"/videos/{talk.video_id}/").css_first("#guide")
+    assert coming
+    assert not coming.css_first("form")
+    assert "since you opened it" in coming.text()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
 from tests.html import text_of
-from tests.makers import make_cues, make_source, make_video
+from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import collections
 from transcripts.models import Collection, Role, Video
 
@@ -56,6 +56,21 @@ def test_what_stays_where_it_is_stays_selected_once(
     chosen = f"video-{talk.pk}"
     assert selected(page.post(CHANGE, {"item": chosen, **sent}, follow=True)) == [chosen]
     assert selected(page.get("/library/")) == []
+
+
+def test_what_waits_is_put_first_and_the_others_are_left_out(
+    page: Client, collection: Collection, talk: Video
+) -> None:
+    book = make_document(collection, ["x"], title="A book")
+    chosen = [f"video-{talk.pk}", f"document-{book.pk}"]
+    shown = page.post(CHANGE, {"item": chosen, "action": "first"}, follow=True)
+    assert "1 item is indexed next." in text_of(shown)
+    assert "1 item was left out: it does not wait to be indexed." in text_of(shown)
+    assert selected(shown) == chosen[::-1]
+    book.refresh_from_db()
+    assert book.wanted_at
+    shown = page.post(CHANGE, {"item": chosen[:1], "action": "first"}, follow=True)
+    assert "None of these waits to be indexed." in text_of(shown)
 
 
 def test_what_was_renamed_stays_selected(page: Client, talk: Video, other: Video) -> None:

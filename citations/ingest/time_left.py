@@ -1,0 +1,87 @@
+"""How long it takes until everything that was added is ready."""
+
+from typing import Final
+
+from django.db.models import Avg, Count, F, Q, Sum
+from django.db.models.functions import Now
+
+from citations.ingest.pace import IndexedText, TextInWork, characters_per_second
+from citations.models import UNFINISHED, Chunking, Source, SourceKind
+from transcripts import conf
+from transcripts.activity import Activity
+from transcripts.models import Job
+from transcripts.scope import Scope
+
+LATEST: Final = 20  # sources by which the pace is told, and the length of a recording to come
+
+
+def seconds_left(scope: Scope, now: Activity) -> float | None:
+    """Estimate when all is ready that the scope may read, by the pace of this installation.
+
+    None where that cannot be told: nothing was indexed yet, no worker runs, something waits for a
+    server or for YouTube, or a playlist or files are still to be read.
+    """
+    if not now.worker_is_alive:
+        return None
+    pace = characters_per_second(_indexed())
+    fetched = _characters_left(scope)
+    if pace is None or fetched is None:
+        return None
+    if not now.unfinished:
+        return fetched / pace
+    videos, length = _videos_to_fetch(scope, now), _length_of_recordings(scope)
+    if videos is None or length is None:
+        return None
+    return max((fetched + videos * length) / pace, videos * conf.pacing_seconds())
+
+
+def _indexed() -> list[IndexedText]:
+    """Return the sources that were indexed last."""
+    done = Source.objects.exclude(ready_at=None).filter(begun_at__lt=F("ready_at"))
+    rows = done.order_by("-ready_at").values_list("characters", "begun_at", "ready_at")[:LATEST]
+    return [
+        IndexedText(characters=characters, began=began.timestamp(), ended=ended.timestamp())
+        for characters, began, ended in rows
+        if began and ended
+    ]
+
+
+def _characters_left(scope: Scope) -> float | None:
+    """Return how many characters are left to index; None if any of them wait for something."""
+    unfinished = Source.objects.visible(scope).filter(state__in=UNFINISHED)
+    waiting = unfinished.aggregate(
+        characters=Sum("size", filter=Q(step="")),
+        postponed=Count("pk", filter=Q(run_after__gt=Now())),
+    )
+    if waiting["postponed"]:
+        return None
+    begun = unfinished.exclude(step="")
+    in_work = begun.values_list("size", "step", "done", "total", "chunking")
+    return (waiting["characters"] or 0) + sum(
+        TextInWork(
+            characters=size,
+            step=step,
+            done=done,
+            total=total,
+            is_split_by_meaning=chunking == Chunking.MEANING,
+        ).left
+        for size, step, done, total, chunking in in_work
+    )
+
+
+def _videos_to_fetch(scope: Scope, now: Activity) -> int | None:
+    """Count them; None while YouTube pauses, or while others may come to them."""
+    if now.gate.state != "open":
+        return None
+    jobs = Job.objects.visible(scope).unfinished()
+    if jobs.exclude(kind=Job.Kind.VIDEO).exists():
+        return None
+    return now.unfinished
+
+
+def _length_of_recordings(scope: Scope) -> float | None:
+    """Return the characters of a usual recording, by those that were added last."""
+    recordings = Source.objects.visible(scope).filter(kind=SourceKind.VIDEO)
+    latest = recordings.order_by("-pk").values("pk")[:LATEST]
+    average: float | None = Source.objects.filter(pk__in=latest).aggregate(mean=Avg("size"))["mean"]
+    return average

@@ -1,0 +1,116 @@
+"""When everything is ready that somebody added, by the pace of this installation."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from citations.ingest import time_left
+from citations.models import Chunking, Source, SourceKind, State
+from transcripts import activity
+from transcripts.errors import Blocked
+from transcripts.models import Collection, Feed, Job, WorkerPulse, YouTubeGate
+from transcripts.scope import Scope
+
+pytestmark = pytest.mark.django_db
+
+
+def add(collection: Collection, size: int, **about: Any) -> Source:
+    about = {"kind": SourceKind.VIDEO, "state": State.WORDS} | about
+    return Source.objects.create(collection=collection, title="A talk", size=size, **about)
+
+
+def left(scope: Scope) -> float | None:
+    return time_left.seconds_left(scope, activity.summary(scope))
+
+
+@pytest.fixture(autouse=True)
+def _worker(db: None) -> None:
+    WorkerPulse.beat()
+
+
+@pytest.fixture
+def indexed(collection: Collection) -> Source:
+    """A talk that took a minute and a half."""
+    began = timezone.now() - timedelta(hours=3)
+    times = {"begun_at": began, "ready_at": began + timedelta(seconds=90)}
+    return add(collection, 90_000, characters=90_000, state=State.READY, **times)
+
+
+def test_what_waits_takes_as_long_as_what_was_indexed(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    add(collection, 120_000)
+    add(collection, 60_000, state=State.PENDING)
+    assert left(scope) == pytest.approx(180)
+
+
+def test_of_what_is_in_work_the_rest_is_left(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    about = {"step": "embedding", "done": 5, "total": 10, "chunking": Chunking.MEANING}
+    add(collection, 240_000, **about)
+    assert left(scope) == pytest.approx(30)
+
+
+def test_before_anything_was_indexed_nobody_knows(scope: Scope, collection: Collection) -> None:
+    add(collection, 120_000)
+    assert left(scope) is None
+
+
+def test_without_a_worker_nobody_knows(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    add(collection, 120_000)
+    WorkerPulse.objects.all().delete()
+    assert left(scope) is None
+
+
+def test_while_something_waits_for_a_server_nobody_knows(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    add(collection, 120_000, run_after=timezone.now() + timedelta(minutes=5))
+    assert left(scope) is None
+
+
+def test_what_others_added_elsewhere_is_not_told(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    add(Collection.objects.create(name="Elsewhere", slug="elsewhere"), 900_000)
+    add(collection, 60_000)
+    assert left(scope) == pytest.approx(60)
+
+
+def test_videos_that_are_still_fetched_count_as_usual_ones(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    add(collection, 30_000)
+    Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    assert left(scope) == pytest.approx(30 + 60)
+
+
+def test_videos_are_fetched_no_faster_than_youtube_is_asked(
+    scope: Scope, collection: Collection, indexed: Source, settings: Any
+) -> None:
+    settings.YOUTUBE_PACING_SECONDS = 500
+    Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    assert left(scope) == pytest.approx(500)
+
+
+def test_while_youtube_pauses_nobody_knows(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    assert left(scope)
+    YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))
+    assert left(scope) is None
+
+
+@pytest.mark.parametrize("kind", ["feed", "files"])
+def test_before_a_playlist_or_files_are_read_nobody_knows(
+    scope: Scope, collection: Collection, indexed: Source, kind: str
+) -> None:
+    feed = Feed.objects.create(collection=collection, kind="playlist", youtube_id="PL1")
+    Job.objects.create(collection=collection, kind=kind, target="x", feed=feed)
+    assert left(scope) is None
