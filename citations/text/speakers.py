@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 FEWEST: Final = 2  # turns of each of two speakers: a word before colons names nobody
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”. Another word before a full stop ends the sentence before it.
 _WORD: Final = r"(?:(?:Dr|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
-_NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,2}}"
+_NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,3}}"
 _LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
     rf"(?<!\S)(?=(?P<turn>>>)\s*(?:({_NAME}):\s)?|({_NAME}):\s)"
 )

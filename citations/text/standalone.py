@@ -19,7 +19,7 @@ SHORTEST: Final = 40  # characters of a sentence that tells something
 SAMPLE: Final = 50  # passages by which a text is judged
 
 SPEAKER: Final = re.compile(
-    r"(?:^|(?<=\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,2}:(?=\s)"
+    r"(?:^|(?<=\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,3}:(?=\s)"
 )  # “PhD D:”, before the speech
 _BULLETS: Final = " \n\r\t-–—…•>"
 _LATER_SPEAKER: Final = re.compile(rf"(?!^)(?:{SPEAKER.pattern}|>>)")

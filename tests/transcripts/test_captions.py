@@ -219,7 +219,7 @@ def test_a_missing_header_and_sloppy_times_are_understood() -> None:
     assert rows(parse(b"0:0:1.5 --> 00:00:02,25\nHi\n", name="a.vtt")) == [(1500, 2250, "Hi")]
 
 
-def test_notes_styles_regions_and_names_of_speakers_are_no_speech() -> None:
+def test_notes_styles_and_regions_are_no_speech() -> None:
     data = vtt(
         "NOTE 00:00:05.000 --> 00:00:06.000\n00:00:07.000 --> 00:00:08.000\nnot said",
         "STYLE\n::cue { color: red }",
@@ -227,7 +227,7 @@ def test_notes_styles_regions_and_names_of_speakers_are_no_speech() -> None:
         "intro\n00:01.000 --> 00:02.000 line:0 position:20%\n<v Bob>Hi</v>",
         "NOTE",
     )
-    assert rows(parse(data)) == [(1000, 2000, "Hi")]
+    assert rows(parse(data)) == [(1000, 2000, "Bob: Hi")]
 
 
 @pytest.mark.parametrize(

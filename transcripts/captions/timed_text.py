@@ -1,14 +1,15 @@
 """Formats with a line of times above lines of text: WebVTT, SubRip (SRT) and YouTube's SBV."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import label, language_tag, plain
 from transcripts.captions.speech import lines as split_lines
+from transcripts.captions.voices import Voices
 from transcripts.cues import Word
 
 _FLUSH: Final = 50  # ms; too short to read, such a cue only moves the line up
@@ -76,7 +77,10 @@ class _Block:
 
 
 def read_vtt(text: str) -> Captions:
-    """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines."""
+    """Read WebVTT, also without header and in SRT's syntax. Drop tags and rolling lines.
+
+    The names of voices (``<v Ada>``) stand before what these say.
+    """
     lines = split_lines(text.lstrip())
     drafts = _drafts(_blocks(lines, ARROW_LINE))
     about = {
@@ -167,12 +171,27 @@ def _drafts(blocks: Sequence[_Block]) -> list[CueDraft]:
         Screen(block.end - block.start, tuple(plain(line) for line in block.lines))
         for block in blocks
     ]
-    drafts = []
+    voices = Voices()
+    drafts: list[CueDraft] = []
     for block, screen, carried in zip(blocks, screens, carried_lines(screens), strict=True):
-        text = " ".join(screen.lines[carried:])
-        words = _words(block.lines[carried:], block.start)
-        drafts.append(CueDraft(block.start, block.end, text, words))
+        lines = block.lines[carried:]
+        if turns := voices.turns(lines):
+            drafts += _draft_turns(block, turns)
+        else:
+            text, words = " ".join(screen.lines[carried:]), _words(lines, block.start)
+            drafts.append(CueDraft(block.start, block.end, text, words))
     return [*map(_with_lone_word, drafts)] if any(draft.words for draft in drafts) else drafts
+
+
+def _draft_turns(block: _Block, turns: Sequence[Sequence[str]]) -> Iterator[CueDraft]:
+    """Make each turn of a cue a cue; the time is divided by the length of the texts."""
+    texts = [" ".join(map(plain, turn)) for turn in turns]
+    lengths = [len(text) for text in texts]
+    total, time = sum(lengths) or 1, max(0, block.end - block.start)
+    for turn, text, length, past in zip(turns, texts, lengths, accumulate(lengths), strict=True):
+        start = block.start + time * (past - length) // total
+        end = block.start + time * past // total
+        yield CueDraft(start, end, text, _words(turn, start))
 
 
 def _words(lines: Sequence[str], start: int) -> tuple[Word, ...]:

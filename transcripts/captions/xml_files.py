@@ -9,10 +9,13 @@ from defusedxml.ElementTree import ParseError, fromstring
 
 from transcripts.captions.builder import Captions, CueDraft, settle, words_at
 from transcripts.captions.speech import clean, language_tag, plain, without_unsafe
+from transcripts.captions.voices import Voices, name_of
 from transcripts.cues import Word
 from transcripts.errors import BadXml
 
-_LANGUAGE: Final = "{http://www.w3.org/XML/1998/namespace}lang"
+_XML: Final = "{http://www.w3.org/XML/1998/namespace}"
+_LANGUAGE: Final = f"{_XML}lang"
+_AGENT: Final = "{http://www.w3.org/ns/ttml#metadata}agent"
 _NUMBER: Final = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?")
 _CLOCK: Final = re.compile(
     r"(?:([0-9]{1,6}):)?([0-9]{1,3}):([0-9]{1,2}(?:[.,][0-9]{1,9})?)"
@@ -99,6 +102,7 @@ def _number(value: str | None) -> float | None:
 
 def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
     rates = _rate(root, "frameRate", _FRAMES), _rate(root, "tickRate", 1.0)
+    names, voices = _agents(root), Voices()
     for paragraph in _outermost(root, "p"):
         timed = [paragraph] if "begin" in paragraph.attrib else _outermost(paragraph, "span")
         for element in timed:
@@ -107,7 +111,16 @@ def _ttml_drafts(root: Element) -> Iterator[CueDraft]:
                 end, duration = (_moment(element.get(name), *rates) for name in ("end", "dur"))
                 if end is None and duration is not None:
                     end = start + duration
-                yield CueDraft(start, end, _ttml_text(element))
+                name = names.get(element.get(_AGENT, paragraph.get(_AGENT, "")), "")
+                yield CueDraft(start, end, voices.labelled(name, _ttml_text(element)))
+
+
+def _agents(root: Element) -> dict[str, str]:
+    """Return the names of those who speak, by their ids in the file."""
+    return {
+        agent.get(f"{_XML}id", ""): name_of("".join(agent.itertext()))
+        for agent in root.iter(_AGENT)
+    }
 
 
 def _outermost(root: Element, name: str) -> Iterator[Element]:
