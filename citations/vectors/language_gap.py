@@ -1,5 +1,6 @@
 """Tell when sources, or a question, are in languages that the embedding model was not made for."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,8 +16,8 @@ from transcripts.stemming import primary_language
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
 LEAST: Final = 2  # sources; one may be an exception
 LANGUAGE_NOTE: Final = (
-    "No source is in the language of this question, and the embedding model compares texts of one"
-    " language: ask in the language of the sources."
+    "Most sources are in other languages than this question, and the embedding model compares texts"
+    " of one language: ask in the language of the sources, too."
 )
 MULTILINGUAL: Final = "e5-small"  # the provider whose model is recommended
 
@@ -68,14 +69,17 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
 
 
 def advice(question: str, among: SourceQuerySet) -> str:
-    """Return what to do if a question is surely in a language that none of the sources is in; ""
+    """Return what to do if a question is surely in a language that most sources are not in; ""
     where the model compares texts of several languages.
     """
     space = vector_space.locked()
     if space is None or not weights.language_of(space.model):
         return ""
-    tags = among.order_by().values_list("language", flat=True).distinct()
-    codes = {primary_language(tag) for tag in tags}
+    counts = Counter[str]()
+    for tag, count in (
+        among.order_by().exclude(language="").values_list("language").annotate(Count("pk"))
+    ):
+        counts[primary_language(tag)] += count
     code, probability = next(iter(languages.probabilities(question).items()), ("", 0.0))
-    is_foreign = bool(codes - {""}) and code not in codes and probability >= languages.SURE
+    is_foreign = 2 * counts[code] < counts.total() and probability >= languages.SURE
     return LANGUAGE_NOTE if is_foreign else ""

@@ -184,7 +184,7 @@ def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("fake_models")
 @pytest.mark.parametrize(
-    ("asked", "looked_up"),
+    ("question", "looked_up"),
     [
         ("And what is the trapezoidal rule?", "What is the trapezoidal rule?"),
         ("And what is the default size?", "And what is the default size? (What is a mempool?)"),
@@ -192,7 +192,7 @@ def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
     ],
 )
 def test_and_refers_to_the_question_before_it_where_a_passage_is_about_both(
-    collection: Collection, scope: Scope, asked: str, looked_up: str
+    collection: Collection, scope: Scope, question: str, looked_up: str
 ) -> None:
     texts = [
         "A mempool keeps transactions that wait for a block.",
@@ -202,7 +202,7 @@ def test_and_refers_to_the_question_before_it_where_a_passage_is_about_both(
     make_document(collection, texts)
     ingest_pipeline.index_words()
     understanding = understand(
-        scope, f"What is a mempool? {asked}", history=(), filter=Filter(), uses_llm=False
+        scope, f"What is a mempool? {question}", history=(), filter=Filter(), uses_llm=False
     )
     texts = [part.text for part in understanding.route.parts]
     assert [text.casefold() for text in texts] == ["what is a mempool?", looked_up.casefold()]

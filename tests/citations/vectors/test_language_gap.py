@@ -66,6 +66,7 @@ QUESTION = "Wer erklärt die Kettenregel?"
     [
         (["en", "en-GB"], QUESTION, True),
         (["en", ""], QUESTION, True),
+        (["en", "en", "de-AT"], QUESTION, True),
         (["en", "de-AT"], QUESTION, False),
         (["en"], "Who explains the chain rule?", False),
         (["en"], "taproot schnorr signatures", False),  # looks like several languages
@@ -73,7 +74,7 @@ QUESTION = "Wer erklärt die Kettenregel?"
         ([], QUESTION, False),
     ],
 )
-def test_who_asks_in_a_language_of_no_source_is_advised_to_ask_in_theirs(
+def test_who_asks_in_a_language_of_few_sources_is_advised_to_ask_in_theirs(
     collection: Collection, languages: list[str], question: str, is_foreign: bool
 ) -> None:
     embedded_with(weights.MINILM)
