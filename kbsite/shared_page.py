@@ -15,6 +15,7 @@ from citations.errors import SharedLinkNotFound
 from citations.notebook import shared_links
 from citations.readers.pdf.reader import PICTURE_TYPE
 from kbsite import rate_limits
+from transcripts.player import Player
 from transcripts.views import media
 
 LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
@@ -64,10 +65,10 @@ def show_media(request: HttpRequest, link_id: UUID, source_id: UUID) -> HttpResp
     ``SharedLinkNotFound``.
     """
     _count(request, "shared files", PARTS)
-    video = shared_links.follow(link_id).recordings.get(source_id)
-    if video is None:
+    item = shared_links.follow(link_id)
+    if item.player_of(source_id) != Player.FILE:
         raise SharedLinkNotFound("This link plays no such file.")
-    response = media.send(request, video.media)
+    response = media.send(request, item.recordings[source_id].media)
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"
     return response

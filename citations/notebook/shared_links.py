@@ -28,9 +28,9 @@ from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.models import WRITING_ROLES, Collection, Video
+from transcripts.player import Player, player_of
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
-from transcripts.timecodes import watch_url
 
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30
@@ -55,11 +55,15 @@ class ShareTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedPassage:
-    """A page of a document (``image`` has its size), the speech of a clip, or words of either."""
+    """A page of a document (``image`` has its size), the speech of a clip, or words of either.
+
+    ``speaker`` is who alone says them, where captions name speakers.
+    """
 
     source: Source
     locator: Locator
     text: str
+    speaker: str = ""
     image: PageImage | None = None
 
 
@@ -67,7 +71,7 @@ class SharedPassage:
 class SharedItem:
     """What a link shows: a highlight, an answer or a passage.
 
-    ``recordings`` are those whose own files it plays, by the ids of their sources.
+    ``recordings`` are those that it quotes, by the ids of their sources.
     """
 
     link: SharedLink
@@ -85,18 +89,16 @@ class SharedItem:
             return (self.highlight.row.source.uuid,)
         return tuple(quote.origin.id for quote in self.answer.quotes) if self.answer else ()
 
+    def player_of(self, source: UUID) -> Player:
+        """Return what plays a recording: its own file only where the link may give all of it."""
+        video = self.recordings.get(source)
+        has_file = self.link.plays_file and hasattr(video, "media")
+        return player_of(has_file=has_file, youtube_id=video.youtube_id if video else None)
+
     @property
-    def original(self) -> str:
-        """The address of a highlighted moment or clip on YouTube; else empty."""
-        if self.passage is not None:
-            source, locator = self.passage.source, self.passage.locator
-        elif self.highlight is not None and self.highlight.locator is not None:
-            source, locator = self.highlight.row.source, self.highlight.locator
-        else:
-            return ""
-        video = source.video
-        has_video = video is not None and video.youtube_id
-        return watch_url(video.youtube_id, at_ms=locator.start) if video and has_video else ""
+    def has_youtube(self) -> bool:
+        """Whether YouTube's player plays any of it."""
+        return any(self.player_of(source) == Player.YOUTUBE for source in self.recordings)
 
 
 def share(
@@ -198,7 +200,7 @@ def follow(reference: UUID | str) -> SharedItem:
         ) from None
     except (NotFound, InvalidInput):
         raise _nowhere() from None
-    return replace(item, recordings=_recordings(item)) if link.plays_file else item
+    return replace(item, recordings=_recordings(item))
 
 
 def _item(scope: Scope, link: SharedLink) -> SharedItem:
@@ -217,8 +219,8 @@ def _item(scope: Scope, link: SharedLink) -> SharedItem:
 
 
 def _recordings(item: SharedItem) -> dict[UUID, Video]:
-    """Return the recordings that are shown and have files, by the ids of their sources."""
-    rows = Source.objects.filter(uuid__in=item.sources, video__media__isnull=False)
+    """Return the recordings of what is shown, by the ids of their sources."""
+    rows = Source.objects.filter(uuid__in=item.sources, video__isnull=False)
     return {row.uuid: row.video for row in rows.select_related("video__media") if row.video}
 
 
@@ -296,7 +298,9 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
     if not text:
         raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
     locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
-    return SharedPassage(source=source, locator=locator, text=text)
+    words = source_texts.find(source, SelectedText(exact=text), start=start)
+    speaker = source_texts.of(source).speaker_of(words) if words else ""
+    return SharedPassage(source=source, locator=locator, text=text, speaker=speaker)
 
 
 def _said(source: Source, start: int, end: int) -> str:
@@ -318,8 +322,12 @@ def _quoted(link: SharedLink, source: Source) -> SharedPassage:
     span = source_texts.find(source, selected, start=link.start, page=link.page)
     if span is None:
         raise _gone(source)
-    text = reading.text[slice(*span)]
-    return SharedPassage(source=source, locator=reading.locate(span), text=text)
+    return SharedPassage(
+        source=source,
+        locator=reading.locate(span),
+        text=reading.text[slice(*span)],
+        speaker=reading.speaker_of(span),
+    )
 
 
 def _shows_claims(answer: Answer, user: User | None, writable: frozenset[int]) -> bool:

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from citations.answers import sections
-from citations.answers.answer import Quote
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, Source, SourceKind
@@ -248,23 +247,20 @@ def written(text: str) -> SafeString:
     return mark_safe(notes.render(text))  # sanitised there
 
 
-@register.inclusion_tag("citations/_player.html")
+@register.inclusion_tag("citations/_shared_player.html")
 def shared_player(item: SharedItem, source: UUID, locator: Locator | None) -> dict[str, Any]:
-    """Show the player of a passage whose file a link plays; nothing of others."""
+    """Show what plays a passage that a link shows, and its address on YouTube; nothing of others.
+
+    ``is_alone``: it is all that the link shows.
+    """
     video = item.recordings.get(source)
     if video is None or locator is None or locator.start is None:
         return {}
     return {
+        "player": item.player_of(source),
         "video": video,
         "position": Position(begin=locator.start, until=locator.end),
         "file": reverse("shared-media", args=(item.link.uuid, source)),
+        "original": video.youtube_id and watch_url(video.youtube_id, at_ms=locator.start),
+        "is_alone": item.answer is None,
     }
-
-
-@register.filter
-def on_youtube(quote: Quote) -> str:
-    """Return the address of a quote on YouTube, at its second; "" if it is not heard there."""
-    url, start = quote.origin.url, quote.locator.start
-    if start is None or not url.startswith(watch_url("")):
-        return ""
-    return f"{url}&t={start // 1000}s"

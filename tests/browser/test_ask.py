@@ -248,3 +248,33 @@ def test_what_is_folded_beside_a_question_takes_no_place_before_the_script_runs(
     ada.page.route("**/ask.js", lambda route: route.abort())
     ada.page.goto(ada.page.url)
     assert box.bounding_box() == place
+
+
+NO_CLIPBOARD = """
+Object.defineProperty(navigator, "clipboard", { value: undefined });
+document.execCommand = () => false;
+"""
+
+
+@pytest.mark.usefixtures("textbook")
+@pytest.mark.parametrize(("script", "outcome"), [("", "Copied"), (NO_CLIPBOARD, "Not copied")])
+def test_copy_says_to_eyes_and_ears_what_became_of_it(
+    visit: Callable[..., Visit], script: str, outcome: str
+) -> None:
+    ada = visit("ada", permissions=["clipboard-read", "clipboard-write"])
+    ada.context.add_init_script(script)
+    page = ada.go("/ask/")
+    answer = ask(page, "What does BM25 rest on?")
+    button = answer.get_by_role("button", name="Copy")
+    size = button.bounding_box()
+    button.click()
+    expect(button).to_have_attribute("data-outcome", outcome)
+    shown = button.evaluate("button => getComputedStyle(button, '::after').content")
+    assert shown.startswith(f'"{outcome}"')
+    assert button.bounding_box() == size, "nothing beside it moves"
+    expect(page.locator("#announcer")).to_have_text(outcome)
+    expect(button).not_to_have_attribute("data-outcome", outcome)
+    if not script:
+        text = page.evaluate("navigator.clipboard.readText()")
+        assert text.startswith("There are three observations.")
+    assert not ada.console

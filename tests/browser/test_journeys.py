@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import PHONE, Visit
@@ -463,6 +463,29 @@ def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit],
     visitor.until(lambda: visitor.foreign)
     page.wait_for_timeout(300)  # whoever else would be asked
     assert {address.split("/")[2] for address in visitor.foreign} == {"www.youtube-nocookie.com"}
+
+
+def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Visit]) -> None:
+    requests: list[Request] = []
+
+    def stand_in(route: Route) -> None:
+        requests.append(route.request)
+        route.fulfill(content_type="text/html", body=PLAYER)
+
+    visitor = visit("")
+    visitor.context.route("https://www.youtube-nocookie.com/**", stand_in)
+    page = visitor.go("/shared/{clip}/".format(**visitor.site.seeded))
+    expect(page.get_by_text("Nothing is asked of YouTube until you press play.")).to_be_visible()
+    assert visitor.foreign == []
+    page.get_by_role("button", name="Play 0:00 to 0:20").press("Enter")
+    frame = page.locator("main iframe")
+    expect(frame).to_have_attribute(
+        "src", re.compile(r"^https://www\.youtube-nocookie\.com/embed/abcdefghijk\?.*start=0")
+    )
+    expect(frame).to_be_focused()
+    visitor.until(lambda: requests)
+    assert requests[0].header_value("referer") == f"{visitor.site.url}/", "not the link, a key"
+    assert visitor.console == []
 
 
 def test_a_time_seeks_the_player_and_the_player_marks_the_line(

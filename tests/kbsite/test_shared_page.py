@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.models import SharedLink, Source
 from citations.notebook import highlights, shared_links
@@ -21,6 +22,7 @@ from transcripts.cues import Cue
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
+POLICY = "Content-Security-Policy"
 SAID = "The error <b>runs</b> backwards."
 
 
@@ -196,3 +198,58 @@ def test_an_address_that_fetches_many_parts_has_to_wait(
     browser = Client(REMOTE_ADDR="198.51.100.8", headers={"Range": "bytes=0-3"})
     address = f"/shared/{link.uuid}/media/{talk.uuid}/"
     assert [browser.get(address).status_code for _ in range(121)] == [206] * 120 + [429]
+
+
+# On YouTube
+
+
+@pytest.fixture
+def clip(scope: Scope, owner: User, collection: Collection) -> SharedLink:
+    """A clip of what Bob says in a recording that is on YouTube and has a file of its own."""
+    shared_links.allow_links(collection, is_allowed=True)
+    cues = make_cues(12, sentences=("Ann: We begin.", "Bob: It is a limit."))
+    video = make_video(collection, title="Limits", cues=cues, youtube_id="dQw4w9WgXcQ")
+    media.replace(video, BytesIO(make_wav(60)), name="limits.wav")
+    target = ShareTarget(source=make_source(video).uuid, start=5_000, end=10_000)
+    return shared_links.share(scope, owner, target)
+
+
+def test_a_clip_plays_in_place_by_youtube_which_is_not_asked_before(
+    scope: Scope, owner: User, clip: SharedLink
+) -> None:
+    response = Client().get(f"/shared/{clip.uuid}/")
+    html = LexborHTMLParser(text_of(response))
+    player = html.css_first("[data-youtube=dQw4w9WgXcQ]")
+    assert (player.attributes["data-from"], player.attributes["data-until"]) == ("5000", "10000")
+    assert "Play 0:05 to 0:10" in player.css_first("button[data-play]").text()
+    addresses = [node.attributes.get("src") or "" for node in html.css("[src]")]
+    addresses += [node.attributes.get("href") or "" for node in html.css("link")]
+    assert addresses
+    own = ("/static/", "/manifest.webmanifest")
+    assert all(address.startswith(own) for address in addresses), "no thumbnail, no file"
+    assert "Nothing is asked of YouTube until you press play." in html.text()
+    policy = dict(part.strip().split(" ", 1) for part in response[POLICY].split(";"))
+    assert policy["frame-src"] == "https://www.youtube-nocookie.com"
+    assert policy["default-src"] == "'none'"
+    assert "youtube" not in policy["script-src"] + policy["img-src"] + policy["connect-src"]
+    shared_links.revoke(scope, owner, clip.uuid)
+    assert "data-youtube" not in text_of(Client().get(f"/shared/{clip.uuid}/"))
+
+
+def test_a_file_plays_in_place_of_youtube_only_if_the_link_may_give_all_of_it(
+    scope: Scope, owner: User, clip: SharedLink
+) -> None:
+    address = f"/shared/{clip.uuid}/media/{clip.source.uuid}/" if clip.source else ""
+    assert Client().get(address).status_code == 404
+    SharedLink.objects.update(plays_file=True)
+    html = text_of(Client().get(f"/shared/{clip.uuid}/"))
+    assert "<audio" in html
+    assert "data-youtube" not in html
+    assert Client().get(address, headers={"Range": "bytes=0-3"}).status_code == 206
+
+
+def test_a_shared_clip_names_its_source_and_who_says_it(clip: SharedLink) -> None:
+    html = LexborHTMLParser(text_of(Client().get(f"/shared/{clip.uuid}/")))
+    assert html.css_first("h1").text() == "Limits"
+    assert " ".join(html.css_first("h1 + .muted").text().split()) == "Bob · 0:05–0:10"
+    assert html.css_first("blockquote").text().strip() == "It is a limit. Point 1."

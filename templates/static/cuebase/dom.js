@@ -102,25 +102,38 @@ export function failure(text) {
 export const silence = () =>
   failure(gettext("The server does not answer. Check that it runs, then try again."));
 
+const SHOWN = 2000; // ms that a button says what it did
+
 /**
- * Copy a text, and mark the button that did it.
+ * Copy a text, and let the button that did it say so.
  * @param {string} text
  * @param {HTMLElement} button
  */
 export async function copy(text, button) {
+  const outcome = await isCopied(text, button) ? gettext("Copied") : gettext("Not copied");
+  announce(outcome);
+  button.dataset.outcome = outcome;
+  setTimeout(() => { delete button.dataset.outcome; }, SHOWN);
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLElement} button
+ */
+async function isCopied(text, button) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
     const box = document.createElement("textarea"); // without HTTPS there is no clipboard API
     box.value = text;
-    document.body.append(box);
+    (openDialog() ?? document.body).append(box); // outside an open dialog nothing is selected
     box.select();
-    document.execCommand("copy");
+    const isDone = document.execCommand("copy");
     box.remove();
+    button.focus({ preventScroll: true });
+    return isDone;
   }
-  announce(gettext("Copied"));
-  button.classList.add("copied");
-  setTimeout(() => button.classList.remove("copied"), 1500);
 }
 
 /**

@@ -18,6 +18,7 @@ from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.errors import Forbidden, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role, Transcript
+from transcripts.player import Player
 from transcripts.scope import NOTHING, Scope
 
 SAID = "The error runs backwards."
@@ -167,7 +168,24 @@ def test_a_clip_has_what_is_said_from_a_time_until_another(
     item = shared_links.follow(str(shared_links.share(scope, owner, target).uuid))
     assert item.passage is not None
     assert item.passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
-    assert f"t={cues[2].start // 1000}" in item.original
+    assert item.player_of(target.source) == Player.YOUTUBE
+
+
+def test_a_clip_and_quoted_words_name_who_alone_says_them(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    cues = make_cues(4, sentences=("Ann: We begin. It is a limit.", "Bob: Thank you."))
+    talk = make_source(make_video(collection, cues=cues))
+
+    def speaker(first: int, last: int) -> str:
+        place = {"start": cues[first].start, "end": cues[last].end}
+        link = shared_links.share(scope, owner, ShareTarget(source=talk.uuid, **place))
+        passage = shared_links.follow(link.uuid).passage
+        assert passage is not None
+        return passage.speaker
+
+    assert (speaker(0, 0), speaker(1, 1), speaker(0, 1)) == ("Ann", "Bob", "")
 
 
 def test_a_clip_stays_with_its_words_where_the_times_of_captions_move(
