@@ -290,7 +290,8 @@ def test_items_are_deleted_together_and_come_back(
             page.locator("[data-choice]").nth(number).check()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator(".count")).to_contain_text("27 items")
-    expect(page.locator("main .notice")).to_contain_text("3 items are deleted in half a minute.")
+    text = "3 items were deleted. You can undo this for half a minute."
+    expect(page.locator("#notices")).to_contain_text(text)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".count")).to_contain_text("30 items")
 

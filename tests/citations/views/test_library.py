@@ -259,7 +259,7 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
     deletion = Deletion.objects.get()
     address = f"/library/deletions/{deletion.uuid}/take-back/"
     html = text_of(page.get("/library/"))
-    assert "“Lecture on networks” is deleted in half a minute." in html
+    assert "“Lecture on networks” was deleted. You can undo this for half a minute." in html
     assert f'action="{address}"' in html
     assert f"/videos/{talk.pk}/" not in html
     assert "Undo" not in text_of(viewer.get("/library/"))
