@@ -319,6 +319,14 @@ def test_what_an_action_leaves_out_is_told(
     assert said in text_of(page.post("/library/change/", sent, follow=True))
 
 
+def test_the_kind_of_a_row_is_said_and_no_triangle_to_unfold_it(page: Client, talk: Video) -> None:
+    table = LexborHTMLParser(text_of(page.get("/library/?view=table")))
+    sign = table.css("[data-item] .item-kind")[0]
+    assert sign.attributes["title"] == "Video"
+    assert sign.text(strip=True) == "Video:"
+    assert sign.css("svg rect"), "a screen around the triangle"
+
+
 @pytest.mark.parametrize(
     ("headers", "name"), [({}, "English"), ({"Accept-Language": "de"}, "Englisch")]
 )
