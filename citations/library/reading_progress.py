@@ -13,6 +13,7 @@ from transcripts.models import Video
 
 PAUSE: Final = timedelta(seconds=3)  # between two writes of one place
 THE_END: Final = 0.95  # of a recording: what follows is applause
+SMALL_GAP: Final = 0.05  # of an item: who leaves it out has read on
 
 Readable: TypeAlias = Video | Source
 
@@ -28,14 +29,18 @@ def keep(
     """Record that a user reads an item, at a position if one is known.
 
     Position and length are the milliseconds of a recording, or a page and their number. An item is
-    read once its end is reached by reading on from before it: who jumps there has not read it.
+    read once its end is reached by reading on from before it, perhaps over a small gap: who jumps
+    there has not read it.
     """
     now = clock.now()
     values: dict[str, Any] = {}
     rows = _rows(user, item)
     if position is not None:
         values["position"] = min(position, length)
-        if reads_on and _is_end(item, position, length) and not _was_at_end(rows, item, length):
+        before = rows.values_list("position", flat=True).first()
+        was_near = before is not None and position - before <= SMALL_GAP * length
+        is_new = _is_end(item, position, length) and not _is_end(item, before or 0, length)
+        if is_new and (reads_on or was_near):
             values["is_finished"] = True
     if rows.filter(**{**values, "read_at__gt": now - PAUSE}).exists():
         return  # a page that was loaded again
@@ -79,8 +84,3 @@ def _column(item: Readable) -> str:
 def _is_end(item: Readable, position: int, length: int) -> bool:
     end = THE_END * length if isinstance(item, Video) else length
     return position >= end > 0
-
-
-def _was_at_end(rows: QuerySet[ReadingProgress], item: Readable, length: int) -> bool:
-    before = rows.values_list("position", flat=True).first()
-    return before is not None and _is_end(item, before, length)

@@ -5,6 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -134,9 +135,19 @@ def catch_up(*, seconds: float = 20) -> int:
 
 def of(source: Source) -> list[Node]:
     """Return the nodes of a source, without vectors: the document, its sections, their groups."""
-    return list(
-        Node.objects.filter(source=source).defer("vector", "digest").order_by("-level", "ordinal")
-    )
+    nodes = Node.objects.filter(source=source).defer("vector", "digest")
+    return _following_each_other(list(nodes.order_by("-level", "ordinal")))
+
+
+def _following_each_other(nodes: list[Node]) -> list[Node]:
+    """Have each node of a recording end where the next of its level begins, if not before: their
+    chunks overlap, the parts that people read of do not.
+    """
+    for node, following in pairwise(nodes):
+        is_beside = node.level == following.level
+        if is_beside and node.end is not None and following.start is not None:
+            node.end = min(node.end, following.start)
+    return nodes
 
 
 def lacks_abstracts(source: Source) -> bool:
@@ -201,7 +212,7 @@ def outline(source: Source) -> Outline:
     own = Node.objects.filter(source=source).defer("vector", "digest")
     level = Level.SECTION if own.filter(level=Level.SECTION).count() > 1 else Level.GROUP
     nodes = own.filter(level__in=(Level.DOCUMENT, level)).order_by("-level", "ordinal")
-    if not (rows := list(nodes[: MOST_PARTS + 1])):
+    if not (rows := _following_each_other(list(nodes[: MOST_PARTS + 1]))):
         return Outline()
     return Outline(whole=rows[0], parts=tuple(rows[1:]), more=nodes.count() - len(rows))
 

@@ -135,7 +135,7 @@ def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
         yield Destination(
             label=source.title,
             address=reverse("source", args=(source.uuid,)),
-            icon="play" if source.video_id else "document",
+            icon="video" if source.video_id else "document",
             detail=" · ".join(
                 filter(None, (source.author, name_of(source.language), source.collection.title))
             ),

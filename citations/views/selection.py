@@ -1,6 +1,7 @@
 """Actions on the selected items of the library, and the undoing of a deletion."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
@@ -18,7 +19,6 @@ from django.views.decorators.http import require_POST
 from citations.ingest import item_details, selection
 from citations.ingest.selection import ChosenItems
 from citations.models import Source
-from citations.models.deletions import TAKEN_BACK_WITHIN
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
@@ -32,6 +32,7 @@ from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
 MOST_TITLES: Final = 5  # titles in a message
+RENAMED_WITHIN: Final = timedelta(seconds=10)  # former titles are offered
 Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
 Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the message
 
@@ -84,7 +85,7 @@ def rename(request: PageRequest) -> HttpResponse:
         text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
         messages.success(request, _counted(text, count))
     else:
-        until = clock.now() + TAKEN_BACK_WITHIN
+        until = clock.now() + RENAMED_WITHIN
         request.session["renamed"] = {"titles": changed, "until": until.isoformat()}
     return back(request, reverse("library"))
 

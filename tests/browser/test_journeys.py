@@ -290,7 +290,8 @@ def test_items_are_deleted_together_and_come_back(
             page.locator("[data-choice]").nth(number).check()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator(".count")).to_contain_text("27 items")
-    expect(page.locator("main .notice")).to_contain_text("3 items are deleted in half a minute.")
+    text = "3 items were deleted. You can undo this for half a minute."
+    expect(page.locator("#notices")).to_contain_text(text)
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".count")).to_contain_text("30 items")
 
@@ -448,11 +449,12 @@ def test_all_shortcuts_are_seen_at_once_on_a_usual_screen(
 
 def test_the_player_comes_only_when_it_is_asked_for(visit: Callable[..., Visit], path: str) -> None:
     visitor = visit()
-    page = visitor.go(f"{path}?t=100")
-    page.locator(".cue .time", has_text="2:00").click()
+    page = visitor.go(f"{path}?t=110")
+    page.get_by_role("button", name="Forward 10 seconds").click()
+    expect(page.locator(".cue.at .time")).to_have_text("2:00")
     assert visitor.foreign == []
     expect(page.locator("iframe")).to_have_count(0)
-    promise = page.get_by_text("Nothing is asked of YouTube until you press play.")
+    promise = page.get_by_text("Nothing is asked of YouTube until you press play or a time.")
     expect(promise).to_be_visible()
     page.get_by_role("link", name="Play from 2:00").click()
     expect(promise).to_be_hidden()
@@ -486,6 +488,33 @@ def test_a_stranger_plays_a_shared_clip_where_it_stands(visit: Callable[..., Vis
     visitor.until(lambda: requests)
     assert requests[0].header_value("referer") == f"{visitor.site.url}/", "not the link, a key"
     assert visitor.console == []
+
+
+@pytest.mark.parametrize("is_phone", [True, False], ids=["phone", "desktop"])
+def test_a_time_starts_the_player_there_and_keeps_it_in_sight(
+    visit: Callable[..., Visit], path: str, *, is_phone: bool
+) -> None:
+    about = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    visitor = visit(**(about if is_phone else {}))
+    page = visitor.go(f"{path}?t=2000&q=network")
+    line = page.locator(".cue").filter(has=page.locator(".time", has_text="33:25"))
+    expect(line).to_be_in_viewport()
+    if is_phone:
+        expect(page.locator("#player")).not_to_be_in_viewport()
+        line.locator(".time").tap()
+    else:
+        line.locator(".time").click()
+    frame = page.locator("#player iframe")
+    expect(frame).to_have_attribute("src", re.compile(r"/embed/abcdefghijk\?.*start=2005"))
+    expect(frame).to_be_in_viewport(ratio=1)
+    expect(line).to_be_in_viewport(ratio=1)
+    expect(line).to_have_class(re.compile(r"\bat\b"))
+    player, words = frame.bounding_box(), line.bounding_box()
+    assert player is not None
+    assert words is not None
+    assert not is_phone or player["y"] + player["height"] <= words["y"]
+    expect(frame).not_to_be_focused()  # j, k and the arrows are still the page's
+    expect(page.locator(".player-note")).to_be_hidden()
 
 
 def test_a_time_seeks_the_player_and_the_player_marks_the_line(

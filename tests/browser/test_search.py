@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PHONE, Visit
 from tests.browser.site import Site
 from tests.model_standin import ModelStandIn
 
@@ -237,6 +237,22 @@ def test_a_hit_is_marked_and_unmarked_by_key_and_by_mouse(visit: Callable[..., V
     page.reload()
     final(page)
     expect(wrong).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_marks_of_a_hit_say_in_words_what_they_mean_on_a_phone_too(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport=PHONE).go(f"{SEARCH}&mode=words")
+    marks = page.locator(".marks").first
+    for word in ("Right", "Wrong"):
+        button = marks.get_by_role("button", name=word)
+        shape, sign = button.bounding_box(), button.locator(".icon").bounding_box()
+        assert shape is not None
+        assert sign is not None
+        assert shape["width"] > sign["width"] + 40
+        assert shape["x"] + shape["width"] <= PHONE["width"]
+        assert button.inner_text().strip() == word
+    check_accessibility(page)
 
 
 def test_a_hit_opens_the_recording_at_its_sentence_with_the_words_marked(

@@ -18,6 +18,18 @@ Collection.objects.filter(name="Evenings").delete()
 """
 
 
+TITLES = """
+from transcripts.models import Video
+print(json.dumps(list(Video.objects.values_list("pk", "title"))))
+"""
+RENAME = """
+from transcripts.models import Video
+def rename(titles):
+    for pk, title in titles:
+        Video.objects.filter(pk=pk).update(title=title, edited=[])
+"""
+
+
 @pytest.fixture
 def evenings(site: Site) -> Iterator[None]:
     """Whatever is moved to a collection of this name comes back."""
@@ -90,3 +102,98 @@ def test_what_is_tagged_stays_selected_beyond_the_first_page_and_is_told_above_t
     assert above["y"] + above["height"] <= below["y"]
     page.get_by_label("Filter by title").fill("copy 1")
     expect(notice).to_have_count(0)
+
+
+def tag_first(page: Page, tag: str) -> None:
+    page.locator("[data-choice]").first.check()
+    menu(page, "Tags").get_by_label("Tags").fill(tag)
+    page.keyboard.press("Enter")
+
+
+def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    page.clock.install()
+    tag_first(page, "told")
+    notice = page.locator("#notices .notice")
+    expect(notice).to_contain_text("1 item tagged.")
+    page.clock.fast_forward(9_000)
+    notice.hover()
+    page.clock.fast_forward(2_000)
+    expect(notice).to_be_visible()
+    page.mouse.move(5, 5)
+    page.clock.fast_forward(2_000)
+    expect(notice).to_have_count(0)
+    expect(page.locator("#selection")).to_contain_text("1 item selected")
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["wide", "narrow"])
+@pytest.mark.parametrize("query", ["evening", "talk+17"], ids=["a long list", "one item"])
+def test_a_message_never_covers_the_bar(
+    visit: Callable[..., Visit], size: ViewportSize, query: str
+) -> None:
+    page = visit(viewport=size).go(f"/library/?q={query}&sort=title")
+    tag_first(page, "uncovered")
+    notice = page.locator("#notices .notice")
+    notice.hover()  # then it stays
+    for place in ("0", "document.body.scrollHeight"):
+        page.evaluate(f"scrollTo(0, {place})")
+        expect(notice).to_be_in_viewport(ratio=1)
+        covered = """() => {
+          const [told, bar] = ["#notices", "#selection"].map((name) =>
+            document.querySelector(name).getBoundingClientRect());
+          return told.top < bar.bottom && bar.top < told.bottom
+            && told.left < bar.right && bar.left < told.right;
+        }"""
+        page.wait_for_function(f"() => !({covered})()")
+
+
+def test_a_deletion_and_its_undoing_keep_the_place_in_a_list_of_several_pages(
+    visit: Callable[..., Visit], long_library: None
+) -> None:
+    page = visit().go("/library/?q=copy&sort=title")
+    choices = page.locator("[data-choice]")
+    expect(choices).to_have_count(48)
+    choices.last.scroll_into_view_if_needed()
+    expect(choices).not_to_have_count(48)
+    card = page.locator("[data-item]").nth(60)
+    card.scroll_into_view_if_needed()
+    card.locator("[data-choice]").check()
+    place = page.evaluate("scrollY")
+    assert place > 2_000
+    before = page.locator("#results .count").inner_text()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_in_viewport(ratio=1)
+    page.wait_for_function("place => Math.abs(scrollY - place) < 2", arg=place)
+    undo.click()
+    expect(page.locator("#results .count")).to_have_text(before)
+    page.wait_for_function("place => Math.abs(scrollY - place) < 2", arg=place)
+
+
+@pytest.fixture
+def titles(site: Site) -> Iterator[None]:
+    """Whatever is renamed gets its title back."""
+    stored = site.json(TITLES)
+    yield
+    site.python(f"{RENAME}rename({stored!r})")
+
+
+@pytest.mark.usefixtures("titles")
+def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    for number in range(2):
+        page.locator("[data-choice]").nth(number).check()
+    page.locator("#selection").get_by_role("button", name="Rename").click()
+    for title in page.locator("[name^=title-]").all():
+        title.fill(f"{title.input_value()} again")
+    page.get_by_role("button", name="Save").click()
+    notice = page.locator("#notices .notice")
+    expect(notice).to_contain_text("2 items renamed.")
+    for path in ("collections/", f"collections/{site.seeded['shelf']}/", "library/?view=table"):
+        page.goto(f"{site.url}/{path}")
+        expect(page.locator("main h1")).to_be_visible()
+        expect(notice).to_have_count(0)

@@ -205,6 +205,27 @@ export function stored(name) {
 }
 
 /**
+ * Keep a text for the next page in this tab; storage may be forbidden.
+ * @param {string} name
+ * @param {string} text
+ */
+export function keepInTab(name, text) {
+  try { sessionStorage.setItem(name, text); } catch { /* forbidden */ }
+}
+
+/**
+ * Return what an earlier page in this tab has kept, once.
+ * @param {string} name
+ */
+export function takeFromTab(name) {
+  try {
+    const text = sessionStorage.getItem(name);
+    sessionStorage.removeItem(name);
+    return text;
+  } catch { return null; }
+}
+
+/**
  * Store a choice; where storage is forbidden, it lasts for this page.
  * @param {string} name
  * @param {string} value

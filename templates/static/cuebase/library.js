@@ -1,12 +1,15 @@
 // The library: several items are selected by mouse or keyboard, and something is done with all.
 
 import {
-  all, announce, around, field, find, isTyping, need, onHtmx, openDialog,
+  all, announce, around, field, find, isTyping, keepInTab, need, onHtmx, openDialog, takeFromTab,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
+import "./library-renewal.js";
 import { ngettext } from "./texts.js";
 
 const MOST = 1_000; // items at once, as the server allows
+const MARGINS = 32; // px around what is told
+const PLACE = "library-place"; // in the list, when its items were acted on
 
 /** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
 let last = null;
@@ -27,9 +30,20 @@ function show() {
   const isPart = Boolean(nextPage()) && chosen().length === choices().length;
   button.hidden = !isPart || total > MOST;
   button.textContent = ngettext("Select all {count}", "Select all {count}", total);
-  // What is told at the bottom of the window stands above the bar.
-  document.documentElement.style.setProperty("--selection-bar", `${bar.offsetHeight}px`);
+  makeWay();
 }
+
+/** Have what is told at the bottom of the window stand above the bar, if not below it. */
+function makeWay() {
+  const bar = find("[data-selection]");
+  if (!bar) return;
+  const { top, bottom, height } = bar.getBoundingClientRect();
+  const hasPlace = !height || innerHeight - bottom > need("#notices").offsetHeight + MARGINS;
+  document.documentElement.style.setProperty(
+    "--selection-bar", hasPlace ? "0px" : `${innerHeight - top}px`);
+}
+
+for (const name of ["scroll", "resize"]) addEventListener(name, makeWay, { passive: true });
 
 /** Offer to move the items anywhere but to the only collection that they are in. */
 function showTargets() {
@@ -132,11 +146,27 @@ document.addEventListener("click", (event) => {
   if (around(event, "[data-select-all]")) void chooseWholeList();
 });
 
-// The list may have been filtered, sorted or shown as a table since the page was loaded.
+const here = () => `${location.pathname}${location.search}`;
+
+// The list may have been filtered, sorted or shown as a table since the page was loaded. What comes
+// of an action is shown at the same place in it.
 document.addEventListener("submit", (event) => {
-  const form = around(event, "[data-selection]");
-  if (form) field("[name=next]", form).value = `${location.pathname}${location.search}`;
+  const form = around(event, "[data-selection], #notices form");
+  if (!form) return;
+  field("[name=next]", form).value = here();
+  const action = /** @type {HTMLButtonElement | null} */ (event.submitter)?.value;
+  if (action === "export") return; // it leads elsewhere
+  keepInTab(PLACE, JSON.stringify({ page: here(), top: scrollY }));
 });
+
+/** Go to where the list was when its items were acted on. */
+async function returnToPlace() {
+  const { page = "", top = 0 } = JSON.parse(takeFromTab(PLACE) ?? "{}");
+  if (page !== here() || !top) return;
+  const { documentElement: root } = document;
+  await showMore(() => root.scrollHeight < top + innerHeight);
+  scrollTo({ top, behavior: "instant" });
+}
 
 /** @param {KeyboardEvent} event */
 const isElsewhere = (event) =>
@@ -170,7 +200,10 @@ document.addEventListener("keydown", (event) => {
 });
 
 // Not before htmx follows the link to more.
-document.addEventListener("htmx:load", () => void chooseAgain(), { once: true });
+document.addEventListener("htmx:load", async () => {
+  await chooseAgain();
+  await returnToPlace();
+}, { once: true });
 
 onHtmx("afterSettle", ({ detail }) => {
   show();
@@ -183,45 +216,3 @@ onHtmx("afterSettle", ({ detail }) => {
     for (const notice of all("#notices .notice-success")) notice.remove();
   }
 });
-
-// While sources are being indexed, the list and its counter are asked for again and again
-
-const SHORTEST = 5_000, LONGEST = 60_000; // ms; longer and longer while nothing changes
-let pause = SHORTEST;
-/** @type {string | null} the list as it was sent last */
-let received = null;
-let timer = 0;
-
-/** Whether nobody is in the middle of something that a new list would take away. */
-const isIdle = () => !(
-  document.hidden || find("dialog[open]:not(#add-dialog)") || chosen().length
-  || find("#results .item-form, #results :focus") || all("#results .more ~ *").length
-  || new URLSearchParams(location.search).has("offset"));
-
-/** Whether something is being indexed, or fetched, as the header counts. */
-const isBusy = () => Boolean(find("[data-unfinished], #activity-now .busy:not(.busy-bad)"));
-
-async function renew() {
-  const before = received;
-  if (isIdle()) await renewList().catch(() => {}); // the server is away: later
-  pause = received === before ? Math.min(1.5 * pause, LONGEST) : SHORTEST;
-  clearTimeout(timer); // of what was added meanwhile
-  timer = isBusy() ? setTimeout(renew, pause) : 0; // and once after the end
-}
-
-function keepRenewing() {
-  clearTimeout(timer);
-  pause = SHORTEST;
-  timer = setTimeout(renew, pause);
-}
-
-async function renewList() {
-  const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
-  const list = response.ok ? await response.text() : received;
-  if (list === received || !isIdle()) return;
-  received = list;
-  await htmx.ajax("GET", location.href, { target: "#results", swap: "innerHTML show:none" });
-}
-
-if (isBusy()) keepRenewing();
-document.body.addEventListener("activity-changed", keepRenewing); // something was added

@@ -29,16 +29,18 @@ export function controlMedia(media, onPosition) {
     isClip = false;
   }
 
+  /** @param {number} ms */
+  function seek(ms) {
+    show(ms);
+    media.play().catch(() => {});
+  }
+
   return {
     isClip: () => isClip,
     play() { media.play().catch(() => {}); }, // the player itself says that it cannot
     show,
-
-    /** @param {number} ms */
-    seek(ms) {
-      show(ms);
-      media.play().catch(() => {});
-    },
+    seek,
+    skip: seek,
 
     /** @param {number} rate */
     setSpeed(rate) {

@@ -76,8 +76,28 @@ function controlYouTube(box, onPosition) {
   const clip = new Clip(Number(from ?? 0), Number(until ?? 0), (name, ...values) =>
     player?.command(name, ...values));
 
-  /** @param {number} ms */
-  function seek(ms) {
+  /** @param {number} ms where to begin */
+  function load(ms) {
+    let isFirst = true;
+    player = loadPlayer(box, box.dataset.youtube ?? "", {
+      title: box.dataset.title,
+      parameters: { start: Math.floor(ms / 1000) },
+      onInfo({ currentTime, playerState }) {
+        if (typeof currentTime !== "number") return;
+        if (isFirst && speed !== 1) player?.command("setPlaybackRate", speed);
+        isFirst = false;
+        onPosition(currentTime * 1000);
+        clip.update(currentTime * 1000, playerState, speed);
+      },
+    });
+    return player;
+  }
+
+  /**
+   * Move the player if it is loaded.
+   * @param {number} ms
+   */
+  function show(ms) {
     clip.end();
     player?.command("seekTo", ms / 1000, true);
     player?.command("playVideo");
@@ -85,24 +105,23 @@ function controlYouTube(box, onPosition) {
 
   return {
     isClip: () => clip.isOn,
-    seek,
-    show: seek,
+    show,
+    skip: show,
 
     /** @param {number} ms where to begin */
-    play(ms) {
-      let isFirst = true;
-      player = loadPlayer(box, box.dataset.youtube ?? "", {
-        title: box.dataset.title,
-        parameters: { start: Math.floor(ms / 1000) },
-        onInfo({ currentTime, playerState }) {
-          if (typeof currentTime !== "number") return;
-          if (isFirst && speed !== 1) player?.command("setPlaybackRate", speed);
-          isFirst = false;
-          onPosition(currentTime * 1000);
-          clip.update(currentTime * 1000, playerState, speed);
-        },
-      });
-      player.frame.focus();
+    play(ms) { load(ms).frame.focus(); },
+
+    /**
+     * Play from a time that was chosen outside of the player, where the focus stays.
+     * @param {number} ms
+     */
+    seek(ms) {
+      if (player) {
+        show(ms);
+      } else {
+        clip.end();
+        load(ms);
+      }
     },
 
     /** @param {number} rate */

@@ -77,14 +77,23 @@ function addressAt(ms) {
 }
 
 /**
- * Go to a time: the player, the address and the transcript. Without a link to it, as with the
- * buttons of the player, the view of chapters stays.
+ * Play from a time, and go there.
  * @param {number} ms
  * @param {string} [link]
  */
-async function seek(ms, link) {
-  const address = link ?? addressAt(ms);
+function seek(ms, link) {
   player?.seek(ms);
+  goTo(ms, link);
+}
+
+/**
+ * Go to a time: the address and the transcript. Without a link to it, as with the buttons of the
+ * player, the view of chapters stays.
+ * @param {number} ms
+ * @param {string} [link]
+ */
+async function goTo(ms, link) {
+  const address = link ?? addressAt(ms);
   setPosition(ms);
   keepPlace(ms);
   history.replaceState(history.state, "", address);
@@ -191,7 +200,9 @@ function playerClicked(event) {
     event.preventDefault();
     player?.play(position);
   } else if (skip) {
-    seek(Math.max(0, position + 1000 * Number(skip.dataset.skip)));
+    const ms = Math.max(0, position + 1000 * Number(skip.dataset.skip));
+    player?.skip(ms); // a key is soon pressed: it loads no player
+    goTo(ms);
   } else if (strip) {
     seek(timeOnStrip(event, strip));
   } else if (around(event, "[data-repeat]")) {

@@ -5,6 +5,7 @@ import "./clips.js";
 import "./drawer.js";
 import "./item-edit.js";
 import "./keys.js";
+import "./notices.js";
 import "./page-view.js";
 import "./palette.js";
 import "./selection.js";
@@ -37,11 +38,3 @@ document.addEventListener("submit", (event) => {
   const question = target(event).dataset.confirm;
   if (question && !confirm(question)) event.preventDefault();
 });
-
-// What can be taken back for some seconds is not offered any longer.
-for (const offer of all("[data-ends]")) {
-  setTimeout(() => {
-    if (offer.contains(document.activeElement)) need("#main").focus();
-    offer.remove();
-  }, 1_000 * Number(offer.dataset.ends));
-}

@@ -58,6 +58,28 @@ def test_who_jumps_to_the_end_has_not_read_it(owner: User, talk: Video) -> None:
     assert keep(57, reads_on=True)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "is_read"),
+    [(93, 96, True), (95, 100, False), (93, 100, False), (50, 96, False), (93, 94, False)],
+)
+def test_a_small_gap_before_the_end_is_read_over(
+    owner: User, talk: Video, before: int, after: int, *, is_read: bool
+) -> None:
+    for percent in (before, after):
+        position = HOUR * percent // 100
+        reading_progress.keep(owner, talk, position=position, length=HOUR)
+    assert ReadingProgress.objects.get().is_finished == is_read
+
+
+@pytest.mark.parametrize(("before", "is_read"), [(195, True), (180, False)])
+def test_a_few_pages_before_the_last_may_be_left_out(
+    owner: User, notes: Source, before: int, *, is_read: bool
+) -> None:
+    for page in (before, 200):
+        reading_progress.keep(owner, notes, position=page, length=200)
+    assert ReadingProgress.objects.get().is_finished == is_read
+
+
 def test_what_was_read_to_its_end_stays_read(owner: User, talk: Video, notes: Source) -> None:
     for item, end, length in ((talk, HOUR - 60_000, HOUR), (notes, 3, 3)):
         reading_progress.keep(owner, item, position=end, length=length, reads_on=True)

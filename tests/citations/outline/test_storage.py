@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import NoReturn
 
 import pytest
@@ -22,6 +22,7 @@ from citations.lexical import merging
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Level, Node, Source
 from citations.outline import storage as outline_storage
+from citations.passages import place as written
 from citations.providers import registry
 from citations.providers.embedding import LOCAL, HashEmbedder
 from citations.readers.page import ReadPage
@@ -253,6 +254,24 @@ def test_the_outline_leads_to_the_second_on_the_pages_of_a_video(
         html = " ".join(page.get(path).content.decode().split())
         assert f'<a href="{address}" data-seek="{part.start}">' in html
         assert escape(part.summary) in html
+
+
+def test_each_part_ends_where_the_next_begins_though_their_chunks_overlap(
+    page: Client, collection: Collection
+) -> None:
+    source = indexed(collection, cues=lecture(400))
+    for node in Node.objects.filter(source=source).exclude(level=Level.DOCUMENT):
+        Node.objects.filter(pk=node.pk).update(end=(node.end or 0) + 7_000)
+    parts = outline_storage.outline(source).parts
+    assert len(parts) > 2
+    assert [part.end for part in parts[:-1]] == [part.start for part in parts[1:]]
+    first, second = map(written, parts[:2])
+    assert first.partition("–")[2] == second.partition("–")[0]
+    html = page.get(f"/sources/{source.uuid}/passages/").content.decode()
+    assert f'<span class="time">{first}</span>' in html
+    for level in (Level.SECTION, Level.GROUP):
+        nodes = [node for node in outline_storage.of(source) if node.level == level]
+        assert all(node.end == after.start for node, after in pairwise(nodes))
 
 
 def test_the_outline_leads_to_the_page_of_a_document(page: Client, collection: Collection) -> None:

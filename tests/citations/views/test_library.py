@@ -259,7 +259,7 @@ def test_a_deletion_is_told_in_the_library_and_taken_back(
     deletion = Deletion.objects.get()
     address = f"/library/deletions/{deletion.uuid}/take-back/"
     html = text_of(page.get("/library/"))
-    assert "“Lecture on networks” is deleted in half a minute." in html
+    assert "“Lecture on networks” was deleted. You can undo this for half a minute." in html
     assert f'action="{address}"' in html
     assert f"/videos/{talk.pk}/" not in html
     assert "Undo" not in text_of(viewer.get("/library/"))
@@ -317,6 +317,14 @@ def test_what_an_action_leaves_out_is_told(
     sent = {"item": items, "action": action, "tags": "ice", "collection": other.slug}
     sent["language"] = "german"
     assert said in text_of(page.post("/library/change/", sent, follow=True))
+
+
+def test_the_kind_of_a_row_is_said_and_no_triangle_to_unfold_it(page: Client, talk: Video) -> None:
+    table = LexborHTMLParser(text_of(page.get("/library/?view=table")))
+    sign = table.css("[data-item] .item-kind")[0]
+    assert sign.attributes["title"] == "Video"
+    assert sign.text(strip=True) == "Video:"
+    assert sign.css("svg rect"), "a screen around the triangle"
 
 
 @pytest.mark.parametrize(

@@ -727,7 +727,7 @@ def test_the_page_of_a_document_deletes_it_with_a_way_back(
     assert button not in text_of(viewer.get(path))
     sent = {"item": item, "action": "delete", "next": "/library/"}
     shown = text_of(page.post("/library/change/", sent, follow=True))
-    assert "“Notes” is deleted in half a minute." in shown
+    assert "“Notes” was deleted. You can undo this for half a minute." in shown
     assert page.get(path).status_code == 404
 
 

@@ -133,7 +133,7 @@ def test_a_deletion_is_told_where_its_items_were(
 ) -> None:
     shelf = collections.create("Shelf", owner=owner)
     page.post(CHANGE, {"item": f"video-{talk.pk}", "action": "delete"})
-    notice = "“Lecture on moss” is deleted in half a minute."
+    notice = "“Lecture on moss” was deleted."
     assert notice in text_of(page.get("/library/"))
     assert notice in text_of(page.get(f"/collections/{collection.pk}/"))
     assert notice not in text_of(page.get(f"/collections/{shelf.pk}/"))
