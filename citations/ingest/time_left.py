@@ -6,8 +6,8 @@ from django.db.models import Avg, Count, F, Q, Sum
 from django.db.models.functions import Now
 
 from citations.ingest.pace import IndexedText, TextInWork, characters_per_second
-from citations.models import UNFINISHED, Chunking, Source, SourceKind
-from transcripts import conf
+from citations.models import UNFINISHED, Chunking, Source, SourceKind, State
+from transcripts import clock, conf, locks
 from transcripts.activity import Activity
 from transcripts.models import Job
 from transcripts.scope import Scope
@@ -18,12 +18,12 @@ LATEST: Final = 20  # sources by which the pace is told, and the length of a rec
 def seconds_left(scope: Scope, now: Activity) -> float | None:
     """Estimate when all is ready that the scope may read, by the pace of this installation.
 
-    None where that cannot be told: nothing was indexed yet, no worker runs, something waits for a
-    server or for YouTube, or a playlist or files are still to be read.
+    None where that cannot be told: hardly anything was indexed yet, no worker runs, something waits
+    for a server or for YouTube, or a playlist or files are still to be read.
     """
     if not now.worker_is_alive:
         return None
-    pace = characters_per_second(_indexed())
+    pace = characters_per_second([*_indexed(), *_being_indexed()])
     fetched = _characters_left(scope)
     if pace is None or fetched is None:
         return None
@@ -42,7 +42,22 @@ def _indexed() -> list[IndexedText]:
     return [
         IndexedText(characters=characters, began=began.timestamp(), ended=ended.timestamp())
         for characters, began, ended in rows
-        if began and ended
+        if began and ended  # as the query asks
+    ]
+
+
+def _being_indexed() -> list[IndexedText]:
+    """Return what was done so far of the sources in work: their pace is that of this moment."""
+    held = Source.objects.filter(pk__in=locks.held_keys(Source.LOCK), state=State.WORDS)
+    until = clock.now().timestamp()
+    return [
+        IndexedText(
+            characters=round(source.size - _in_work(source).left),
+            began=source.begun_at.timestamp(),
+            ended=until,
+        )
+        for source in held
+        if source.begun_at  # it is held before that is written
     ]
 
 
@@ -56,16 +71,16 @@ def _characters_left(scope: Scope) -> float | None:
     if waiting["postponed"]:
         return None
     begun = unfinished.exclude(step="")
-    in_work = begun.values_list("size", "step", "done", "total", "chunking")
-    return (waiting["characters"] or 0) + sum(
-        TextInWork(
-            characters=size,
-            step=step,
-            done=done,
-            total=total,
-            is_split_by_meaning=chunking == Chunking.MEANING,
-        ).left
-        for size, step, done, total, chunking in in_work
+    return (waiting["characters"] or 0) + sum(_in_work(source).left for source in begun)
+
+
+def _in_work(source: Source) -> TextInWork:
+    return TextInWork(
+        characters=source.size,
+        step=source.step,
+        done=source.done,
+        total=source.total,
+        is_split_by_meaning=source.chunking == Chunking.MEANING,
     )
 
 

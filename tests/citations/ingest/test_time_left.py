@@ -32,7 +32,7 @@ def _worker(db: None) -> None:
 
 @pytest.fixture
 def indexed(collection: Collection) -> Source:
-    """A talk that took a minute and a half."""
+    """A talk that took a minute and a half: 1,000 characters a second."""
     began = timezone.now() - timedelta(hours=3)
     times = {"begun_at": began, "ready_at": began + timedelta(seconds=90)}
     return add(collection, 90_000, characters=90_000, state=State.READY, **times)
@@ -52,6 +52,17 @@ def test_of_what_is_in_work_the_rest_is_left(
     about = {"step": "embedding", "done": 5, "total": 10, "chunking": Chunking.MEANING}
     add(collection, 240_000, **about)
     assert left(scope) == pytest.approx(30)
+
+
+def test_what_is_in_work_tells_the_pace_of_this_moment(
+    scope: Scope, collection: Collection, indexed: Source
+) -> None:
+    began = timezone.now() - timedelta(seconds=300)
+    about = {"step": "embedding", "done": 5, "total": 10, "chunking": Chunking.MEANING}
+    book = add(collection, 240_000, begun_at=began, **about)
+    with book.hold():
+        assert left(scope) == pytest.approx(30_000 / (300_000 / 390), rel=0.01)
+    assert left(scope) == pytest.approx(30), "it lies since its worker was killed"
 
 
 def test_before_anything_was_indexed_nobody_knows(scope: Scope, collection: Collection) -> None:

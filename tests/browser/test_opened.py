@@ -1,0 +1,66 @@
+"""What somebody opens is put first, and its guide arrives on the open page."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.accessibility import check_accessibility
+from tests.browser.conftest import Visit
+
+pytestmark = pytest.mark.browser
+
+SAID = """0:00
+A sourdough starter is a dough of flour and water that wild yeast has fermented.
+0:09
+A sourdough starter rises for about 12 hours in a warm kitchen before it is used.
+"""
+ADD = f"""
+from datetime import timedelta
+from django.utils import timezone
+from citations.ingest import discovery
+from citations.models import Source
+from transcripts import storage
+from transcripts.models import Collection
+stored = storage.add_text(Collection.objects.default(), {SAID!r}, title="Bread", language="en")
+discovery.adopt()
+later = timezone.now() + timedelta(hours=1)
+Source.objects.filter(video=stored.video).update(run_after=later)
+print(json.dumps(stored.video.pk))
+"""
+WANTED = """
+from citations.models import Source
+print(json.dumps(Source.objects.filter(video={}).exclude(wanted_at=None).count()))
+"""
+GO_ON = """
+from citations.models import Source
+Source.objects.filter(video={}).update(run_after=None)
+"""
+REMOVE = """
+from transcripts import collections
+from transcripts.models import Video
+collections.delete_video(Video.objects.get(pk={}))
+"""
+
+
+def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    site = visited.site
+    video = site.json(ADD)
+    fetched = visited.page.request.get(f"{site.url}/videos/{video}/")
+    assert fetched.ok
+    assert site.json(WANTED.format(video)) == 0, "a browser may fetch a page ahead"
+    with visited.page.expect_response("**/opened/"):
+        page = visited.go(f"/videos/{video}/")
+    assert site.json(WANTED.format(video)) == 1
+    guide = page.locator("#guide")
+    expect(guide).to_contain_text("Is tried again in")
+    check_accessibility(page)
+    site.python(GO_ON.format(video))
+    expect(guide.get_by_text("in its own sentences")).to_be_visible()
+    check_accessibility(page)
+    assert site.json(WANTED.format(video)) == 0
+    site.python(REMOVE.format(video))
+    assert not visited.console
