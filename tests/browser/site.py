@@ -204,7 +204,7 @@ class Site(Instance):
     def _answers(self) -> bool:
         try:
             return requests.get(f"{self.url}/healthz", timeout=5).ok
-        except (requests.ConnectionError, requests.Timeout):
+        except (requests.ConnectionError, requests.Timeout):  # a busy machine starts it slowly
             return False
 
 

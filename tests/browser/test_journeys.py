@@ -34,8 +34,11 @@ PASTE = """text => {
     const clipboardData = new DataTransfer()
     clipboardData.setData("text/plain", text)
     const paste = {bubbles: true, cancelable: true, clipboardData}
-    document.body.dispatchEvent(new ClipboardEvent("paste", paste))
+    return document.body.dispatchEvent(new ClipboardEvent("paste", paste))
 }"""
+# Where the focus is; returns whether the page leaves it alone.
+PASTE_HERE = PASTE.replace("document.body", "document.activeElement")
+FERNS = "WEBVTT\n\n00:01.000 --> 00:03.000\n<v Ada>Ferns unroll.\n\n00:03.000 --> 00:05.000\nSo."
 
 
 @pytest.fixture
@@ -150,6 +153,50 @@ def test_a_pasted_transcript_is_there_at_once(visit: Callable[..., Visit]) -> No
     page.get_by_role("button", name="Add", exact=True).click()
     page.locator("#added").get_by_role("link", name="Notes on moss").click()
     expect(page.locator(".cue").nth(1)).to_contain_text("0:07 It has no roots.")
+
+
+def test_a_text_that_is_pasted_on_a_page_is_added_with_one_key_under_its_first_words(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/search/")
+    page.locator("main").focus()
+    page.evaluate(PASTE_HERE, FERNS)
+    expect(page.locator("#what")).to_be_focused()
+    expect(page.locator("#what")).to_have_value(FERNS)
+    expect(page.get_by_label("Title of a text")).to_have_value("Ferns unroll")
+    page.keyboard.press("Enter")
+    page.locator("#added").get_by_role("link", name="Ferns unroll").click()
+    expect(page.locator(".cue").first).to_contain_text("0:01 Ada: Ferns unroll.")
+
+
+def test_a_text_is_left_to_the_field_or_dialog_that_it_is_pasted_into(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/search/")
+    page.locator("#q").focus()
+    assert page.evaluate(PASTE_HERE, FERNS)
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette-q")).to_be_focused()
+    assert page.evaluate(PASTE_HERE, FERNS)
+    page.keyboard.press("Escape")
+    page.locator("main").focus()
+    page.keyboard.press("?")
+    assert page.evaluate(PASTE_HERE, FERNS)
+    page.keyboard.press("Escape")
+    assert page.evaluate(PASTE_HERE, "ferns")
+    expect(page.locator("#add-dialog")).to_be_hidden()
+
+
+def test_what_is_written_in_the_add_box_stays_when_a_text_is_pasted_beside_it(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/library/")
+    open_box(page)
+    page.locator("#what").fill("https://youtu.be/")
+    page.locator(".add-submit").focus()
+    page.evaluate(PASTE_HERE, FERNS)
+    expect(page.locator("#what")).to_be_focused()
+    expect(page.locator("#what")).to_have_value("https://youtu.be/")
 
 
 def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:

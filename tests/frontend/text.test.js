@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import {
   below, beside, clipAt, clock, codeParts, fileNames, filterWords, hasWords, isOtherLength,
-  leadingWords, newCitations, ofKinds, quotedInMarkdown, sentenceAt, stepped, takeEvents, tidy,
-  wholeWords,
+  isText, leadingWords, newCitations, ofKinds, proposedTitle, quotedInMarkdown, sentenceAt, stepped,
+  takeEvents, tidy, wholeWords,
 } from "../../templates/static/cuebase/text.js";
 import { embedAddress, playerInfo } from "../../templates/static/cuebase/youtube.js";
 
@@ -144,4 +144,28 @@ test("a quote is copied with its source, whose brackets stay text", () => {
   const source = { title: "A [talk]", place: "0:05", address: "http://c/?t=5s" };
   const copied = quotedInMarkdown({ quote: "It runs.", ...source });
   assert.equal(copied, "> It runs.\n\n— [A \\[talk\\], 0:05](http://c/?t=5s)");
+});
+
+test("several lines or a long one are a text, a copied word or addresses are none", () => {
+  assert.equal(isText("Moss drinks.\nIt has no roots."), true);
+  assert.equal(isText("moss ".repeat(41)), true);
+  assert.equal(isText("moss"), false);
+  assert.equal(isText("https://youtu.be/aaaaaaaaaaa\nhttps://youtu.be/bbbbbbbbbbb"), false);
+});
+
+test("the title of a text is its first words, without times and markup", () => {
+  const titles = {
+    "Moss drinks the rain.\nIt has no roots.": "Moss drinks the rain",
+    "# On  moss\n\nIt drinks.": "On moss",
+    "0:00\nMoss drinks\n0:07\nand rests": "Moss drinks",
+    "[0:00:05] – Moss drinks\n[0:07] and rests": "Moss drinks",
+    "1\n00:00:01,000 --> 00:00:02,000\n<i>Moss</i> drinks": "Moss drinks",
+    "WEBVTT\nKind: captions\n\nNOTE x\n\nintro\n00:01.000 --> 00:02.000\n<v Ada>Moss": "Moss",
+    "WEBVTT\nTitle: On moss\n\n00:01.000 --> 00:02.000\nMoss": "On moss",
+    "WEBVTT": "",
+    "3 ways to rest": "3 ways to rest",
+    "…\n42": "",
+  };
+  for (const [text, title] of Object.entries(titles)) assert.equal(proposedTitle(text), title);
+  assert.equal(proposedTitle(`${"moss ".repeat(40)}`), "moss ".repeat(12).trim());
 });

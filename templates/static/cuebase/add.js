@@ -1,13 +1,16 @@
 // The add box, in its dialog or on its page: paste or drop anything on any page, and it begins.
 
-import { all, announce, around, find, need, onHtmx, openDialog } from "./dom.js";
+import {
+  all, announce, around, field, find, isTyping, need, onHtmx, openDialog,
+} from "./dom.js";
 import { libraryChanged } from "./swaps.js";
-import { fileNames, isAddresses, ofKinds } from "./text.js";
+import { fileNames, isAddresses, isText, ofKinds, proposedTitle } from "./text.js";
 import { gettext, ngettext } from "./texts.js";
 
 const dialog = /** @type {HTMLDialogElement | null} */ (find("#add-dialog"));
 const form = () => /** @type {HTMLFormElement | null} */ (find("#add"));
 const chooser = () => /** @type {HTMLInputElement | null} */ (find("#files"));
+const what = () => /** @type {HTMLTextAreaElement} */ (need("#what"));
 const folderChooser = () => /** @type {HTMLInputElement | null} */ (find("#folder"));
 
 /**
@@ -94,12 +97,31 @@ function addFiles(files) {
 }
 
 /** @param {string} text */
-function addText(text) {
+function addAddresses(text) {
   open(() => {
-    const box = /** @type {HTMLTextAreaElement} */ (need("#what"));
-    box.value = text;
-    if (isAddresses(text)) begin();
+    what().value = text;
+    begin();
   });
+}
+
+/**
+ * Offer a text, with a title: Enter adds it. What is written in the box already stays.
+ * @param {string} text
+ */
+function offerText(text) {
+  open(() => {
+    if (what().value.trim()) return;
+    what().value = text;
+    what().setSelectionRange(0, 0);
+    offerTitle(text);
+  });
+}
+
+/** @param {string} text */
+function offerTitle(text) {
+  const title = field("[name=title]", form() ?? undefined);
+  title.value ||= proposedTitle(text);
+  title.closest("details")?.setAttribute("open", "");
 }
 
 // Dropping: anywhere on the page, unless a field of another form takes the files.
@@ -125,17 +147,38 @@ document.addEventListener("drop", async (event) => {
   addFiles(await droppedFiles(event.dataTransfer));
 });
 
-// Pasting: files and addresses begin at once, in the box or where nothing is being written.
+// Pasting, in the box or where nothing is being written: files and addresses begin at once, and a
+// text is offered.
+
+/** @param {ClipboardEvent} event */
+function isForUs(event) {
+  const other = openDialog();
+  const isTaken = isTyping(event) && !around(event, "#what");
+  return mayAdd() && !isTaken && (!other || other === dialog);
+}
+
+/**
+ * Take a pasted text, unless it is left to the box that it is pasted into.
+ * @param {string} text
+ * @param {boolean} isInBox
+ */
+function takeText(text, isInBox) {
+  const isWritten = isInBox && Boolean(what().value.trim());
+  if (isAddresses(text) && !isWritten) addAddresses(text);
+  else if (!isInBox && isText(text)) offerText(text);
+  else {
+    if (isText(text)) offerTitle(text);
+    return false;
+  }
+  return true;
+}
 
 document.addEventListener("paste", (event) => {
-  const isBox = Boolean(around(event, "#what"));
-  if (!mayAdd() || (!isBox && around(event, "input, textarea, select, [contenteditable]"))) return;
+  if (!isForUs(event)) return;
   const files = [...(event.clipboardData?.files ?? [])];
   const text = event.clipboardData?.getData("text/plain").trim() ?? "";
-  const isEmpty = !isBox || !(/** @type {HTMLTextAreaElement} */ (need("#what")).value.trim());
   if (files.length) addFiles(files);
-  else if (isAddresses(text) && isEmpty) addText(text);
-  else return;
+  else if (!takeText(text, Boolean(around(event, "#what")))) return;
   event.preventDefault();
 });
 

@@ -214,3 +214,30 @@ export const isAddresses = (text) => {
   return words.length > 0 && words.length <= 100
     && words.every((word) => /^https?:\/\/[^\s/]+\.[^\s]+$/i.test(word));
 };
+
+/**
+ * Check that what is pasted is a text to keep, and no word or line copied in passing.
+ * @param {string} text without white space around it
+ */
+export const isText = (text) => (text.length > 200 || text.includes("\n")) && !isAddresses(text);
+
+const TITLE = 60; // characters
+
+/**
+ * Propose a title for a text: what the head of WebVTT calls it, or the first words that are said or
+ * written. Times, numbers of captions and markup are none.
+ * @param {string} text
+ */
+export function proposedTitle(text) {
+  const lines = text.split(/\r?\n|\r/, 500).map((line) => line.trim());
+  const isVtt = /^\uFEFF?WEBVTT/.test(lines[0]);
+  const body = isVtt ? Math.max(lines.indexOf(""), 1) : 0;
+  const named = lines.slice(0, body).find((line) => line.startsWith("Title:"));
+  const words = named?.slice("Title:".length) ?? lines.slice(body).find(
+    (line, index, all) => /\p{L}/u.test(line)
+      && !line.includes("-->") && !all[index + 1]?.includes("-->") && !/^NOTE\b/.test(line));
+  const plain = (words ?? "").replaceAll(/<[^<>]*>/g, "")
+    .replace(/^[[(]?\d{1,3}(:\d{2})+[\])]?/, "").replaceAll(/\s+/g, " ");
+  return leadingWords(plain.replace(/^[^\p{L}\p{N}]+/u, ""), TITLE)
+    .replace(/[\s.,:;–—-]+$/u, "");
+}
