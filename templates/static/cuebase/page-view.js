@@ -29,6 +29,9 @@ function scrollToMark() {
     top: boxes[0].top - edge.top - frame.clientHeight / 3,
     behavior: "instant",
   });
+  // In a narrow window, the page stands below much that is about it.
+  const isBelow = !frame.closest("dialog") && matchMedia("(max-width: 60rem)").matches;
+  if (isBelow) frame.scrollIntoView({ block: "nearest", behavior: "instant" });
 }
 
 // The dialog. Links to pages stay in it; on a page's own address they are plain links.

@@ -141,7 +141,7 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     assert "Passage 1 of 2" in first
     assert 'aria-label="Previous passage"' not in first
     assert f'href="{escape(search)}"' in first
-    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)
+    (following,) = {*re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)}
     second = page.get(unescape(following), follow=True)
     assert "Passage 2 of 2" in text_of(second)
     assert 'aria-label="Next passage"' not in text_of(second)
@@ -174,7 +174,7 @@ def test_the_next_hit_of_the_last_likely_one_is_the_first_less_likely_one(
     opened = re.findall(r'href="(/sources/[^"]*hit=\d[^"]*)"', listed)
     first = text_of(page.get(unescape(opened[0]), follow=True))
     assert "Passage 1 of 2" in first
-    (following,) = re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)
+    (following,) = {*re.findall(r'href="([^"]*)"\s+aria-label="Next passage"', first)}
     second = page.get(unescape(following), follow=True)
     assert "Passage 2 of 2" in text_of(second)
 
