@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("jobs/<int:pk>/events/", activity.job_events, name="job-events"),
     path("jobs/<int:pk>/retry/", activity.retry, name="job-retry"),
     path("gate/reopen/", activity.reopen_gate, name="gate-reopen"),
+    path("feeds/find/", feeds.find, name="find-feed"),
     path("feeds/<int:pk>/", feeds.show_feed, name="feed"),
     path("feeds/<int:pk>/sync/", feeds.sync, name="feed-sync"),
     path("feeds/<int:pk>/fetch/", feeds.fetch_entry, name="feed-fetch"),

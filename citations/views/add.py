@@ -115,7 +115,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "address": address,
         "title": title,
         "video": _existing(request, address),
-        "chosen": request.GET.get("collection", "library"),
+        "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),

@@ -14,12 +14,13 @@ from citations.ingest import selection
 from citations.library import items, sources
 from citations.library.filters import facets
 from citations.library.item import KINDS
-from citations.library.items import GROUPS, READING
+from citations.library.items import GROUPS, READING, LibraryQuery
 from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views.library_form import SORT_LABELS, LibraryForm
-from transcripts import activity, clock, languages
+from transcripts import activity, channels, clock, languages
+from transcripts.channels import Following
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment
@@ -62,6 +63,7 @@ def show_list(
         "parameters": parameters,
         "listing": parameters.listing,
         "is_awaited": partial(activity.is_unfinished, listed),  # asked for an empty list alone
+        "following": partial(_following, listed, parameters.listing),
         "page": page,
         "fixed_collection": collection,
         "add_to": parameters.listing.collection,
@@ -108,6 +110,15 @@ def _renamed(request: PageRequest) -> dict[str, Any]:
         return {}
     request.session.modified = True
     return {"renamed": renamed["titles"], "renamed_for": round(left.total_seconds())}
+
+
+def _following(listed: Scope, listing: LibraryQuery) -> Following:
+    """Return who follows the channel or playlist that alone is listed."""
+    if listing.playlist:
+        return channels.of_playlist(listed, listing.playlist, collection=listing.collection)
+    if listing.channel:
+        return channels.of_channel(listed, listing.channel, collection=listing.collection)
+    return Following()
 
 
 def _choices(request: PageRequest, collection: Collection | None) -> dict[str, Any]:

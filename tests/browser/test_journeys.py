@@ -199,6 +199,27 @@ def test_what_is_written_in_the_add_box_stays_when_a_text_is_pasted_beside_it(
     expect(page.locator("#what")).to_have_value("https://youtu.be/")
 
 
+NIGHT_SCHOOL = """
+from transcripts.models import Video
+about = {"channel": "Night school", "channel_id": "UC" + "n" * 22}
+Video.objects.filter(key="talk-29").update(**about)
+"""
+
+
+def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
+    visit: Callable[..., Visit], site: Site, path: str
+) -> None:
+    site.python(NIGHT_SCHOOL)
+    page = visit().go(path)
+    page.locator(".facts").get_by_role("link", name="Lecture Hall").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lecture Hall")
+    expect(page.get_by_role("button", name="Fetch what is new")).to_be_visible()
+    page.goto(f"{site.url}/library/?q=talk+29&view=cards")
+    page.locator(".card").get_by_role("link", name="Night school").click()
+    page.get_by_role("link", name="Add this channel").click()
+    expect(page.locator("#what")).to_have_value(f"https://www.youtube.com/channel/UC{'n' * 22}")
+
+
 def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:
     page = visit().go("/library/")
     open_box(page)

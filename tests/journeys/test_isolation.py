@@ -151,6 +151,7 @@ PAGES = [
     Door("GET", "jobs/<int:pk>/events/"),
     Door("POST", "jobs/<int:pk>/retry/"),
     Door("POST", "gate/reopen/", "own"),
+    Door("GET", "feeds/find/", "list"),
     Door("GET", "feeds/<int:pk>/"),
     Door("POST", "feeds/<int:pk>/sync/"),
     Door("POST", "feeds/<int:pk>/fetch/", "thing", {"video": "dQw4w9WgXcQ"}),

@@ -1,13 +1,15 @@
 """Playlists and channels: what is in them, what is new, how often they are read."""
 
 from typing import Final
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from transcripts import acquisition, activity, feed_entries
+from transcripts import acquisition, activity, channels, feed_entries
 from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed
 from transcripts.tasks import send
@@ -15,6 +17,21 @@ from transcripts.timecodes import target_url, watch_url
 from transcripts.views.requests import PageRequest, confirm, number_of
 
 PAGE: Final = 100  # entries
+
+
+@require_safe
+def find(request: PageRequest) -> HttpResponse:
+    """Go to the page of the channel or playlist of a name, or to what the library has of it."""
+    collection = request.GET.get("collection", "")
+    name = next((name for name in ("playlist", "channel") if request.GET.get(name)), "")
+    lookup = {"playlist": channels.of_playlist, "channel": channels.of_channel}.get(name)
+    if lookup is None:
+        return redirect("library")
+    feeds = lookup(request.access, request.GET[name], collection=collection).feeds
+    if len(feeds) == 1:
+        return redirect("feed", pk=feeds[0].pk)
+    parts = {name: request.GET[name], **({"collection": collection} if collection else {})}
+    return redirect(f"{reverse('library')}?{urlencode(parts)}")
 
 
 @require_safe

@@ -186,11 +186,13 @@ document.addEventListener("click", (event) => {
   const link = /** @type {HTMLAnchorElement | null} */ (around(event, "a[data-add]"));
   if (!link || !dialog || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const into = new URL(link.href).searchParams.get("collection");
+  const { searchParams } = new URL(link.href);
+  const [into, address] = ["collection", "url"].map((name) => searchParams.get(name));
   open(() => {
     if (link.dataset.add === "folder") folderChooser()?.click();
     const choice = /** @type {HTMLSelectElement | null} */ (find("#into"));
     if (choice && into) choice.value = into;
+    if (address) what().value ||= address;
   });
 });
 document.addEventListener("change", (event) => {

@@ -15,7 +15,7 @@ from citations.views import library as library_views
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import collections
-from transcripts.models import Collection, Job, Video
+from transcripts.models import Collection, Feed, Job, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -363,3 +363,51 @@ def test_what_has_no_text_is_not_exported(page: Client, collection: Collection) 
         page.post("/library/change/", sent, follow=True)
     )
     assert not Archive.objects.exists()
+
+
+CHANNEL = "UC" + "a" * 22
+
+
+def test_the_name_of_a_channel_leads_to_it_from_wherever_it_stands(
+    page: Client, talk: Video
+) -> None:
+    Video.objects.update(channel="Ann & Bo", channel_id=CHANNEL)
+    link = 'href="/feeds/find/?channel=Ann%20%26%20Bo'
+    for address in ("/library/?view=cards", "/library/?view=table", f"/videos/{talk.pk}/"):
+        assert text_of(page.get(address)).count(link) == 1
+    assert text_of(page.get("/library/?group=channel")).count(link) == 2
+    inside = text_of(page.get(f"/collections/{talk.collection_id}/?group=channel"))
+    assert f"{link}&amp;collection=lectures" in inside
+
+
+def test_a_channel_that_nobody_follows_is_added_from_its_recordings(
+    page: Client, viewer: Client, talk: Video
+) -> None:
+    Video.objects.update(channel="Ann & Bo", channel_id=CHANNEL)
+    address = "/library/?channel=Ann+%26+Bo"
+    html = text_of(page.get(address))
+    assert "New videos of this channel are not fetched." in html
+    added = f"/add/?url=https%3A//www.youtube.com/channel/{CHANNEL}&amp;collection="
+    assert f'href="{added}" data-add' in html
+    assert f"https://www.youtube.com/channel/{CHANNEL}</textarea>" in text_of(
+        page.get(added.replace("&amp;", "&"))
+    )
+    assert "Add this channel" not in text_of(viewer.get(address))
+    assert "Add this channel" not in text_of(page.get("/library/"))
+
+
+def test_a_channel_that_is_followed_offers_what_is_new(
+    page: Client, viewer: Client, talk: Video, collection: Collection
+) -> None:
+    Video.objects.update(channel="Ann & Bo", channel_id=CHANNEL)
+    feed = Feed.objects.create(
+        collection=collection, kind="channel", youtube_id=CHANNEL, title="Ann & Bo"
+    )
+    for address in ("/library/?channel=Ann+%26+Bo", "/library/?playlist=Ann+%26+Bo"):
+        html = text_of(page.get(address))
+        assert f'href="/feeds/{feed.pk}/"' in html
+        assert f'action="/feeds/{feed.pk}/sync/"' in html
+        assert "Add this channel" not in html
+        read_only = text_of(viewer.get(address))
+        assert f'href="/feeds/{feed.pk}/"' in read_only
+        assert "/sync/" not in read_only

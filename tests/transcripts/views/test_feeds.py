@@ -78,3 +78,18 @@ def test_a_list_that_was_never_read_says_what_to_do(page: Client, collection: Co
     html = text_of(page.get(f"/feeds/{empty.pk}/"))
     assert "No video of it is known yet" in html
     assert "“Fetch what is new” reads the list at YouTube." in html
+
+
+def test_the_name_of_a_playlist_leads_to_its_page_and_from_there_to_its_recordings(
+    page: Client, feed: Feed
+) -> None:
+    response = page.get("/feeds/find/", {"playlist": "a course"})
+    assert response["Location"] == f"/feeds/{feed.pk}/"
+    listed = "/library/?playlist=A%20course&amp;collection=lectures"
+    assert f'href="{listed}"' in text_of(page.get(f"/feeds/{feed.pk}/"))
+
+
+def test_the_name_of_a_channel_that_nobody_follows_leads_to_its_recordings(page: Client) -> None:
+    response = page.get("/feeds/find/", {"channel": "Ann & Bo", "collection": "lectures"})
+    assert response["Location"] == "/library/?channel=Ann+%26+Bo&collection=lectures"
+    assert page.get("/feeds/find/", {"channel": ""})["Location"] == "/library/"
