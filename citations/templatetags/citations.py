@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django import template
+from django.forms.utils import flatatt
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -19,7 +20,7 @@ from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
 from citations.models import Citation, Page, Source, SourceKind
 from citations.notebook.shared_links import SharedItem
-from citations.passages import ColoredSpan, Located, Locator, Passage
+from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource
 from citations.providers.languages import empty_words
 from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import below_title, sanitize
@@ -104,6 +105,24 @@ def lit(text: str, marks: MarkedText) -> SafeString:
 def without_label(text: str, speaker: str) -> str:
     """Leave out the name at the beginning of a text, where the name stands beside it."""
     return text[label_length(text, speaker) :]
+
+
+@register.simple_tag
+def selectable(origin: PassageSource, locator: Locator, link: str) -> SafeString:
+    """Write the attributes of an element whose text stands as it is at a place of a source: words
+    that are selected in it can be highlighted.
+    """
+    values = {
+        "passage": True,
+        "source": origin.id,
+        "title": origin.title,
+        "link": link,
+        "place": place(locator),
+        "page": locator.page,
+        "start": locator.start,
+    }
+    attributes = {f"data-{name}": value for name, value in values.items() if value is not None}
+    return flatatt(attributes | ({"lang": origin.language} if origin.language else {}))
 
 
 @register.filter
@@ -215,6 +234,13 @@ def shortened(text: str, length: int) -> str:
     """Cut a text after a word."""
     cut = cut_at_word(text, length)
     return cut if cut == text else f"{cut} …"
+
+
+@register.filter
+def beginning(text: str, length: int) -> SafeString:
+    """Cut a text after a word; the sign of that is not selected with the words."""
+    cut = cut_at_word(text, length)
+    return format_html("{}" if cut == text else '{}<span class="cut"> …</span>', cut)
 
 
 @register.filter

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
+from tests.model_standin import ModelStandIn
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +31,26 @@ from citations.ingest import pipeline
 from citations.models import Source
 pipeline.remove(Source.objects.get(uuid="{}"))
 """
+SELECT = "element => getSelection().selectAllChildren(element)"
+SPAN = """([first, last]) => {
+    getSelection().setBaseAndExtent(first, 0, last, last.childNodes.length)
+    document.body.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}))
+}"""
+WORDS = """(element, words) => {
+    const range = document.createRange()
+    const places = []
+    const nodes = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+    for (let node = nodes.nextNode(); node; node = nodes.nextNode())
+        for (let at = 0; at < node.data.length; at += 1) places.push([node, at])
+    const text = places.map(([node, at]) => node.data[at]).join("")
+    const first = text.indexOf(words)
+    range.setStart(...places[first])
+    const [node, at] = places[first + words.length - 1]
+    range.setEnd(node, at + 1)
+    getSelection().removeAllRanges()
+    getSelection().addRange(range)
+    element.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}))
+}"""
 FORGET = "from citations.models import Highlight; Highlight.objects.all().delete()"
 
 
@@ -50,6 +71,13 @@ def select_by_mouse(page: Page, selector: str) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 3, box["y"] + box["height"] - 9, steps=5)
     page.mouse.up()
+
+
+def select_words(element: Locator, words: str) -> None:
+    """Select words of an element, which may stand in several nodes."""
+    element.scroll_into_view_if_needed()
+    element.page.wait_for_timeout(100)  # what has scrolled closes the toolbar
+    element.evaluate(WORDS, words)
 
 
 def middle(page: Page, selector: str) -> tuple[float, float]:
@@ -165,6 +193,87 @@ def test_a_quote_is_copied_with_its_link_and_asked_about(visit: Callable[..., Vi
     expect(page.locator("[data-question]")).to_have_value(
         "What is meant by “Backpropagation carries the error from the end to the start. Point 8.”?"
     )
+
+
+def test_words_of_a_hit_are_highlighted_and_copied_with_a_link_that_marks_them(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = visited.go("/search/?q=backpropagation+error&kind=video&mode=words")
+    expect(page.locator("[data-refining]")).to_have_count(0)
+    select_words(page.locator(".passage-text").first, "carries the error from the end")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Copy").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("> carries the error from the end\n")
+    tools.get_by_role("button", name="Highlight in blue").click()
+    expect(page.locator(".passage-text mark.highlight-blue").first).to_be_visible()
+    expect(tools).to_have_count(0)
+    address = copied.split("](")[1].removesuffix(")")
+    page.goto(address)
+    expect(page.locator("#transcript mark.quoted").first).to_contain_text("carries the error")
+    expect(page.locator("#transcript mark.highlight-blue.quoted").first).to_be_in_viewport()
+    assert not visited.console
+
+
+def test_what_is_not_one_passage_has_no_toolbar(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=backpropagation+error&mode=words")
+    expect(page.locator("[data-refining]")).to_have_count(0)
+    passages = page.locator(".passage-text")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    for first, last in ((0, 1), (0, 2)):
+        spanned = [passages.nth(first).element_handle(), passages.nth(last).element_handle()]
+        page.evaluate(SPAN, spanned)
+        page.wait_for_timeout(100)
+        expect(tools).to_have_count(0)
+    page.locator(".group-text h3").first.evaluate(SELECT)
+    page.dispatch_event("body", "pointerup")
+    page.wait_for_timeout(100)
+    expect(tools).to_have_count(0)
+
+
+def test_a_hit_with_the_focus_is_highlighted_by_key(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/search/?q=weight+gradient&mode=words&kind=pdf")
+    expect(page.locator("[data-refining]")).to_have_count(0)
+    page.locator(".passage-open").first.focus()
+    page.keyboard.press("h")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    expect(tools.get_by_role("button", name="Highlight in yellow")).to_be_focused()
+    page.keyboard.press("Enter")
+    mark = page.locator(".passage-text mark.highlight-yellow")
+    expect(mark.first).to_be_visible()
+    check_accessibility(page)
+    page.locator(".passage-open").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".page-dialog .sheet-highlight").first).to_be_visible()
+
+
+def test_words_of_a_quotation_of_an_answer_are_highlighted(
+    visit: Callable[..., Visit], sample: dict[str, str], language_model: ModelStandIn
+) -> None:
+    quote = "BM25 rests on three observations."
+    before = language_model.answer
+    language_model.answer = lambda _: f'CLAIM: {quote}\nQUOTE [1]: "{quote}"\n'
+    visited = visit()
+    page = visited.go("/ask/")
+    page.get_by_label("Your question").fill("What does BM25 rest on?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answer-foot")).to_have_count(1, timeout=60_000)
+    language_model.answer = before
+    said = page.locator(".quotation-text [data-passage]").first
+    expect(said).to_have_text(quote)
+    said.evaluate(SELECT)
+    page.dispatch_event("body", "pointerup")
+    tools = page.get_by_role("toolbar", name="Selected words")
+    tools.get_by_role("button", name="Note").click()
+    page.keyboard.type("Which ones?")
+    tools.get_by_role("button", name="Save").click()
+    expect(page.locator(".quotation-text mark.highlight-yellow")).to_contain_text("three")
+    page.goto(f"{visited.site.url}/highlights/")
+    expect(page.locator(".highlight-quote")).to_contain_text(quote)
+    expect(page.get_by_text("Which ones?")).to_be_visible()
+    expect(page.locator("main")).to_contain_text(sample["textbook"])
+    assert not visited.console
 
 
 def test_words_are_selected_by_finger_and_the_note_fits_the_window(

@@ -5,7 +5,7 @@ import { clock, leadingWords, wholeWords } from "./text.js";
 
 const AROUND = 100; // characters before and after that tell equal words apart
 const LINKED = 200; // characters of a quote that its link carries, to mark them
-const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, button";
+const NOT_TEXT = ".time, .visually-hidden, .chunk-title, .chapter-title, .pager, .cut, button";
 
 /**
  * @typedef {object} Passage
@@ -86,6 +86,16 @@ function textBeside(box, range, isBefore) {
 }
 
 /**
+ * Tell whether a range has words of several passages, as of two hits: they follow each other
+ * nowhere.
+ * @param {Range} range
+ */
+const isOfSeveral = (range) => all("[data-passage]").filter((box) => {
+  const part = range.cloneRange();
+  return range.intersectsNode(box) && keepWithin(part, box) && textOf(part);
+}).length > 1;
+
+/**
  * Return the passage of a source that is selected, in whole words.
  * @returns {Passage | null}
  */
@@ -96,7 +106,7 @@ export function selectedPassage() {
   const inner = [range.startContainer, range.endContainer].map(elementOf);
   const box = /** @type {HTMLElement | null | undefined} */ (
     inner.map((element) => element?.closest("[data-passage]")).find(Boolean));
-  if (!box || !keepWithin(range, box)) return null;
+  if (!box || isOfSeveral(range) || !keepWithin(range, box)) return null;
   snapToWords(range);
   const quote = textOf(range);
   return quote ? passageIn(box, range, quote) : null;
@@ -117,6 +127,7 @@ function passageIn(box, range, quote) {
   const path = isRecording ? `${link}${Math.floor(Number(start) / 1000)}s` : link;
   const address = new URL(path, location.href);
   if (!path.includes("citation")) {
+    for (const name of ["from", "to", "until"]) address.searchParams.delete(name);
     address.searchParams.set("passage", leadingWords(quote, LINKED));
   }
   return {
@@ -154,9 +165,11 @@ export function textNodes(range) {
   }).filter((node) => node.data.trim());
 }
 
-/** Select the line that is read, or the first words that can be seen. */
+/** Select the words of the hit with the focus, the line that is read, or the first in sight. */
 export function selectLine() {
-  const line = find(".cue.at") ?? find("[data-passage] mark.quoted") ?? firstInView();
+  const item = document.activeElement?.closest(".passage, .quotation");
+  const line = (item && find("[data-passage]", item)) ?? find(".cue.at")
+    ?? find("[data-passage] mark.quoted") ?? firstInView();
   const text = line && (find(":scope > span:not(.visually-hidden)", line) ?? line);
   if (text) getSelection()?.selectAllChildren(text);
 }

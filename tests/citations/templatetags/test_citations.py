@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from citations.passages import Locator, Passage, PassageSource
-from citations.templatetags.citations import marked_speech, without_label
+from citations.templatetags.citations import beginning, marked_speech, without_label
 
 ORIGIN = PassageSource(id=uuid4(), kind="video", title="A talk")
 
@@ -26,3 +26,8 @@ def test_names_of_others_stay_in_a_passage() -> None:
     assert shown == "Bo: Why? Ann: A <mark>fee</mark>."
     assert without_label("Bo: Why?", "Ann") == "Bo: Why?"
     assert without_label("Bo: Why?", "Bo") == "Why?"
+
+
+def test_the_sign_of_what_is_left_out_is_apart_from_the_words() -> None:
+    assert beginning("A <fee> is low.", 40) == "A &lt;fee&gt; is low."
+    assert beginning("A <fee> is low.", 8) == 'A &lt;fee&gt;<span class="cut"> …</span>'

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from citations.errors import ModelRefused
 from citations.library.sources import Counts
-from citations.models import Chunk, Embedding, EmbeddingSpace, Mark, Source, State
+from citations.models import Chunk, Embedding, EmbeddingSpace, Highlight, Mark, Source, State
 from citations.passages import Results, SearchMode
 from citations.providers import registry
 from citations.search import pipeline as search_pipeline
@@ -96,6 +96,19 @@ def test_a_passage_is_shown_with_its_words_marked_its_place_and_its_links(
     assert "1 passage" in html
 
 
+def test_what_a_hit_says_of_its_words_is_enough_to_highlight_them(
+    page: Client, source: Source, stranger: Client
+) -> None:
+    hit = LexborHTMLParser(text_of(page.get("/search/?q=error&mode=words"))).css_first(".passage")
+    said = hit.css_first("p[data-passage]")
+    about = said.attributes
+    assert (about["data-place"], about["data-title"]) == ("0:10–0:20", "Lecture on networks")
+    sent = {"source": about["data-source"], "start": about["data-start"], "quote": "The error runs"}
+    assert stranger.post("/highlights/add/", sent, **HTMX).status_code == 404
+    assert page.post("/highlights/add/", sent, **HTMX).status_code == 200
+    assert Highlight.objects.get().locator.span == (42, 56)
+
+
 def test_passages_stand_under_their_source(
     page: Client, source: Source, collection: Collection
 ) -> None:
@@ -145,7 +158,7 @@ def test_the_next_and_the_previous_hit_open_from_a_hit(
     second = page.get(unescape(following), follow=True)
     assert "Passage 2 of 2" in text_of(second)
     assert 'aria-label="Next passage"' not in text_of(second)
-    (before,) = re.findall(r'href="([^"]*)"\s+aria-label="Previous passage"', text_of(second))
+    (before,) = {*re.findall(r'href="([^"]*)"\s+aria-label="Previous passage"', text_of(second))}
     assert "Passage 1 of 2" in text_of(page.get(unescape(before), follow=True))
 
 
