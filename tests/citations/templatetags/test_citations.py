@@ -2,8 +2,10 @@
 
 from uuid import uuid4
 
+import pytest
+
 from citations.passages import Locator, Passage, PassageSource
-from citations.templatetags.citations import beginning, marked_speech, without_label
+from citations.templatetags.citations import beginning, marked_speech, time_left, without_label
 
 ORIGIN = PassageSource(id=uuid4(), kind="video", title="A talk")
 
@@ -31,3 +33,19 @@ def test_names_of_others_stay_in_a_passage() -> None:
 def test_the_sign_of_what_is_left_out_is_apart_from_the_words() -> None:
     assert beginning("A <fee> is low.", 40) == "A &lt;fee&gt; is low."
     assert beginning("A <fee> is low.", 8) == 'A &lt;fee&gt;<span class="cut"> …</span>'
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (8, "less than a minute left"),
+        (64, "about a minute left"),
+        (230, "about 4 minutes left"),
+        (3_500, "about an hour left"),
+        (7_300, "about 2 hours left"),
+        (90_000, "about a day left"),
+        (200_000, "about 2 days left"),
+    ],
+)
+def test_the_time_that_is_left_is_told_in_words(seconds: float, text: str) -> None:
+    assert time_left(seconds) == text
