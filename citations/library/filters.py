@@ -239,7 +239,7 @@ def facets(scope: Scope) -> Facets:
         collections=tuple((row.slug, row.title) for row in Collection.objects.visible(scope)),
         kinds=_common(scope, "kind"),
         channels=_common(scope, "author"),
-        tags=_tags(scope),
+        tags=tuple(tags(scope)),
         languages=languages_of(scope),
     )
 
@@ -259,9 +259,17 @@ def _by_count(scope: Scope, field: str) -> tuple[str, ...]:
     return tuple(value for value, _ in rows[:MOST_FACETS])
 
 
-def _tags(scope: Scope) -> tuple[str, ...]:
+def tags(scope: Scope, *, words: str = "", limit: int = MOST_FACETS) -> list[str]:
+    """Return the tags that have every one of ``words``, in alphabetical order."""
     tag = Func(
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
     )
     tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=tag)
-    return tuple(tagged.values_list("tag", flat=True).distinct().order_by("tag")[:MOST_FACETS])
+    names = tagged.values_list("tag", flat=True).distinct().order_by("tag")
+    if not words:
+        return list(names[:limit])
+    return [name for name in names if _has_words(name, words)][:limit]
+
+
+def _has_words(name: str, words: str) -> bool:
+    return all(word in name.casefold() for word in words.casefold().split())

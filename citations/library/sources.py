@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count, F, Q
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Length
 
 from citations import conf
 from citations.errors import InvalidFilter
@@ -82,6 +82,13 @@ def list_sources(
         counts=counts,
         next=offset + limit if len(rows) > limit else None,
     )
+
+
+def titled(scope: Scope, beginning: str, *, limit: int) -> list[Source]:
+    """Return the sources whose titles begin with a text: the shortest title first."""
+    text = clean(beginning, MAX_QUERY_CHARACTERS)
+    rows = _shown(Source.objects.visible(scope).filter(title__istartswith=text))
+    return list(rows.order_by(Length("title"), "title", "pk")[:limit])
 
 
 def split_otherwise(among: SourceQuerySet) -> SourceQuerySet:

@@ -14,9 +14,10 @@ from django.views.decorators.http import require_safe
 
 from citations.errors import SourceNotFound
 from citations.library import sources
-from citations.library.filters import find_source
+from citations.library.filters import find_source, tags
 from citations.models import Source
 from citations.notebook import conversations, highlights, notes
+from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.views.forms import words_of
 from transcripts import activity, collections, library
@@ -24,6 +25,7 @@ from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
 MOST: Final = 5  # of each kind
+MOST_NAMED: Final = 3  # that are called like the words, or begin with them
 PAGES: Final = (
     (_("Library"), "library", ""),
     (_("Search"), "search", ""),
@@ -55,23 +57,31 @@ ACTIONS: Final = (
     (_("Import highlights"), "highlights-import", ""),
     (_("Export everything as one ZIP"), "archive", ""),
 )
+EXPORTS: Final = (
+    ("Obsidian", HighlightFormat.OBSIDIAN),
+    ("Readwise", HighlightFormat.READWISE),
+    ("Anki", HighlightFormat.ANKI),
+    ("Web Annotations", HighlightFormat.WEB_ANNOTATIONS),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """A place to go to; ``detail`` tells it from others of the same name."""
+    """A place to go to, or something to do; ``detail`` tells it from others of the same name."""
 
     label: str
     address: str
     icon: str
     detail: str = ""
     is_question: bool = False  # which the page asks that it leads to
+    is_post: bool = False  # which changes something
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationGroup:
     name: str
     places: tuple[Destination, ...]
+    has_questions: bool = False
 
 
 @require_safe
@@ -98,22 +108,40 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
     pages = PAGES + STAFF_PAGES * request.user.is_staff
     actions = EDITOR_ACTIONS * bool(request.access.writable) + ACTIONS
     scope = urlencode({"source": source.uuid}) if source else ""
-    destinations = {
-        _("Search and ask"): _questions(words, source),
+    groups = {
         _("Sources"): _sources(request, words),
         _("Collections"): _collections(request, words),
         _("Playlists and channels"): _feeds(request, words),
+        _("Tags"): _tags(request, words),
         _("Conversations"): _conversations(request, words),
         _("Notes"): _notes(request, words),
         _("Highlights"): _highlights(request, words),
         _("Actions"): chain(
-            _named(actions, words, icon="plus", scope=scope), _invitations(request, words)
+            _named(actions, words, icon="plus", scope=scope),
+            _exports(words),
+            _new_videos(request, words),
+            _invitations(request, words),
         ),
         _("Pages"): _named(pages, words, icon="right", scope=scope),
     }
-    for name, places in destinations.items():
-        if group := tuple(places):
-            yield DestinationGroup(name=str(name), places=group)
+    places = {name: tuple(group) for name, group in groups.items()}
+    titled = (_("Pages"), _("Collections"), _("Playlists and channels"), _("Sources"))
+    named = _called(words, *(place for name in titled for place in places[name]))
+    if named:
+        yield DestinationGroup(name=str(_("Best matches")), places=named)
+    if questions := tuple(_questions(words, source)):
+        yield DestinationGroup(name=str(_("Search and ask")), places=questions, has_questions=True)
+    for name, group in places.items():
+        if rest := tuple(place for place in group if place not in named):
+            yield DestinationGroup(name=str(name), places=rest)
+
+
+def _called(words: str, *places: Destination) -> tuple[Destination, ...]:
+    """Return the places whose names are the words, then those whose names begin with them."""
+    beginning = " ".join(words.casefold().split())
+    names = {place: " ".join(place.label.casefold().split()) for place in places}
+    named = [place for place in places if beginning and names[place].startswith(beginning)]
+    return tuple(sorted(named, key=lambda place: names[place] != beginning)[:MOST_NAMED])
 
 
 def _questions(words: str, source: Source | None) -> Iterator[Destination]:
@@ -131,7 +159,9 @@ def _questions(words: str, source: Source | None) -> Iterator[Destination]:
 
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
-    for source in sources.list_sources(request.access, words=words, limit=MOST).sources:
+    titled = sources.titled(request.access, words, limit=MOST_NAMED) if words else []
+    newest = sources.list_sources(request.access, words=words, limit=MOST).sources
+    for source in dict.fromkeys((*titled, *newest)):
         yield Destination(
             label=source.title,
             address=reverse("source", args=(source.uuid,)),
@@ -166,6 +196,33 @@ def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:
         address = reverse("feed", args=(feed.pk,))
         detail = feed.collection.title
         yield Destination(label=str(feed), address=address, icon="play", detail=detail)
+
+
+def _new_videos(request: PageRequest, words: str) -> Iterator[Destination]:
+    """Yield the fetching of what is new for each playlist and channel that the user may change."""
+    feeds = activity.list_feeds(request.access) if words else ()
+    labels = {
+        feed.pk: _("Fetch what is new: %s") % feed
+        for feed in feeds
+        if feed.collection_id in request.access.writable
+    }
+    for key in [key for key, label in labels.items() if _has(label, words)][:MOST]:
+        address = reverse("feed-sync", args=(key,))
+        yield Destination(label=labels[key], address=address, icon="refresh", is_post=True)
+
+
+def _exports(words: str) -> Iterator[Destination]:
+    for program, form in EXPORTS if words else ():
+        label = _("Export highlights: %s") % program
+        if _has(label, words):
+            address = reverse("highlights-export", args=(form,))
+            yield Destination(label=label, address=address, icon="download")
+
+
+def _tags(request: PageRequest, words: str) -> Iterator[Destination]:
+    for tag in tags(request.access, words=words, limit=MOST) if words else ():
+        address = f"{reverse('library')}?{urlencode({'tag': tag})}"
+        yield Destination(label=f"#{tag}", address=address, icon="filter")
 
 
 def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:

@@ -120,6 +120,44 @@ def test_what_a_page_hides_is_no_action(visit: Callable[..., Visit]) -> None:
     expect(actions_with(page, "index")).to_have_text(["Index again"])
 
 
+def test_what_is_selected_can_be_changed_from_the_palette(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/?q=evening")
+    for choice in page.locator("[data-choice]").all()[:2]:
+        choice.check()
+    for words, names in {
+        "tags": ["Add tags", "Remove tags"],
+        "selected move": ["Remove tags", "Move", "Make it and move"],
+        "selected export": ["Export"],
+        "selected delete": ["Delete"],
+    }.items():
+        actions = actions_with(page, words)
+        expect(actions).to_have_text(names)
+        expect(actions.first.locator("xpath=..")).to_contain_text("2 items selected")
+    actions_with(page, "add tags").click()
+    expect(page.get_by_label("Tags, with commas between them")).to_be_focused()
+
+
+def test_a_download_says_what_it_is(visit: Callable[..., Visit], path: str) -> None:
+    page = visit().go(path)
+    expect(actions_with(page, "download subrip")).to_have_text(["Download: SubRip"])
+
+
+def test_the_exact_title_is_opened_and_typing_writes_no_errors(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    visitor = visit()
+    page = visitor.go(f"/feeds/{site.seeded['feed']}/")
+    page.keyboard.press("Control+k")
+    page.get_by_label("Place to go to, or what to look for").press_sequentially(
+        "a long lecture on", delay=150
+    )
+    title = "A long lecture on neural networks"
+    expect(page.locator(".place-chosen .place-label")).to_have_text(title)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(title)
+    assert visitor.console == []
+
+
 def test_enter_does_the_same_at_once_as_later(visit: Callable[..., Visit]) -> None:
     page = visit().go("/activity/")
 

@@ -13,6 +13,7 @@ declare const htmx: {
       values?: object;
     },
   ): Promise<void>;
+  logger: ((element: Element, name: string, detail: { error?: string }) => void) | null;
   process(element: Element): void;
   swap(target: Element, content: string, options: { swapStyle: string }): void;
   trigger(target: string | Element, event: string): void;

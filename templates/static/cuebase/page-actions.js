@@ -1,6 +1,6 @@
 // What a page can do, for the palette: its buttons, folds, menus and ways to show it.
 
-import { all, find } from "./dom.js";
+import { all, find, need } from "./dom.js";
 
 const ACTIONS = [
   "main :is(button, summary, a.button, a.item-edit, .menu-body a, .views a, .mode, [data-action])",
@@ -18,9 +18,25 @@ function namesOf(action) {
     ? action.labels?.[0] : null;
   const copy = /** @type {HTMLElement} */ ((label ?? action).cloneNode(true));
   find("select", copy)?.remove(); // its choices are no part of its name
-  const name = action.getAttribute("aria-label") ?? copy.textContent ?? "";
-  const plain = name.replaceAll(/\s+/g, " ").replaceAll(" :", ":").trim();
-  return { action, name: plain, also: action.dataset.also ?? "" };
+  const note = find(".muted", copy);
+  note?.remove();
+  const name = oneLine(action.getAttribute("aria-label") ?? copy.textContent);
+  const verb = action.hasAttribute("download") ? summaryAround(action) : "";
+  const about = action.closest("[data-selection]");
+  const also = action.dataset.also ?? (about ? find("[data-selected]", about) : note)?.textContent;
+  return { action, name: verb ? `${verb}: ${name}` : name, also: oneLine(also ?? "") };
+}
+
+/** @param {string | null} text */
+const oneLine = (text) => (text ?? "").replaceAll(/\s+/g, " ").replaceAll(" :", ":").trim();
+
+/**
+ * Return the name of the fold or menu that an action is in.
+ * @param {HTMLElement} action
+ */
+function summaryAround(action) {
+  const fold = action.closest("details");
+  return fold ? oneLine(need("summary", fold).textContent) : "";
 }
 
 /**
@@ -60,7 +76,12 @@ export function actionsWith(words) {
     && (action.closest(".top-tools") || isOffered(action, known))).map(namesOf);
   const named = actions.filter(({ name, also }) =>
     name && words.every((word) => `${name} ${also}`.toLowerCase().includes(word)));
-  return [...new Map(named.map((each) => [each.name, each])).values()];
+  // What is selected is what somebody is about to do something with.
+  const [chosen, others] = [true, false].map((isChosen) =>
+    named.filter(({ action }) => Boolean(action.closest("[data-selection]")) === isChosen));
+  const ordered = [...chosen, ...others];
+  const names = ordered.map(({ name }) => name);
+  return ordered.filter(({ name }, index) => names.indexOf(name) === index);
 }
 
 /**

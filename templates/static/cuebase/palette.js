@@ -41,7 +41,8 @@ function addActions() {
     need("ul", group).append(item);
   }
   const list = need("#palette-list");
-  if (words.length) list.firstElementChild?.after(group);
+  const questions = find("[data-questions]", list);
+  if (questions) questions.after(group);
   else list.append(group);
 }
 

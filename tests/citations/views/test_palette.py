@@ -14,7 +14,7 @@ from citations.notebook import conversations, highlights, notes
 from citations.quotes.selection import SelectedText
 from tests.html import text_of
 from tests.makers import make_document, make_paper, make_source, make_video
-from transcripts.models import Collection
+from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 
 HTMX = {"HX-Request": "true"}
@@ -29,8 +29,13 @@ def places(page: Client, words: str) -> dict[str, str]:
     """Return the addresses of the places by their labels."""
     html = text_of(page.get("/go/", {"q": words}, headers=HTMX))
     assert "<html" not in html
-    links = re.findall(r'href="([^"]+)" data-place[^>]*>.*?"place-label">(.*?)</span>', html)
-    return {label: address for address, label in links}
+    shown = r'(?:href|action)="([^"]+)"(?: data-place)?[^>]*>.*?"place-label">(.*?)</span>'
+    return {label: address for address, label in re.findall(shown, html)}
+
+
+def first(page: Client, words: str) -> str:
+    """Return the address that Enter opens."""
+    return next(iter(places(page, words).values()))
 
 
 def test_words_lead_to_sources_collections_conversations_and_notes(
@@ -104,6 +109,63 @@ def test_words_lead_to_pages_and_actions(page: Client) -> None:
 )
 def test_words_lead_to_what_can_be_done(page: Client, words: str, label: str, address: str) -> None:
     assert places(page, words)[label] == address
+
+
+def test_what_is_called_like_the_words_comes_before_the_search_for_them(
+    page: Client, talk: Source, collection: Collection
+) -> None:
+    longer = make_document(collection, ["x"], title="Lecture on networks, continued")
+    for words in ("Lecture on  NETWORKS", "lecture on"):
+        assert first(page, words) == f"/sources/{talk.uuid}/"
+    assert first(page, "lecture on networks, c") == f"/sources/{longer.uuid}/"
+    assert first(page, "networks") == "/search/?q=networks"
+    Collection.objects.filter(pk=collection.pk).update(name="Evening school")
+    assert first(page, "evening") == f"/collections/{collection.pk}/"
+    assert first(page, "high") == "/highlights/"
+
+
+def test_a_source_of_that_title_is_there_however_many_newer_ones_have_the_words(
+    page: Client, collection: Collection, talk: Source
+) -> None:
+    for number in range(7):
+        make_document(collection, ["x"], title=f"About the Lecture on networks {number}")
+    assert first(page, "lecture on networks") == f"/sources/{talk.uuid}/"
+
+
+def test_a_source_is_listed_once(page: Client, talk: Source) -> None:
+    html = text_of(page.get("/go/", {"q": "lecture on"}, headers=HTMX))
+    assert html.count(f'href="/sources/{talk.uuid}/"') == 1
+
+
+def test_words_lead_to_tags_of_what_the_reader_may_see(
+    page: Client, stranger: Client, talk: Source
+) -> None:
+    Source.objects.filter(pk=talk.pk).update(tags=["deep learning", "moss"])
+    assert places(page, "LEARN deep")["#deep learning"] == "/library/?tag=deep+learning"
+    assert "#moss" not in places(page, "learn")
+    assert "#deep learning" not in places(stranger, "learn")
+
+
+def test_highlights_are_exported_by_the_name_of_the_program(page: Client) -> None:
+    assert places(page, "export anki")["Export highlights: Anki"] == "/highlights/export/anki/"
+    exports = [label for label in places(page, "export") if label.startswith("Export highlights")]
+    assert len(exports) == 4
+    response = page.get("/highlights/export/anki/")
+    response.close()
+    assert response.status_code == 200
+
+
+def test_what_is_new_is_fetched_by_those_who_may(
+    page: Client, viewer: Client, collection: Collection
+) -> None:
+    feed = Feed.objects.create(
+        collection=collection, kind="playlist", youtube_id="PLcourse", title="A course"
+    )
+    label = "Fetch what is new: A course"
+    assert places(page, "fetch")[label] == f"/feeds/{feed.pk}/sync/"
+    assert label not in places(viewer, "fetch")
+    html = text_of(page.get("/go/", {"q": "fetch"}))
+    assert f'<form method="post" action="/feeds/{feed.pk}/sync/">' in html
 
 
 def test_owners_alone_are_led_to_inviting_somebody(
