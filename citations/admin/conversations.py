@@ -9,9 +9,9 @@ from transcripts.admin.tables import FilledFilter
 
 @admin.register(Conversation)
 class ConversationAdmin(RecordAdmin):
-    list_display = ("title", "collection", "owner", "created_at", "updated_at")
-    list_filter = ("collection", "updated_at")
-    list_select_related = ("collection", "owner")
+    list_display = ("title", "collection", "shared_with", "owner", "created_at", "updated_at")
+    list_filter = ("collection", "shared_with", "updated_at")
+    list_select_related = ("collection", "shared_with", "owner")
     search_fields = ("title", "owner__username")
 
 

@@ -79,7 +79,11 @@ class ConversationChangeIn(Schema):
 
     title: Annotated[Title, StringConstraints(min_length=1)] | None = None
     is_pinned: bool | None = Field(None, description="At the top of your list.")
-    is_shared: bool | None = Field(None, description="Readers of its collection read it.")
+    shared_with: Annotated[Text, StringConstraints(max_length=120)] | None = Field(
+        None,
+        description="Slug or name of the collection whose readers read it; empty: nobody’s. A"
+        " conversation about one collection is shared with the readers of that.",
+    )
 
 
 class FeedbackIn(Schema):
@@ -109,9 +113,15 @@ class ConversationOut(Shape):
         validation_alias=AliasPath("collection", "slug"),
         description="The collection that is asked; null: all you may read.",
     )
-    sources: list[UUID] = Field(description="The sources that are asked; empty: all.")
+    sources: list[UUID] = Field(
+        description="The sources that are asked, as far as you may read them; empty: all."
+    )
     is_pinned: bool = Field(description="At the top of its owner's list.")
-    is_shared: bool = Field(description="All who may read its collection read it.")
+    shared_with: str | None = Field(
+        None,
+        validation_alias=AliasPath("shared_with", "slug"),
+        description="The collection whose readers read it; null: it is its owner’s alone.",
+    )
     created_at: datetime
     updated_at: datetime
 

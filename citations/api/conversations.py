@@ -17,7 +17,7 @@ from citations.api import event_shapes
 from citations.library.filters import Filter
 from citations.models import Answer, Conversation
 from citations.notebook import answers as notebook_answers
-from citations.notebook import conversations, questions
+from citations.notebook import conversations, questions, shared_conversations
 from citations.notebook import export as notebook_export
 from citations.notebook.answers import AnswerRecord
 from citations.schemas.answers import ClaimOut, QuotationOut, TracedReplyOut
@@ -80,10 +80,8 @@ def ask(request: Request, body: shapes.AskIn, query: Query[shapes.StreamIn]) -> 
 )
 def get_answer(request: Request, answer_id: shapes.AnswerId) -> AnswerRecord:
     """Return an answer with its trace: questions, passages, verdicts, times and tokens."""
-    answer = notebook_answers.find_answer(
-        request.access, request.caller.user, answer_id, shared=True
-    )
-    return notebook_answers.read(request.access, [answer])[0]
+    _, record = shared_conversations.find_answer(request.access, request.caller.user, answer_id)
+    return record
 
 
 @router.post(
@@ -147,7 +145,7 @@ def list_conversations(
 def get_conversation(request: Request, conversation_id: shapes.ConversationId) -> dict[str, Any]:
     """Return a conversation with its questions and answers, in order."""
     conversation = _find_readable(request, conversation_id)
-    answers = notebook_answers.of_conversation(request.access, conversation)
+    answers = shared_conversations.read(request.access, request.caller.user, conversation)
     return {"conversation": conversation, "answers": answers}
 
 
@@ -159,12 +157,12 @@ def get_conversation(request: Request, conversation_id: shapes.ConversationId) -
 def change_conversation(
     request: Request, conversation_id: shapes.ConversationId, body: shapes.ConversationChangeIn
 ) -> Conversation:
-    """Change the fields that are sent. A shared conversation is read by all who may read its
-    collection.
+    """Change the fields that are sent. Whom a conversation is shared with read of it what stands in
+    sources that they may read.
     """
     request.caller.require_write()
     conversation = _find(request, conversation_id)
-    conversations.change(conversation, **body.model_dump())
+    conversations.change(request.access, conversation, **body.model_dump())
     return conversation
 
 
@@ -202,7 +200,7 @@ def export_conversation(
 ) -> HttpResponse:
     """Return a conversation with its citations, or the bibliography of its sources, as a file."""
     conversation = _find_readable(request, conversation_id)
-    file = notebook_export.export(request.access, conversation, query.format)
+    file = notebook_export.export(request.access, request.caller.user, conversation, query.format)
     headers = {"Content-Disposition": content_disposition_header(True, file.name) or ""}
     return HttpResponse(file.text, content_type=file.media_type, headers=headers)
 

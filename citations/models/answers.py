@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
+from django.db.models import CheckConstraint, F, Index, Q, UniqueConstraint
 from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
@@ -33,12 +33,15 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
     def readable(self, scope: Scope, user: User | None) -> "ConversationQuerySet":
         """Keep one owner's, and those that others share with the readers of a collection."""
-        shared = self.filter(is_shared=True, collection__in=scope.readable)
-        return self.of(scope, user) | shared
+        return self.of(scope, user) | self.filter(shared_with__in=scope.readable)
 
 
 class Conversation(models.Model):
-    """A sequence of questions about a collection; None: about all that the owner may read."""
+    """A sequence of questions about a collection; None: about all that the owner may read.
+
+    One about a collection is shared with its readers, or with nobody. Whom one about everything is
+    shared with see of it what stands in sources that they may read.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(
@@ -50,7 +53,14 @@ class Conversation(models.Model):
     title = models.CharField(max_length=300)
     sources = models.JSONField(default=list, blank=True, help_text="Ids of sources; empty: all.")
     is_pinned = models.BooleanField(default=False, help_text="At the top of its owner's list.")
-    is_shared = models.BooleanField(default=False, help_text="Readers of its collection read it.")
+    shared_with = models.ForeignKey(
+        Collection,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="shared_conversations",
+        help_text="Whose readers read it.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -59,9 +69,19 @@ class Conversation(models.Model):
     class Meta:
         ordering = ("-updated_at", "-pk")
         indexes = (Index(fields=("owner", "-updated_at", "-id"), name="conversation_latest"),)
+        constraints = (
+            CheckConstraint(
+                condition=Q(collection=None) | Q(shared_with=None) | Q(shared_with=F("collection")),
+                name="conversation_shared_within",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def is_shared(self) -> bool:
+        return self.shared_with_id is not None
 
     def is_of(self, user: User | None) -> bool:
         """Whether it is this user's own; only the owner asks and changes."""

@@ -203,10 +203,10 @@ class _Contents:
         }
 
     def write_conversation(self, conversation: Conversation) -> dict[str, Any]:
-        text = export.render(self.scope, conversation, ExportFormat.MARKDOWN)
+        text = export.render(self.scope, self.user, conversation, ExportFormat.MARKDOWN)
         path = self.write_file("Questions", conversation.title, [text])
         whole: dict[str, Any] = json.loads(
-            export.render(self.scope, conversation, ExportFormat.JSON)
+            export.render(self.scope, self.user, conversation, ExportFormat.JSON)
         )
         return {**whole, "file": path}
 

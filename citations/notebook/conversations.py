@@ -1,6 +1,6 @@
 """Conversations about a collection or some of its sources: private, unless their owner shares."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -19,6 +19,7 @@ from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 1_000  # of a conversation
 MAX_WORDS: Final = 1_000  # characters of a title search
+DETAILS: Final = ("collection", "shared_with", "owner")  # to load with conversations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,28 +71,31 @@ def list_conversations(
     offset: int = 0,
     limit: int = 25,
 ) -> ConversationPage:
-    """Return the user's and shared conversations with all ``words`` in the title: the user's
-    pinned ones first. ``own``: the user's alone, in order of time. Raises ``CollectionNotFound``.
+    """Return the user's and shared conversations with all ``words`` in the title, about a
+    ``collection`` or shared with it: the user's pinned ones first. ``own``: the user's alone, in
+    order of time. Raises ``CollectionNotFound``.
     """
     manager = Conversation.objects
     conversations = manager.of(scope, user) if own else manager.readable(scope, user)
     if collection:
-        conversations = conversations.filter(collection=library.find_collection(scope, collection))
+        target = library.find_collection(scope, collection)
+        conversations = conversations.filter(Q(collection=target) | Q(shared_with=target))
     for word in clean(words, MAX_WORDS).split()[:10]:
         conversations = conversations.filter(title__icontains=word)
-    counted = conversations.select_related("collection", "owner").annotate(
+    counted = conversations.select_related(*DETAILS).annotate(
         answer_count=Count("answers"), is_first=Q(is_pinned=True, owner=user)
     )
     order = ["-updated_at", "-pk"] if own else ["-is_first", "-updated_at", "-pk"]
     rows = tuple(counted.order_by(*order)[offset : offset + limit + 1])
     following = offset + limit if len(rows) > limit else None
     total = conversations.count()
+    _hide_sources(scope, user, rows)
     return ConversationPage(conversations=rows[:limit], total=total, next=following)
 
 
 def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the user's conversation of this id. Raises ``ConversationNotFound``."""
-    own = Conversation.objects.of(scope, user).select_related("collection")
+    own = Conversation.objects.of(scope, user).select_related(*DETAILS)
     conversation = own.filter(uuid=uuid_of(reference)).first()
     if conversation is None:
         raise ConversationNotFound("There is no such conversation.")
@@ -100,42 +104,67 @@ def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation
 
 def find_readable(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the user's conversation of this id, or a shared one. Raises what ``find`` raises."""
-    readable = Conversation.objects.readable(scope, user).select_related("collection", "owner")
+    readable = Conversation.objects.readable(scope, user).select_related(*DETAILS)
     conversation = readable.filter(uuid=uuid_of(reference)).first()
     if conversation is None:
         raise ConversationNotFound("There is no such conversation.")
+    _hide_sources(scope, user, [conversation])
     return conversation
 
 
 def change(
+    scope: Scope,
     conversation: Conversation,
     *,
     title: str | None = None,
     is_pinned: bool | None = None,
-    is_shared: bool | None = None,
+    shared_with: str | None = None,
 ) -> None:
-    """Change the given fields. Raises ``InvalidInput`` for an empty title, and for sharing a
-    conversation about all collections: there is nobody it could be shared with.
+    """Change the given fields; ``shared_with`` names the collection whose readers read it, empty:
+    nobody's. Raises ``InvalidInput`` for an empty title, and for a conversation about another
+    collection, and ``CollectionNotFound``.
     """
     if title is not None:
         conversation.title = " ".join(clean(title, 300).split())
         if not conversation.title:
             raise InvalidInput("The title is empty.", hint="Enter a short one.")
-    if is_shared and conversation.collection_id is None:
-        raise InvalidInput(
-            "Only a conversation about one collection can be shared.",
-            hint="Choose a collection when you start a conversation; its readers can then read it.",
-        )
+    if shared_with is not None:
+        conversation.shared_with = _find_readers(scope, conversation, shared_with)
     conversation.is_pinned = conversation.is_pinned if is_pinned is None else is_pinned
-    conversation.is_shared = conversation.is_shared if is_shared is None else is_shared
     Conversation.objects.filter(pk=conversation.pk).update(
-        title=conversation.title, is_pinned=conversation.is_pinned, is_shared=conversation.is_shared
+        title=conversation.title,
+        is_pinned=conversation.is_pinned,
+        shared_with=conversation.shared_with,
     )
 
 
 def delete(conversation: Conversation) -> None:
     """Delete a conversation with its answers and citations. Sources and notes stay."""
     Conversation.objects.filter(pk=conversation.pk).delete()
+
+
+def _find_readers(scope: Scope, conversation: Conversation, name: str) -> Collection | None:
+    if not name:
+        return None
+    target = library.find_collection(scope, name)
+    if conversation.collection_id not in (None, target.pk):
+        raise InvalidInput(
+            "A conversation about one collection is shared with the readers of that.",
+            hint="Ask the whole library to share what it says with the readers of another one.",
+        )
+    return target
+
+
+def _hide_sources(scope: Scope, user: User | None, rows: Iterable[Conversation]) -> None:
+    """Leave out the chosen sources that a reader of another's conversation may not see."""
+    foreign = [row for row in rows if row.sources and not row.is_of(user)]
+    if not foreign:
+        return
+    ids = {id for row in foreign for id in row.sources}
+    visible = Source.objects.visible(scope).filter(uuid__in=ids).values_list("uuid", flat=True)
+    shown = set(map(str, visible))
+    for row in foreign:
+        row.sources = [id for id in row.sources if id in shown]
 
 
 def _find_sources(scope: Scope, target: Collection | None, references: Sequence[str]) -> list[str]:

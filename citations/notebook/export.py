@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -17,8 +18,7 @@ from citations.answers.answer import Claim, Quote
 from citations.answers.library_notes import unready_note
 from citations.answers.sections import UNANSWERED, Section
 from citations.models import Conversation, Source
-from citations.notebook import answers as notebook_answers
-from citations.notebook import bibliography
+from citations.notebook import bibliography, shared_conversations
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.bibliography import Work
 from citations.passages import place
@@ -49,21 +49,23 @@ class ExportFile:
     name: str
 
 
-def export(scope: Scope, conversation: Conversation, form: ExportFormat) -> ExportFile:
-    """Export a conversation as the scope may see it, with permanent addresses."""
+def export(
+    scope: Scope, user: User | None, conversation: Conversation, form: ExportFormat
+) -> ExportFile:
+    """Export a conversation as the user may see it, with permanent addresses."""
     audit.record(Action.EXPORT, "conversation", conversation.uuid, form=form)
     _, media_type, ending = _FORMS[form]
     return ExportFile(
-        text=render(scope, conversation, form),
+        text=render(scope, user, conversation, form),
         media_type=media_type,
         name=f"{slugify(conversation.title)[:80] or 'conversation'}.{ending}",
     )
 
 
-def render(scope: Scope, conversation: Conversation, form: ExportFormat) -> str:
-    """Write a conversation as the scope may see it, without a trace in the audit trail."""
+def render(scope: Scope, user: User | None, conversation: Conversation, form: ExportFormat) -> str:
+    """Write a conversation as the user may see it, without a trace in the audit trail."""
     write, _, _ = _FORMS[form]
-    answers = notebook_answers.of_conversation(scope, conversation)
+    answers = shared_conversations.read(scope, user, conversation)
     return write(_VisibleConversation(conversation, answers, scope))
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from citations.errors import NoteNotFound
 from citations.models import Answer, AnswerState, Conversation, Note, NoteQuerySet
 from citations.notebook import answers as notebook_answers
-from citations.notebook import export
+from citations.notebook import export, shared_conversations
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
@@ -98,7 +98,7 @@ def keep(
     existing = notes.select_related(*DETAILS).first()
     if existing is not None:
         return StoredNote(note=existing, is_new=False)
-    columns = _columns(title or answer.question, _answer_text(target, answer))
+    columns = _columns(title or answer.question, _answer_text(target, user, answer))
     note, is_new = Note.objects.get_or_create(
         answer=answer, collection=target, defaults={"author": user, **columns}
     )  # two pages may save it concurrently
@@ -116,7 +116,7 @@ def keep_conversation(scope: Scope, user: User | None, conversation: Conversatio
     answers = conversation.answers.filter(state__in=states).order_by("ordinal")
     if not answers:
         raise Conflict("Nothing was answered in this conversation.", hint="Ask first.")
-    parts = [f"## {answer.question}\n\n{_answer_text(target, answer)}" for answer in answers]
+    parts = [f"## {answer.question}\n\n{_answer_text(target, user, answer)}" for answer in answers]
     return pin(
         scope, user, collection=target.slug, title=conversation.title, text="\n\n".join(parts)
     )
@@ -140,7 +140,7 @@ def delete(note: Note) -> None:
     Note.objects.filter(pk=note.pk).delete()
 
 
-def _answer_text(target: Collection, answer: Answer) -> str:
+def _answer_text(target: Collection, user: User | None, answer: Answer) -> str:
     """Return an answer as readers of just this collection may see it."""
     (record,) = notebook_answers.read(Scope(readable=frozenset({target.pk})), [answer])
     if record.withheld:
@@ -152,7 +152,7 @@ def _answer_text(target: Collection, answer: Answer) -> str:
         raise Conflict("The answer quotes deleted sources.", hint="Answer it again first.")
     if not record.claims:
         raise Conflict("This answer is empty.")
-    return export.to_markdown(record)
+    return export.to_markdown(shared_conversations.as_seen(user, answer.conversation, record))
 
 
 def _columns(title: str, text: str) -> dict[str, str]:

@@ -81,6 +81,21 @@ class Candidate(NamedTuple):
             player=player_of(has_file=self.has_file, youtube_id=self.youtube_id),
         )
 
+    def within(self, place: Locator) -> "Candidate":
+        """Return the part of it at a place."""
+        if place == self.locator:
+            return self
+        first, last = (character - self.span_start for character in place.span)
+        starts = [(n - first, ms) for n, ms in self.sentence_starts if first <= n < last]
+        return self._replace(
+            text=self.text[first:last].strip(),
+            span_start=place.span[0],
+            span_end=place.span[1],
+            start=place.start,
+            end=place.end,
+            sentence_starts=starts,
+        )
+
     def opens_at(self, query: str) -> int | None:
         """Return when (ms) the sentence of a recording that has the words of a query is said.
 

@@ -1,7 +1,10 @@
-"""Join hits that stand side by side in their source. Pure."""
+"""Join hits that stand side by side in their source, and part those that overlap. Pure."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
+
+from citations.passages import Locator
 
 MOST_JOINED: Final = 3  # chunks of one hit: more are no place to read, but a whole talk
 
@@ -23,3 +26,17 @@ def join(
                 run = sorted([*run, *other])
                 runs |= {places[member]: run for member in run}
     return sorted({tuple(run) for run in runs.values()})
+
+
+def apart(place: Locator, taken: Iterable[Locator]) -> Locator:
+    """Return the part of a place that none of these places of its source has: it begins where one
+    ends, or ends where one begins. What lies within one of them stays whole.
+    """
+    rest = place
+    for other in taken:
+        (first, last), (start, stop) = rest.span, other.span
+        if start <= first < stop < last:
+            rest = replace(rest, span=(stop, last), start=other.end)
+        elif first < start < last <= stop:
+            rest = replace(rest, span=(first, start), end=other.start)
+    return rest

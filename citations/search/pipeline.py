@@ -19,12 +19,14 @@ from citations.library.filters import Filter, matching, resolve
 from citations.models import EmbeddingSpace
 from citations.passages import (
     Explanation,
+    Locator,
     NearDuplicate,
     Passage,
     PassagePart,
     Results,
     SearchMode,
     TermScore,
+    covering,
 )
 from citations.providers import registry
 from citations.providers.languages import telling_words
@@ -96,7 +98,8 @@ def search(
 
     ``user`` fills in their marks; ``quick`` leaves out the stages of ``slow_stages``; ``space``
     replaces the active one. ``for_readers``: neighbouring passages are one, before ``limit``
-    counts, and words that occur nowhere are corrected in a ``suggestion``. A source has more than
+    counts; what two hits share stands in the better one alone; and words that occur nowhere are
+    corrected in a ``suggestion``. A source has more than
     ``most_of_source`` passages only where the others have no likely ones left.
 
     Raises ``EmptyQuery``; ``InvalidInput`` for a limit outside 1 to 50 or a query of more than
@@ -124,6 +127,7 @@ def search(
     ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
     groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, joins=for_readers))
     groups = _spread(groups, limit=limit, most=most_of_source)
+    groups = _apart(groups) if for_readers else groups
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
     suggestion = ""
     if for_readers and log.unknown:
@@ -209,11 +213,19 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
 
 
 class _Group(NamedTuple):
-    """A hit, its neighbours that were joined to it, and what repeats one of them elsewhere."""
+    """A hit, its neighbours that were joined to it, and what repeats one of them elsewhere.
+
+    ``part`` is what is shown of the hit, unless it is all of it.
+    """
 
     best: RankedHit
     parts: list[Candidate]
     duplicates: list[tuple[Candidate, float]]
+    part: Candidate | None = None
+
+    @property
+    def shown(self) -> Candidate:
+        return self.part or self.best.hit.candidate
 
 
 def _grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[_Group]:
@@ -252,6 +264,21 @@ def _join(groups: Sequence[_Group]) -> list[_Group]:
     return joined
 
 
+def _apart(groups: Sequence[_Group]) -> list[_Group]:
+    """Cut from each hit what a better one of its source has: chunks overlap."""
+    taken: dict[int, list[Locator]] = {}
+    parted: list[_Group] = []
+    for group in groups:
+        places = taken.setdefault(group.shown.source, [])
+        row, *parts = (
+            each.within(neighbours.apart(each.locator, places))
+            for each in (group.shown, *group.parts)
+        )
+        parted.append(group._replace(part=row, parts=parts))
+        places.append(covering([each.locator for each in (row, *parts)]))
+    return parted
+
+
 def _enrich(request: SearchRequest, groups: Sequence[_Group]) -> list[Passage]:
     best = [group.best.hit.candidate for group in groups]
     marks: dict[int, bool] = {}
@@ -270,7 +297,7 @@ def _passage(
     marks: dict[int, bool],
     terms: dict[int, tuple[TermScore, ...]],
 ) -> Passage:
-    row = group.best.hit.candidate
+    row = group.shown
     opens_at = row.opens_at(request.query.text)
     explained = _explanation(group.best, terms.get(row.position, ())) if request.explain else None
     return Passage(

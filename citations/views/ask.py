@@ -17,8 +17,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations.guide import storage as guide_storage
 from citations.guide.storage import SuggestedQuestion
 from citations.models import Answer, Conversation, Source, SourceQuerySet, State
-from citations.notebook import answers, conversations, notes, questions
+from citations.notebook import answers, conversations, notes, questions, shared_conversations
 from citations.notebook.answers import AnswerRecord
+from citations.notebook.shared_conversations import ShareChoice
 from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
@@ -77,8 +78,8 @@ def again(request: PageRequest, answer_id: UUID) -> HttpResponseBase:
 
 @require_safe
 def show_answer(request: PageRequest, answer_id: UUID) -> HttpResponse:
-    answer = answers.find_answer(request.access, request.user, answer_id, shared=True)
-    return fragment(request, "citations/_answer.html", _answer_values(request, answer))
+    answer, record = shared_conversations.find_answer(request.access, request.user, answer_id)
+    return fragment(request, "citations/_answer.html", _answer_values(request, answer, record))
 
 
 @require_safe
@@ -106,13 +107,13 @@ def _answer(request: PageRequest, answer: Answer) -> HttpResponseBase:
 
 
 def _render(request: PageRequest, answer: Answer) -> str:
-    fresh = answers.find_answer(request.access, request.user, answer.uuid)
-    context = _answer_values(request, fresh)
+    fresh, record = shared_conversations.find_answer(request.access, request.user, answer.uuid)
+    context = _answer_values(request, fresh, record)
     return render_to_string("citations/_answer.html", context, request=request)
 
 
-def _answer_values(request: PageRequest, answer: Answer) -> dict[str, Any]:
-    (context,) = _contexts(request, answers.read(request.access, [answer]))
+def _answer_values(request: PageRequest, answer: Answer, record: AnswerRecord) -> dict[str, Any]:
+    (context,) = _contexts(request, [record])
     conversation = answer.conversation
     return {
         "entry": context,
@@ -158,12 +159,13 @@ def _page(
     if conversation:
         slug = conversation.collection.slug if conversation.collection else collection
         address = reverse("conversation", args=(conversation.uuid,))
-        records = answers.of_conversation(request.access, conversation)
+        records = shared_conversations.read(request.access, request.user, conversation)
     latest = conversations.list_conversations(request.access, request.user, limit=LATEST)
     return {
         "conversation": conversation,
         "is_own": conversation is None or conversation.is_of(request.user),
         "answers": _contexts(request, records),
+        "share": _share(request, conversation, records),
         "suggested": () if records else _suggested(request, chosen, slug),
         "latest": latest.conversations,
         "address": address,
@@ -173,6 +175,15 @@ def _page(
         **_source_choices(request, slug, chosen),
         **_note_choices(request),
     }
+
+
+def _share(
+    request: PageRequest, conversation: Conversation | None, records: Sequence[AnswerRecord]
+) -> Sequence[ShareChoice]:
+    """Return with whose readers the owner can share a conversation about everything."""
+    if conversation is None or conversation.collection_id or not conversation.is_of(request.user):
+        return ()
+    return shared_conversations.choices(records, library.collections(request.access))
 
 
 EXPORTS: Final = (

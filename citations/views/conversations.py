@@ -54,10 +54,11 @@ def change(request: PageRequest, conversation_id: UUID) -> HttpResponse:
     """Rename a conversation, pin it or share it: whatever is sent."""
     conversation = conversations.find(request.access, request.user, conversation_id)
     conversations.change(
+        request.access,
         conversation,
         title=request.POST.get("title"),
         is_pinned=_switch(request, "pinned"),
-        is_shared=_switch(request, "shared"),
+        shared_with=request.POST.get("shared_with"),
     )
     return redirect("conversation", conversation_id=conversation_id)
 
@@ -92,7 +93,7 @@ def export(request: PageRequest, conversation_id: UUID, form: str) -> HttpRespon
         raise ConversationNotFound(
             f"There is no export format “{form}”.", hint="Formats: " + ", ".join(ExportFormat) + "."
         )
-    file = notebook_export.export(request.access, conversation, ExportFormat(form))
+    file = notebook_export.export(request.access, request.user, conversation, ExportFormat(form))
     response = HttpResponse(file.text, content_type=file.media_type)
     is_printed = form == ExportFormat.HTML
     if is_printed:

@@ -278,3 +278,32 @@ def test_copy_says_to_eyes_and_ears_what_became_of_it(
         text = page.evaluate("navigator.clipboard.readText()")
         assert text.startswith("There are three observations.")
     assert not ada.console
+
+
+def test_the_box_of_a_question_is_one_line_on_a_phone_until_it_is_written_in(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    german = visit(viewport={"width": 360, "height": 740}, locale="de-DE")
+    page = german.go(f"/ask/{site.json(CONVERSATION)}/")
+    form, box = page.locator("#ask-form"), page.locator("#question")
+    height = "form => form.getBoundingClientRect().height"
+    small = form.evaluate(height)
+    assert small < 740 / 10
+    box.fill("Was steht in diesen Quellen darüber, und wer sagt es wann und wo? " * 3)
+    assert form.evaluate(height) > 2 * small
+    before = form.get_by_role("button").bounding_box()
+    box.blur()
+    assert form.evaluate(height) == small
+    assert form.get_by_role("button").bounding_box() == before, "what is pressed stays in its place"
+    box.focus()
+    assert form.evaluate(height) > 2 * small
+
+
+def test_the_way_to_a_new_conversation_fits_its_column(
+    visit: Callable[..., Visit], site: Site
+) -> None:
+    for locale in ("en", "de-DE"):
+        page = visit(viewport={"width": 1280, "height": 800}, locale=locale).go("/ask/")
+        page.locator("#ask-side").evaluate("side => { side.style.width = '13rem' }")  # scroll bars
+        button = page.locator("#ask-history > .button")
+        assert button.evaluate("button => button.scrollWidth <= button.clientWidth")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.accessibility import check_accessibility
 from tests.browser.conftest import LAPTOP, PHONE, Visit
@@ -165,6 +165,29 @@ def test_nothing_of_the_head_of_a_page_is_out_of_reach_at_any_width(
     for width in (600, 720, 800, 960, 992, 993, 1024, 1280):
         page.set_viewport_size({"width": width, "height": 700})
         assert (width, page.evaluate("document.documentElement.scrollWidth")) == (width, width)
+
+
+@pytest.mark.parametrize(
+    "size", [{"width": 1280, "height": 800}, PHONE, {"width": 740, "height": 360}]
+)
+def test_all_of_a_menu_is_within_reach_wherever_it_opens(
+    visit: Callable[..., Visit], size: ViewportSize
+) -> None:
+    page = go(visit, "video", viewport=size).page
+    page.locator(".more > summary").click()
+    menu = page.locator(".more > .menu-body")
+    header = page.locator("header.top")
+    for fold in ("Share a clip", "Fetch", "Download"):
+        menu.locator("summary", has_text=fold).click()
+        box, above = menu.bounding_box(), header.bounding_box()
+        assert box is not None
+        assert above is not None
+        assert max(0, above["y"] + above["height"]) <= box["y"]
+        assert box["y"] + box["height"] <= size["height"]
+    button = menu.get_by_role("button", name="Share", exact=True)
+    button.scroll_into_view_if_needed()
+    expect(button).to_be_in_viewport(ratio=1)
+    expect(page.locator(".more > summary")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("name", ["library", "video at a moment", "activity", "collection"])

@@ -203,13 +203,13 @@ def test_exports_and_the_terminal_link_to_nothing_foreign(
     answer: Answer, scope: Scope, owner: User
 ) -> None:
     conversation = answer.conversation
-    written = export.export(scope, conversation, ExportFormat.MARKDOWN).text
+    written = export.export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN).text
     assert QUESTION in written
     assert foreign(in_markdown(written)) == []
-    page = export.export(scope, conversation, ExportFormat.HTML).text
+    page = export.export(scope, conversation.owner, conversation, ExportFormat.HTML).text
     assert foreign(Addresses(page).found) == []
     for form in (ExportFormat.BIBTEX, ExportFormat.CSL):
-        text = export.export(scope, conversation, form).text
+        text = export.export(scope, conversation.owner, conversation, form).text
         assert not re.search(rf'(?i)\burl"?\s*[=:]\s*["{{][^"}}]*{EVIL}', text)
     turn = Turn(question=QUESTION)
     for event in ask(scope, owner, conversations.begin(scope, owner), QUESTION):

@@ -881,6 +881,71 @@ def test_a_conversation_is_hidden_even_from_owners_of_its_collection(
     assert SECRET not in body_of(response)
 
 
+SHARED = ("conversation_id>", "answer_id>")
+
+
+@pytest.mark.parametrize(
+    "door", [door for door in WALK if any(gap in door.route for gap in SHARED)], ids=str
+)
+def test_of_a_conversation_about_everything_readers_of_another_collection_see_nothing_foreign(
+    house: House, door: Door
+) -> None:
+    share_about_everything(house)
+    response = house.send(signed_in(house.outsider), door)
+    body = body_of(response)
+    assert SECRET not in body
+    assert str(house.ids["book"]) not in body
+    if door.method == "GET" and "delete" not in door.route:
+        assert response.status_code == 200, body[:300]
+    else:
+        assert response.status_code in (403, 404), body[:300]
+
+
+def test_lists_of_shared_conversations_name_nothing_foreign(house: House) -> None:
+    share_about_everything(house)
+    outsider = signed_in(house.outsider)
+    elsewhere = Collection.objects.get(slug="elsewhere")
+    lists = ("/ask/", "/ask/conversations/", "/api/v1/conversations", "/go/?q=open")
+    for path in (*lists, f"/collections/{elsewhere.pk}/"):
+        body = body_of(outsider.get(path))
+        assert "An open question" in body, path
+        assert SECRET not in body
+        assert str(house.ids["book"]) not in body
+    stranger = make_user("nobody", collection=Collection.objects.create(name="C", slug="c"))
+    for path in lists:
+        assert "An open question" not in body_of(signed_in(stranger).get(path))
+
+
+def share_about_everything(house: House) -> None:
+    """Share the owner's conversation about everything with the readers of another collection; all
+    that is stored with its answer but the question is the secret.
+    """
+    book, shelf = str(house.ids["book"]), house.shelf.pk
+    about = {"collection": None, "shared_with": Collection.objects.get(slug="elsewhere")}
+    conversations = Conversation.objects.filter(uuid=house.ids["conversation"])
+    conversations.update(**about, title="An open question", sources=[book])
+    passage = {"number": 1, "source": book, "title": SECRET, "text": SECRET, "link": f"/{SECRET}"}
+    unready = {"title": SECRET, "state": "indexing", "collection": shelf, "source_id": None}
+    check = {"quote": SECRET, "verdict": "verbatim", "evidence": 1, "number": 1}
+    part = {"text": SECRET, "breadth": "specific"}
+    Answer.objects.filter(uuid=house.ids["answer"]).update(
+        question="An open question",
+        full_question=SECRET,
+        note=SECRET,
+        parts=[{"heading": SECRET, "is_answered": False}],
+        nearest=[passage],
+        unready=[unready],
+        trace={
+            "parts": [part],
+            "by": SECRET,
+            "notes": [SECRET],
+            "evidence": [passage],
+            "checks": [check],
+            "stages": [],
+        },
+    )
+
+
 def test_the_admin_is_closed_to_strangers_and_members(house: House) -> None:
     for route, _ in routes(get_resolver().url_patterns):
         if (

@@ -259,15 +259,23 @@ def test_a_question_that_is_being_answered_holds_up_the_next_and_many_hold_up_al
     ask_once(asking)
 
 
-def test_a_conversation_is_pinned_and_shared_only_within_a_collection(
-    asking: Client, owner: User
+def test_a_conversation_is_pinned_and_shared_with_the_readers_of_a_collection(
+    asking: Client, owner: User, collection: Collection
 ) -> None:
     pk = ask_once(asking)["conversation_id"]
     change = f"conversations/{pk}"
     assert good(send(asking, change, {"is_pinned": True}, method="patch"))["is_pinned"] is True
     Conversation.objects.update(collection=None)
-    problem(send(asking, change, {"is_shared": True}, method="patch"), 422, "invalid_input")
-    assert good(asking.get(f"{V1}conversations"))["conversations"][0]["is_shared"] is False
+    hidden = Collection.objects.create(name="Hidden", slug="hidden")
+    sent = {"shared_with": hidden.slug}
+    problem(send(asking, change, sent, method="patch"), 404, "collection_not_found")
+    assert good(asking.get(f"{V1}conversations"))["conversations"][0]["shared_with"] is None
+    sent = {"shared_with": collection.slug}
+    assert good(send(asking, change, sent, method="patch"))["shared_with"] == collection.slug
+    assert good(send(asking, change, {"title": "A"}, method="patch"))["shared_with"] is not None
+    assert good(send(asking, change, {"shared_with": ""}, method="patch"))["shared_with"] is None
+    Conversation.objects.update(collection=hidden)
+    problem(send(asking, change, sent, method="patch"), 404, "conversation_not_found")
 
 
 def test_a_conversation_is_renamed_exported_and_deleted(asking: Client) -> None:

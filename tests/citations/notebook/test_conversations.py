@@ -102,10 +102,10 @@ def test_conversations_are_listed_latest_first_and_found_by_their_title(
 def test_a_user_s_own_latest_conversation_is_not_what_is_pinned_or_shared(
     scope: Scope, owner: User, conversation: Conversation, collection: Collection
 ) -> None:
-    conversations.change(conversation, is_pinned=True)
+    conversations.change(scope, conversation, is_pinned=True)
     latest = conversations.begin(scope, owner, collection="lectures", title="Bread")
     shared = conversations.begin(scope, None, collection="lectures", title="Another's")
-    conversations.change(shared, is_shared=True)
+    conversations.change(scope, shared, shared_with="lectures")
     everything = conversations.list_conversations(scope, owner).conversations
     assert [entry.pk for entry in everything] == [conversation.pk, shared.pk, latest.pk]
     own = conversations.list_conversations(scope, owner, own=True).conversations
@@ -115,10 +115,10 @@ def test_a_user_s_own_latest_conversation_is_not_what_is_pinned_or_shared(
 def test_a_conversation_is_renamed_and_deleted_also_while_it_is_answered(
     scope: Scope, owner: User, conversation: Conversation, talk: Source
 ) -> None:
-    conversations.change(conversation, title=" On\nnetworks ")
+    conversations.change(scope, conversation, title=" On\nnetworks ")
     assert conversations.find(scope, owner, conversation.uuid).title == "On networks"
     with pytest.raises(InvalidInput):
-        conversations.change(conversation, title=" ")
+        conversations.change(scope, conversation, title=" ")
     events = ask(scope, owner, conversation, QUESTION)
     next(events)
     conversations.delete(conversation)

@@ -67,7 +67,7 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
     scope: Scope, conversation: Conversation, settings: Any
 ) -> None:
     settings.PUBLIC_URL = "https://kb.example"
-    file = export(scope, conversation, ExportFormat.MARKDOWN)
+    file = export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN)
     assert file.name == "on-heat-scriptalert1script-xjavascriptalert.md"
     html = MarkdownIt().render(file.text)
     page = LexborHTMLParser(html)
@@ -84,7 +84,7 @@ def test_markdown_shows_titles_and_claims_as_they_are_and_links_nowhere_else(
 def test_the_page_to_print_is_whole_and_runs_nothing(
     scope: Scope, conversation: Conversation
 ) -> None:
-    page = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    page = LexborHTMLParser(export(scope, conversation.owner, conversation, ExportFormat.HTML).text)
     assert page.css_first("script") is None
     assert page.css_first("h1").text() == f"On heat {EVIL}"
     assert page.css_first(f'sup a[href="#c{quoted().uuid}"]').text() == "[1]"
@@ -100,7 +100,7 @@ def test_the_page_to_print_is_whole_and_runs_nothing(
 
 
 def test_json_has_all_of_it(scope: Scope, conversation: Conversation) -> None:
-    whole = json.loads(export(scope, conversation, ExportFormat.JSON).text)
+    whole = json.loads(export(scope, conversation.owner, conversation, ExportFormat.JSON).text)
     answered, refused = whole["answers"]
     assert answered["claims"][0] == {
         "label": "",
@@ -134,10 +134,10 @@ def test_bibliographies_have_each_source_once(
         digest="d",
         page=1,
     )
-    (item,) = json.loads(export(scope, conversation, ExportFormat.CSL).text)
+    (item,) = json.loads(export(scope, conversation.owner, conversation, ExportFormat.CSL).text)
     assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
     assert item["URL"].endswith(f"/sources/{paper.uuid}/")
-    file = export(scope, conversation, ExportFormat.BIBTEX)
+    file = export(scope, conversation.owner, conversation, ExportFormat.BIBTEX)
     (entry,) = parse_string(file.text, "bibtex").entries.values()
     assert entry.fields["urldate"]
     assert file.media_type.startswith("application/x-bibtex")
@@ -154,9 +154,13 @@ def test_an_overview_has_a_paragraph_for_each_heading(
     Answer.objects.filter(ordinal=1).update(claims=claims)
     paragraphs = ["Heat *: It is Heat *. [1] It is . [1]", "Cold <b>: It is Cold <b>. [1]"]
     markdown = LexborHTMLParser(
-        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+        MarkdownIt().render(
+            export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN).text
+        )
     )
-    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    printed = LexborHTMLParser(
+        export(scope, conversation.owner, conversation, ExportFormat.HTML).text
+    )
     for page in (markdown, printed):
         assert [element.text() for element in page.css("strong")][:2] == ["Heat *:", "Cold <b>:"]
         assert [" ".join(element.text().replace("[", " [").split()) for element in page.css("p")][
@@ -180,16 +184,22 @@ def test_each_of_several_questions_is_a_heading_and_what_was_not_ready_is_said(
         ],
     )
     markdown = LexborHTMLParser(
-        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+        MarkdownIt().render(
+            export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN).text
+        )
     )
-    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    printed = LexborHTMLParser(
+        export(scope, conversation.owner, conversation, ExportFormat.HTML).text
+    )
     for page in (markdown, printed):
         assert [heading.text() for heading in page.css("h3")] == headings
         said = [text.text() for text in page.css("h3 + p")]
         assert said[1] == "The sources do not answer this question."
         assert [text.partition(".")[0] for text in said] == ["It grows", said[1][:-1], "Always"]
         assert "1 source was not ready yet when this was asked: “Soup”." in page.body.text()
-    answered = json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"][0]
+    answered = json.loads(export(scope, conversation.owner, conversation, ExportFormat.JSON).text)[
+        "answers"
+    ][0]
     assert [claim["heading"] for claim in answered["claims"]] == ["Does it *grow*?", "Always?"]
     assert (answered["parts"][1]["heading"], answered["parts"][1]["is_answered"]) == (
         "Who says so?",
@@ -230,18 +240,22 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
     Answer.objects.filter(pk=answer.pk).update(claims=claims)
     other.delete()
     page = LexborHTMLParser(
-        MarkdownIt().render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+        MarkdownIt().render(
+            export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN).text
+        )
     )
     lines = [element.text() for element in page.css("li")]
     assert [line[:3] for line in lines] == ["[1]", "[2]", "[3]"]
     assert "deleted" in lines[1]
     assert "Claim 2. [2]" in page.body.text()
-    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    printed = LexborHTMLParser(
+        export(scope, conversation.owner, conversation, ExportFormat.HTML).text
+    )
     assert [element.attributes["value"] for element in printed.css("li")] == ["1", "2", "3"]
     assert "deleted" in printed.css("li")[1].text()
-    assert json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"][0][
-        "gone"
-    ] == [2]
+    assert json.loads(export(scope, conversation.owner, conversation, ExportFormat.JSON).text)[
+        "answers"
+    ][0]["gone"] == [2]
 
 
 HOSTILE = (
@@ -294,7 +308,9 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     )
     line = " ".join(said.split())
     page = LexborHTMLParser(
-        MarkdownIt("gfm-like").render(export(scope, conversation, ExportFormat.MARKDOWN).text)
+        MarkdownIt("gfm-like").render(
+            export(scope, conversation.owner, conversation, ExportFormat.MARKDOWN).text
+        )
     )
     assert {element.tag for element in page.body.css("*")} - {"code"} == {
         "body",
@@ -311,15 +327,19 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
     assert [element.attributes["href"] for element in page.css("a")] == [
         f"{public_url()}/citations/{row.uuid}/"
     ] * len(page.css("a"))
-    printed = LexborHTMLParser(export(scope, conversation, ExportFormat.HTML).text)
+    printed = LexborHTMLParser(
+        export(scope, conversation.owner, conversation, ExportFormat.HTML).text
+    )
     assert " ".join(printed.css_first("h2").text().split()) == line
     assert not printed.css("script, img, form")
-    (exported,) = json.loads(export(scope, conversation, ExportFormat.JSON).text)["answers"]
+    (exported,) = json.loads(
+        export(scope, conversation.owner, conversation, ExportFormat.JSON).text
+    )["answers"]
     assert (exported["question"], exported["citations"][0]["quote"]) == (said, said)
-    (item,) = json.loads(export(scope, conversation, ExportFormat.CSL).text)
+    (item,) = json.loads(export(scope, conversation.owner, conversation, ExportFormat.CSL).text)
     assert (item["title"], item["note"]) == (line[:300].strip(), f"page 1: “{line}”")
     (entry,) = parse_string(
-        export(scope, conversation, ExportFormat.BIBTEX).text, "bibtex"
+        export(scope, conversation.owner, conversation, ExportFormat.BIBTEX).text, "bibtex"
     ).entries.values()
     assert entry.fields["note"]
 
@@ -328,6 +348,6 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
 def test_nothing_is_written_of_what_may_not_be_read(
     scope: Scope, conversation: Conversation, form: ExportFormat
 ) -> None:
-    file = export(NOTHING, conversation, form)
+    file = export(NOTHING, conversation.owner, conversation, form)
     assert "Entropy grows" not in file.text
     assert "Secret" not in file.text

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.search.neighbours import join
+from citations.passages import Locator
+from citations.search.neighbours import apart, join
 
 PLACES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 12)), unique=True, max_size=26)
 
@@ -37,3 +38,24 @@ def test_every_hit_is_in_one_run_of_neighbours_and_the_best_lead(
         assert len({places[index][0] for index in run}) == 1
         assert ordinals == list(range(ordinals[0], ordinals[0] + len(run)))
         assert len(run) <= most
+
+
+def at(first: int, last: int) -> Locator:
+    """A place whose characters are said one each second."""
+    return Locator(span=(first, last), start=1000 * first, end=1000 * last)
+
+
+def test_what_a_better_hit_has_is_left_out_at_either_end() -> None:
+    assert apart(at(10, 20), [at(15, 30)]) == at(10, 15)
+    assert apart(at(10, 20), [at(0, 12), at(18, 25)]) == at(12, 18)
+    assert apart(at(10, 20), [at(0, 10), at(20, 30)]) == at(10, 20)
+
+
+def test_a_hit_within_a_better_one_stays_whole() -> None:
+    assert apart(at(10, 20), [at(5, 25)]) == at(10, 20)
+    assert apart(at(10, 20), [at(10, 20)]) == at(10, 20)
+
+
+def test_pages_have_no_times() -> None:
+    rest = apart(Locator(span=(10, 20), page=2), [Locator(span=(0, 15), page=1)])
+    assert rest == Locator(span=(15, 20), page=2)

@@ -4,6 +4,7 @@ import math
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,14 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
+from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
 from citations.passages import Results, SearchMode
 from citations.providers import registry
 from citations.providers.prompts import Prompt
+from citations.quotes import source_texts
 from citations.search import candidates, judgments, query_expansion
 from citations.search import pipeline as search_pipeline
 from citations.vectors import search as vector_search
@@ -33,6 +36,7 @@ from citations.vectors.language_gap import LANGUAGE_NOTE
 from tests.makers import make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
 from transcripts import locks
+from transcripts.cues import Cue
 from transcripts.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
 from transcripts.locks import Lock
 from transcripts.models import Collection
@@ -459,6 +463,45 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     assert joined.explanation == next(
         passage.explanation for passage in single.passages if passage.text == said[1]
     )
+
+
+def test_hits_that_overlap_are_shown_apart(scope: Scope, collection: Collection) -> None:
+    said = [f"Entropy of the {number}th kind grows on its own." for number in range(80)]
+    cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(said)]
+    video = make_video(collection, cues=cues)
+    source = Source.objects.create(
+        collection=collection,
+        kind="video",
+        video=video,
+        transcript=video.transcripts.get(),
+        title="Entropy",
+        language="en",
+    )
+    ingest_pipeline.ingest(source.pk)
+    whole = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, limit=50)
+    chunks = Chunk.objects.in_bulk()
+    for passage in whole.passages:
+        row = chunks[passage.chunk]
+        assert passage.locator.span == (row.span_start, row.span_end)
+        assert passage.text == row.text
+    shown = search_pipeline.search(
+        scope, "entropy", mode=SearchMode.WORDS, limit=50, for_readers=True
+    )
+    assert len(whole.passages) > len(shown.passages) > 2
+    assert {passage.chunk for passage in shown.passages} <= {*chunks}
+    extents = [passage.extent or passage.locator for passage in shown.passages]
+    extents.sort(key=lambda extent: extent.span)
+    for first, second in pairwise(extents):
+        assert first.span[1] <= second.span[0]
+        assert (first.end or 0) <= (second.start or 0)
+    text = source_texts.of(source).text
+    for passage in shown.passages:
+        assert passage.text == text[slice(*passage.locator.span)].strip()
+        assert all(passage.text[slice(*span)] == "Entropy" for span in passage.spans)
+        assert passage.spans
+        assert passage.locator.start is not None
+        assert passage.opens_at is not None
+        assert passage.locator.start <= passage.opens_at < (passage.locator.end or 0)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])

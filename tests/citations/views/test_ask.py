@@ -19,7 +19,7 @@ from citations.models import Answer, AnswerState, Citation, Conversation, Note, 
 from citations.notebook import conversations
 from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
-from tests.citations.talks import ask, finished_answer
+from tests.citations.talks import ask, finished_answer, talk_in
 from tests.html import text_of
 from tests.makers import make_document, make_user, make_video, make_wav, multiply
 from transcripts import media
@@ -282,7 +282,42 @@ def test_who_reads_a_single_collection_can_share_what_is_asked_without_choosing_
     page.post("/ask/", {"q": QUESTION})
     broad = Conversation.objects.exclude(pk=alone.pk).get()
     assert broad.collection is None
-    assert "choose one collection before its first question" in text_of(page.get(path(broad)))
+    assert f"Share with readers of {talk.collection.name}" in text_of(page.get(path(broad)))
+
+
+def test_with_whose_readers_a_conversation_about_everything_can_be_shared_is_said(
+    page: Client, owner: User, collection: Collection, talk: Source
+) -> None:
+    conversation = Conversation.objects.create(owner=owner, title="All")
+    assert "Once an answer cites something" in text_of(page.get(path(conversation)))
+    answer = make_answer(conversation)
+    another = Collection.objects.create(name="Another", slug="another")
+    Membership.objects.create(collection=another, user=owner, role=Role.VIEWER)
+    at = {"span_start": 0, "span_end": 5, "digest": "d", "quote": "Words"}
+    sources = [talk, talk_in(another, key="other")]
+    claims = []
+    for number, source in enumerate(sources, start=1):
+        Citation.objects.create(answer=answer, number=number, source=source, **at)
+        claims.append({"text": f"Claim {number}.", "citations": [number], "is_supported": True})
+    Answer.objects.update(claims=claims)
+    html = LexborHTMLParser(text_of(page.get(path(conversation))))
+    offered = html.css("button[name=shared_with]")
+    assert {button.attributes["value"] for button in offered} == {"another", collection.slug}
+    for button in offered:
+        note = html.css_first(f"#{button.attributes['aria-describedby']}").text()
+        assert "1 of 2 sentences cites another collection" in note
+    page.post(path(conversation, "change/"), {"shared_with": "another"})
+    html_text = text_of(page.get(path(conversation)))
+    assert "Shared with all who read Another" in html_text
+    assert "1 of 2 sentences cites another collection" in html_text
+    reader = Client()
+    reader.force_login(make_user("reader", collection=another, role=Role.VIEWER))
+    shown = text_of(reader.get(path(conversation)))
+    assert "Claim 2." in shown
+    assert "Claim 1." not in shown
+    assert "1 sentence of it stands in sources that you may not read." in shown
+    assert "another collection" not in shown
+    assert page.post(path(conversation, "change/"), {"shared_with": "hidden"}).status_code == 404
 
 
 def test_sources_can_be_chosen_anew_with_every_question(
@@ -514,7 +549,7 @@ def test_what_stands_in_sources_that_may_not_be_read_any_more_is_not_shown(
     html = text_of(page.get(path(answer.conversation)))
     assert "It runs backwards." not in html
     assert book.title not in html
-    assert "1 sentence of it stands in sources that you may not read any more" in html
+    assert "1 sentence of it stands in sources that you may not read." in html
     assert page.get(f"/ask/citations/{citation.uuid}/").status_code == 404
 
 
@@ -570,7 +605,7 @@ def test_a_shared_conversation_is_read_by_readers_of_its_collection_and_changed_
     reader = Client()
     reader.force_login(make_user("reader", collection=collection, role=Role.VIEWER))
     assert reader.get(path(conversation)).status_code == 404
-    page.post(path(conversation, "change/"), {"shared": "1"})
+    page.post(path(conversation, "change/"), {"shared_with": collection.slug})
 
     html = text_of(reader.get(path(conversation)))
     assert answer.question in html
@@ -579,10 +614,10 @@ def test_a_shared_conversation_is_read_by_readers_of_its_collection_and_changed_
         assert offered not in html
     assert "Together" in text_of(reader.get("/ask/conversations/"))
     for rest in ("", "change/", "delete/"):
-        sent = {"q": "x", "title": "x", "shared": "0"}
+        sent = {"q": "x", "title": "x", "shared_with": ""}
         assert reader.post(path(conversation, rest), sent).status_code in (403, 404)
 
-    page.post(path(conversation, "change/"), {"shared": "0"})
+    page.post(path(conversation, "change/"), {"shared_with": ""})
     assert reader.get(path(conversation)).status_code == 404
 
 

@@ -139,7 +139,7 @@ def test_what_others_keep_for_themselves_stays_with_them(
     source = make_document(collection, ["Ice is cold."], title="Notes on ice")
     Conversation.objects.create(collection=collection, owner=owner, title="A private question")
     Conversation.objects.create(
-        collection=collection, owner=owner, title="A shared question", is_shared=True
+        collection=collection, shared_with=collection, owner=owner, title="A shared question"
     )
     highlight(source, owner, "A private passage")
     highlight(source, owner, "A shared passage", is_shared=True)
