@@ -197,3 +197,51 @@ def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
         page.goto(f"{site.url}/{path}")
         expect(page.locator("main h1")).to_be_visible()
         expect(notice).to_have_count(0)
+
+
+def test_a_range_is_selected_by_keyboard_and_taken_back(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/?q=evening&sort=title&view=table")
+    chosen = page.locator("[data-choice]:checked")
+    titles = page.locator("[data-item-link]")
+    page.keyboard.press("j")
+    expect(titles.nth(0)).to_be_focused()
+    for key in ("Shift+J", "Shift+ArrowDown", "Shift+J"):
+        page.keyboard.press(key)
+    expect(chosen).to_have_count(4)
+    expect(titles.nth(3)).to_be_focused()
+    for key in ("Shift+K", "Shift+ArrowUp"):
+        page.keyboard.press(key)
+    expect(chosen).to_have_count(2)
+    page.keyboard.press("Shift+K")
+    page.keyboard.press("Shift+K")  # at the first item, which stays
+    expect(chosen).to_have_count(1)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Shift+J")  # a range of its own, beside the first
+    expect(chosen).to_have_count(3)
+    expect(page.locator("#announcer")).to_have_text("3 items selected")
+
+
+def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit().go("/library/?q=evening&sort=title")
+    total = page.locator("#results .count").get_attribute("data-total")
+    page.keyboard.press("Delete")  # nothing is selected
+    page.keyboard.press("j")
+    page.keyboard.press("Shift+J")
+    page.get_by_label("Filter by title").press("Delete")  # of a letter
+    expect(page.locator("[data-choice]:checked")).to_have_count(2)
+    page.locator("[data-item-link]").first.focus()
+    page.keyboard.press("Delete")
+    expect(page.locator("#results .count")).to_have_text(f"{int(total or 0) - 2} items")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#results .count")).to_have_text(f"{total} items")
+
+
+def test_the_keys_of_the_selection_are_listed(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keyboard shortcuts").locator("dl").first
+    expect(keys).to_contain_text("Shift+j k ↓ ↑Extend the selection")
+    expect(keys).to_contain_text("DeleteDelete what is selected")

@@ -140,6 +140,7 @@ function isHandled(event) {
   if (box && ["Escape", "ArrowDown"].includes(event.key)) return inSearchBox(box, event);
   if (isTyping(event)) return inField(event);
   if (!hasSingleKeys() && event.key.length === 1) return false;
+  if (event.shiftKey && event.key.startsWith("Arrow")) return false; // extends a selection
   return KEYS[event.key]?.() || pressShortcut(event.key) || pressInItem(event.key);
 }
 

@@ -174,24 +174,68 @@ const isElsewhere = (event) =>
   event.altKey ||
   (isTyping(event) && !around(event, "[data-choice], [data-choose-all]"));
 
-function chooseCurrent() {
+function currentChoice() {
   const item = document.activeElement?.closest("[data-item]");
-  const choice = item && find("[data-choice]", item);
+  return /** @type {HTMLInputElement | null} */ (item ? find("[data-choice]", item) : null);
+}
+
+function chooseCurrent() {
+  const choice = currentChoice();
   choice?.click();
   return Boolean(choice);
 }
 
+/** @type {HTMLInputElement | null} the item to which the range was extended by keyboard */
+let end = null;
+
+/**
+ * Extend the range from the last choice to the next item, or take it back by one.
+ * @param {number} step 1 or -1
+ */
+function extendRange(step) {
+  const list = choices();
+  const current = currentChoice();
+  if (!current) return false;
+  if (current !== end || !last?.isConnected) last = current;
+  const [start, from] = [list.indexOf(last), list.indexOf(current)];
+  const to = Math.min(Math.max(from + step, 0), list.length - 1);
+  current.checked = Math.abs(to - start) >= Math.abs(from - start);
+  end = list[to];
+  last.checked = end.checked = true;
+  find("[data-item-link]", end.closest("[data-item]") ?? undefined)?.focus();
+  chosenNow();
+  return true;
+}
+
+function deleteChosen() {
+  if (chosen().length) find("[data-selection] [value=delete]")?.click();
+  return chosen().length > 0;
+}
+
+/** @type {Record<string, number>} */
+const STEPS = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+function chooseShown() {
+  if (choices().length) chooseAll(true);
+  return choices().length > 0;
+}
+
+function chooseNone() {
+  const isAny = chosen().length > 0;
+  if (isAny) chooseAll(false);
+  return isAny;
+}
+
+/** @type {Record<string, () => boolean>} */
+const KEYS = { x: chooseCurrent, Delete: deleteChosen, Escape: chooseNone };
+
 /** @param {KeyboardEvent} event */
 function isHandled(event) {
-  if (event.ctrlKey || event.metaKey) {
-    if (event.key !== "a" || !choices().length) return false;
-    chooseAll(true);
-    return true;
-  }
-  if (event.key === "x" && hasSingleKeys()) return chooseCurrent();
-  if (event.key !== "Escape" || !chosen().length) return false;
-  chooseAll(false);
-  return true;
+  if (event.ctrlKey || event.metaKey) return event.key === "a" && chooseShown();
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (key.length === 1 && !hasSingleKeys()) return false;
+  if (event.shiftKey) return key in STEPS && extendRange(STEPS[key]);
+  return !event.repeat && (KEYS[key]?.() ?? false);
 }
 
 document.addEventListener("keydown", (event) => {
