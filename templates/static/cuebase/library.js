@@ -4,11 +4,11 @@ import {
   all, announce, around, field, find, isTyping, keepInTab, need, onHtmx, openDialog, takeFromTab,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
+import { makeWay } from "./library-bar.js";
 import "./library-renewal.js";
 import { ngettext } from "./texts.js";
 
 const MOST = 1_000; // items at once, as the server allows
-const MARGINS = 32; // px around what is told
 const PLACE = "library-place"; // in the list, when its items were acted on
 
 /** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
@@ -32,18 +32,6 @@ function show() {
   button.textContent = ngettext("Select all {count}", "Select all {count}", total);
   makeWay();
 }
-
-/** Have what is told at the bottom of the window stand above the bar, if not below it. */
-function makeWay() {
-  const bar = find("[data-selection]");
-  if (!bar) return;
-  const { top, bottom, height } = bar.getBoundingClientRect();
-  const hasPlace = !height || innerHeight - bottom > need("#notices").offsetHeight + MARGINS;
-  document.documentElement.style.setProperty(
-    "--selection-bar", hasPlace ? "0px" : `${innerHeight - top}px`);
-}
-
-for (const name of ["scroll", "resize"]) addEventListener(name, makeWay, { passive: true });
 
 /** Offer to move the items anywhere but to the only collection that they are in. */
 function showTargets() {

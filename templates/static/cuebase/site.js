@@ -11,7 +11,7 @@ import "./page-view.js";
 import "./palette.js";
 import "./selection.js";
 import "./swaps.js";
-import { all, around, copiedText, copy, find, need, target } from "./dom.js";
+import { around, copiedText, copy, find, need, target } from "./dom.js";
 
 document.addEventListener("click", (event) => {
   const opener = around(event, "[data-open]");
