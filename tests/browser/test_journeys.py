@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -199,25 +199,47 @@ def test_what_is_written_in_the_add_box_stays_when_a_text_is_pasted_beside_it(
     expect(page.locator("#what")).to_have_value("https://youtu.be/")
 
 
-NIGHT_SCHOOL = """
-from transcripts.models import Video
-about = {"channel": "Night school", "channel_id": "UC" + "n" * 22}
-Video.objects.filter(key="talk-29").update(**about)
-"""
+LINES = """cell => {
+    const range = document.createRange()
+    const text = cell.querySelector("a").firstChild
+    range.setStart(text, "MIT ".length)
+    range.setEnd(text, "MIT OpenCourseWare".length)
+    return range.getClientRects().length
+}"""
+
+
+@pytest.fixture
+def open_course(site: Site) -> Iterator[None]:
+    """A talk of a channel that nobody follows."""
+    about = 'Video.objects.filter(key="talk-29").update(channel={!r}, channel_id={!r})'
+    start = "from transcripts.models import Video\n"
+    site.python(start + about.format("MIT OpenCourseWare", f"UC{'o' * 22}"))
+    yield
+    site.python(start + about.format("", ""))
+
+
+@pytest.mark.parametrize("width", [1100, 1280])
+@pytest.mark.parametrize("place", ["library", "collections/{library}"])
+def test_the_table_breaks_no_word_of_a_channel(
+    visit: Callable[..., Visit], site: Site, width: int, place: str, open_course: None
+) -> None:
+    page = visit(viewport={"width": width, "height": 800}).go(
+        f"/{place.format(**site.seeded)}/?q=talk+29&view=table"
+    )
+    assert page.locator("td.item-author").evaluate(LINES) == 1
 
 
 def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
-    visit: Callable[..., Visit], site: Site, path: str
+    visit: Callable[..., Visit], site: Site, path: str, open_course: None
 ) -> None:
-    site.python(NIGHT_SCHOOL)
     page = visit().go(path)
     page.locator(".facts").get_by_role("link", name="Lecture Hall").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Lecture Hall")
     expect(page.get_by_role("button", name="Fetch what is new")).to_be_visible()
     page.goto(f"{site.url}/library/?q=talk+29&view=cards")
-    page.locator(".card").get_by_role("link", name="Night school").click()
+    page.locator(".card").get_by_role("link", name="MIT OpenCourseWare").click()
     page.get_by_role("link", name="Add this channel").click()
-    expect(page.locator("#what")).to_have_value(f"https://www.youtube.com/channel/UC{'n' * 22}")
+    expect(page.locator("#what")).to_have_value(f"https://www.youtube.com/channel/UC{'o' * 22}")
 
 
 def test_a_wrong_address_is_told_where_it_was_typed(visit: Callable[..., Visit]) -> None:

@@ -365,6 +365,19 @@ def test_what_has_no_text_is_not_exported(page: Client, collection: Collection) 
     assert not Archive.objects.exists()
 
 
+def test_the_table_of_one_collection_does_not_name_it_in_each_row(
+    page: Client, talk: Video
+) -> None:
+    for address, columns in {
+        "/library/?": 7,
+        "/library/?collection=lectures&": 6,
+        f"/collections/{talk.collection_id}/?": 6,
+    }.items():
+        html = LexborHTMLParser(text_of(page.get(f"{address}view=table&group=kind")))
+        assert len(html.css("table.items thead th")) == columns
+        assert len(html.css("table.items tbody tr[data-item] > *")) == columns
+
+
 CHANNEL = "UC" + "a" * 22
 
 
