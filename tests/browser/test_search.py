@@ -348,10 +348,10 @@ def test_everything_is_searched_without_scripts(visit: Callable[..., Visit]) -> 
     page.locator("#filters summary").click()
     page.get_by_label("Language").select_option("en")
     page.get_by_role("button", name="Apply").click()
-    expect(page.locator(".chip-on")).to_contain_text("Language en")
+    expect(page.locator(".chip-on")).to_contain_text("Language English")
     page.locator(".mark-right").first.click()
     expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(1)
-    expect(page.locator(".chip-on")).to_contain_text("Language en")
+    expect(page.locator(".chip-on")).to_contain_text("Language English")
     page.locator(".mark-right[aria-pressed=true]").click()
     expect(page.locator(".mark-right[aria-pressed=true]")).to_have_count(0)
 
