@@ -33,6 +33,8 @@ document.addEventListener("toggle", (event) => {
   }
   if (!part.matches("details.menu[open]")) return;
   fit(part);
+  // What opens in the flow of a panel may be below what is in sight; what floats is in sight.
+  find(".menu-body", part)?.scrollIntoView({ block: "nearest", behavior: "instant" });
   if (find(":focus:not(summary)", part)) return; // the palette chose a field
   find("select, input:not([type=hidden]), textarea", part)?.focus({ preventScroll: true });
 }, true);
