@@ -333,10 +333,8 @@ def _note(request: AnswerRequest, full_question: str, attempt: _Attempt) -> str:
         for text in dict.fromkeys(missing)
         if sections.heading(text) not in headings
     )
-    advice = _language_advice(request, missing) if missing else ""
+    advice = ""
+    if missing:
+        sources = matching(request.scope, request.filter)
+        advice = language_gap.advice(" ".join(missing), sources)
     return " ".join(filter(None, (*refusals, advice, *draft.remarks)))
-
-
-def _language_advice(request: AnswerRequest, missing: Sequence[str]) -> str:
-    sources = matching(request.scope, request.filter)
-    return language_gap.advice(" ".join(missing), sources)

@@ -123,6 +123,7 @@ def understand(
     selected = _select_sources(scope, filter, full_question)
     route = models.route(selected.question if selected else full_question)
     within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
+    route = _without_foreign_context(scope, within, route)
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
@@ -130,7 +131,7 @@ def understand(
     finish("answer", ROUTE, milliseconds=milliseconds)
     return Understanding(
         full_question=full_question,
-        route=_without_foreign_context(scope, within, route),
+        route=route,
         filter=within,
         selected=selected,
         models=models,
@@ -238,7 +239,7 @@ def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
         rerank=False,
         limit=TOGETHER,
     )
-    subject = {stem for word in content_words(context) for stem in stems(word)} - term
+    subject = set(stems(" ".join(content_words(context)))) - term
     texts = [set(stems(passage.text)) for passage in results.passages]
     return not any(term <= text and subject & text for text in texts)
 

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Final
 
@@ -24,7 +24,7 @@ from citations.outline import storage as outline_storage
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
-from citations.text.centrality import centrality
+from citations.text.centrality import Embed, centrality
 from citations.text.function_words import FunctionWords, function_words
 from citations.text.key_sentences import Words, words_of
 from citations.text.sentences import Span
@@ -103,6 +103,11 @@ class _Builder:
             questions=tuple(self._questions(of_terms, expository)),
         )
 
+    @cached_property
+    def _embed(self) -> Embed | None:
+        """What embeds sentences on this machine, if anything does."""
+        return outline_storage.embedder_of_phrases(self._source, vector_space.locked())
+
     # What stands in it
 
     def _is_exercise(self, statement: Statement) -> bool:
@@ -136,10 +141,9 @@ class _Builder:
 
     def _rate(self, title: Words, among: Sequence[Statement]) -> list[float]:
         """Rate how much sentences say about the whole, by their meaning or else by their words."""
-        space = vector_space.locked()
-        embed = outline_storage.embedder_of_phrases(self._source, space)
-        whole = Node.objects.filter(source=self._source, space=space, level=Level.DOCUMENT).first()
-        if embed is None or whole is None or whole.vector is None:
+        own = Node.objects.filter(source=self._source, level=Level.DOCUMENT)
+        whole = own.filter(space=vector_space.locked()).first()
+        if self._embed is None or whole is None or whole.vector is None:
             counts = self._sentences.counts
             return [
                 statements.salience(each, counts) * (1 + len(title.keys() & each.words.keys()))
@@ -150,7 +154,7 @@ class _Builder:
             texts,
             whole=outline_storage.as_floats(whole.vector),
             title=self._source.title,
-            embed=embed,
+            embed=self._embed,
         )
 
     def _terms(self) -> list[CandidateTerm]:
@@ -270,12 +274,12 @@ class _Builder:
     def _said_about(self, term: str) -> Statement | None:
         """Return the sentence that says best what a term is; None without one, or a model."""
         own = terms.statements_about(term, self._sentences.statements)
-        embed = outline_storage.embedder_of_phrases(self._source, vector_space.locked())
-        if not own or embed is None:
+        if not own or self._embed is None:
             return None
-        question, *rows = embed([f"What is {term}?", *(statement.flat for statement in own)])
-        cosine, number = max((float(row @ question), -index) for index, row in enumerate(rows))
-        return own[-number] if cosine >= terms.SAYING else None
+        question, *rows = self._embed([f"What is {term}?", *(each.flat for each in own)])
+        cosines = [float(row @ question) for row in rows]
+        best = max(cosines)
+        return own[cosines.index(best)] if best >= terms.SAYING else None
 
     def _questions(
         self, of_terms: Sequence[_AnsweredQuestion], expository: Sequence[Statement]

@@ -133,8 +133,9 @@ def search(
     if for_readers and log.unknown:
         suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
     is_irrelevant = bool(hits) and not any(hit.is_likely for hit in hits)
-    if is_irrelevant and (advice := _language_advice(request)):
-        log.notes.append(advice)
+    if is_irrelevant:
+        advice = language_gap.advice(request.query.words, matching(scope, filter))
+        log.notes += [advice] if advice else []
     stages = (embedding.stages if embedding else []) + log.stages
     return Results(
         query=request.query.text,
@@ -175,11 +176,6 @@ def _parsed(query: str) -> lexical_query.Query:
 def _suggestion(request: SearchRequest, log: StageLog) -> str:
     everything = resolve(request.scope, Filter())
     return spelling.correct(request.query.text, log.unknown, resolved=everything)
-
-
-def _language_advice(request: SearchRequest) -> str:
-    sources = matching(request.scope, request.filter)
-    return language_gap.advice(request.query.words, sources)
 
 
 # Re-rank
