@@ -93,8 +93,8 @@ def test_what_is_tagged_stays_selected_beyond_the_first_page_and_is_told_above_t
     expect(bar).to_contain_text(f"{total} items selected")
     menu(page, "Tags").get_by_label("Tags").fill("kept")
     page.keyboard.press("Enter")
-    notice = page.locator("#notices .notice")
-    expect(notice).to_contain_text(f"{total} items tagged.")
+    notice = page.locator("#notices .notice", has_text=f"{total} items tagged.")
+    expect(notice).to_be_visible()
     expect(bar).to_contain_text(f"{total} items selected")
     above, below = notice.bounding_box(), bar.bounding_box()
     assert above is not None
@@ -116,8 +116,8 @@ def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(
     page = visit().go("/library/?q=evening&sort=title")
     page.clock.install()
     tag_first(page, "told")
-    notice = page.locator("#notices .notice")
-    expect(notice).to_contain_text("1 item tagged.")
+    notice = page.locator("#notices .notice", has_text="1 item tagged.")
+    expect(notice).to_be_visible()
     page.clock.fast_forward(9_000)
     notice.hover()
     page.clock.fast_forward(2_000)
@@ -135,7 +135,7 @@ def test_a_message_never_covers_the_bar(
 ) -> None:
     page = visit(viewport=size).go(f"/library/?q={query}&sort=title")
     tag_first(page, "uncovered")
-    notice = page.locator("#notices .notice")
+    notice = page.locator("#notices .notice", has_text="1 item tagged.")
     notice.hover()  # then it stays
     for place in ("0", "document.body.scrollHeight"):
         page.evaluate(f"scrollTo(0, {place})")

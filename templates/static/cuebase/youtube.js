@@ -42,8 +42,10 @@ export function loadPlayer(element, video, { title = "", parameters = {}, onInfo
   frame.referrerPolicy = "strict-origin-when-cross-origin";
   const control = onInfo ? { enablejsapi: 1, origin: location.origin } : {};
   frame.src = embedAddress(video, { ...control, ...parameters });
+  // To any origin: nothing in it is secret, and where YouTube cannot be reached the browser would
+  // write an error for every message that its own page of excuse, of no origin, does not get.
   const post = (/** @type {object} */ message) =>
-    frame.contentWindow?.postMessage(JSON.stringify(message), HOST);
+    frame.contentWindow?.postMessage(JSON.stringify(message), "*");
   if (onInfo) {
     frame.addEventListener("load", () => post({ event: "listening", id: 1 }));
     addEventListener("message", (event) => {
