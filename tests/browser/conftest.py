@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Locator,
     Page,
     Playwright,
     Request,
@@ -178,6 +179,11 @@ class Visit:
     def _note_host(self, request: Request) -> None:
         if not request.url.startswith((self.site.url, "about:", "blob:", "data:")):
             self.foreign.append(request.url)
+
+
+def notice_of(page: Page, text: str) -> Locator:
+    """A message at the bottom of the window; what another test did may be told beside it."""
+    return page.locator("#notices .notice", has_text=text)
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PHONE, Visit, notice_of
 from tests.browser.site import Site
 from tests.makers import caption_json, make_cues
 from tests.youtube_standin import MANUAL
@@ -382,7 +382,7 @@ def test_items_are_deleted_together_and_come_back(
     expect(page.locator(".count")).to_contain_text("27 items")
     text = "3 items were deleted. You can undo this for half a minute."
     expect(page.locator("#notices")).to_contain_text(text)
-    page.get_by_role("button", name="Undo").click()
+    notice_of(page, "deleted").get_by_role("button", name="Undo").click()
     expect(page.locator(".count")).to_contain_text("30 items")
 
 
@@ -393,7 +393,7 @@ def test_a_deletion_that_cannot_be_taken_back_any_more_is_not_offered(
     page.clock.install()
     page.locator("[data-choice]").first.check()
     page.get_by_role("button", name="Delete", exact=True).click()
-    undo = page.get_by_role("button", name="Undo")
+    undo = notice_of(page, "deleted").get_by_role("button", name="Undo")
     expect(undo).to_be_visible()
     page.clock.fast_forward(31_000)
     expect(undo).to_be_hidden()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.accessibility import check_accessibility
-from tests.browser.conftest import LAPTOP, PHONE, Visit
+from tests.browser.conftest import LAPTOP, PHONE, Visit, notice_of
 from tests.browser.site import Site
 
 pytestmark = pytest.mark.browser
@@ -93,7 +93,7 @@ def test_what_is_tagged_stays_selected_beyond_the_first_page_and_is_told_above_t
     expect(bar).to_contain_text(f"{total} items selected")
     menu(page, "Tags").get_by_label("Tags").fill("kept")
     page.keyboard.press("Enter")
-    notice = page.locator("#notices .notice", has_text=f"{total} items tagged.")
+    notice = notice_of(page, f"{total} items tagged.")
     expect(notice).to_be_visible()
     expect(bar).to_contain_text(f"{total} items selected")
     above, below = notice.bounding_box(), bar.bounding_box()
@@ -116,7 +116,7 @@ def test_a_message_leaves_after_ten_seconds_but_not_while_somebody_is_at_it(
     page = visit().go("/library/?q=evening&sort=title")
     page.clock.install()
     tag_first(page, "told")
-    notice = page.locator("#notices .notice", has_text="1 item tagged.")
+    notice = notice_of(page, "1 item tagged.")
     expect(notice).to_be_visible()
     page.clock.fast_forward(9_000)
     notice.hover()
@@ -135,7 +135,7 @@ def test_a_message_never_covers_the_bar(
 ) -> None:
     page = visit(viewport=size).go(f"/library/?q={query}&sort=title")
     tag_first(page, "uncovered")
-    notice = page.locator("#notices .notice", has_text="1 item tagged.")
+    notice = notice_of(page, "1 item tagged.")
     notice.hover()  # then it stays
     for place in ("0", "document.body.scrollHeight"):
         page.evaluate(f"scrollTo(0, {place})")
@@ -164,7 +164,7 @@ def test_a_deletion_and_its_undoing_keep_the_place_in_a_list_of_several_pages(
     assert place > 2_000
     before = page.locator("#results .count").inner_text()
     page.get_by_role("button", name="Delete", exact=True).click()
-    undo = page.get_by_role("button", name="Undo")
+    undo = notice_of(page, "deleted").get_by_role("button", name="Undo")
     expect(undo).to_be_in_viewport(ratio=1)
     page.wait_for_function("place => Math.abs(scrollY - place) < 2", arg=place)
     undo.click()
@@ -191,8 +191,8 @@ def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
     for title in page.locator("[name^=title-]").all():
         title.fill(f"{title.input_value()} again")
     page.get_by_role("button", name="Save").click()
-    notice = page.locator("#notices .notice")
-    expect(notice).to_contain_text("2 items renamed.")
+    notice = notice_of(page, "2 items renamed.")
+    expect(notice).to_be_visible()
     for path in ("collections/", f"collections/{site.seeded['shelf']}/", "library/?view=table"):
         page.goto(f"{site.url}/{path}")
         expect(page.locator("main h1")).to_be_visible()
@@ -235,7 +235,7 @@ def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(
     page.locator("[data-item-link]").first.focus()
     page.keyboard.press("Delete")
     expect(page.locator("#results .count")).to_have_text(f"{int(total or 0) - 2} items")
-    page.get_by_role("button", name="Undo").click()
+    notice_of(page, "deleted").get_by_role("button", name="Undo").click()
     expect(page.locator("#results .count")).to_have_text(f"{total} items")
 
 
