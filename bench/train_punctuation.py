@@ -36,7 +36,7 @@ from citations.providers.punctuation import LAYERS, LONGEST, MARKS, TRAINED, WIN
 from citations.text import sentence_ends, sentences
 from citations.text.sentence_ends import WORD
 from citations.text.sentences import ends_with_stop
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import LABEL
 
 TITLE: Final = "## Full stops in speech without them"
 SPEECH: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
@@ -91,7 +91,7 @@ def transcripts(name: str) -> Iterator[Labelled]:
     """Yield the transcripts of a set."""
     for path in sorted((DATA / "dev" / "transcripts" / name).glob("*.json")):
         cues = json.loads(path.read_text(encoding="utf-8"))["cues"]
-        said = (SPEAKER.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues)
+        said = (LABEL.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues)
         yield label(" ".join(said))
 
 

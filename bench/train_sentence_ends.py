@@ -31,7 +31,7 @@ from citations.text import sentence_ends, sentences
 from citations.text.chunking import LINE_PAUSE
 from citations.text.sentence_ends import ANYWHERE, WORD, patterns
 from citations.text.sentences import ends_with_stop
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import LABEL
 
 TITLE: Final = "## Where sentences end without full stops"
 TRAINED: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
@@ -80,7 +80,7 @@ def speeches(name: str) -> list[Speech]:
 
 def without_marks(cues: Sequence[Mapping[str, Any]]) -> Speech:
     """Take marks and capitals away from a transcript."""
-    said = [SPEAKER.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues]
+    said = [LABEL.sub("", APART.sub("", cue["text"]), count=1).strip() for cue in cues]
     text = " ".join(said)
     words = list(WORD.finditer(text))
     begins = [match.start() for match in words]

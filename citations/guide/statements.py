@@ -13,7 +13,8 @@ from citations.text import sentences
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import FILLERS, Words, words_of
 from citations.text.sentences import Span, asks, ends_with_stop
-from citations.text.standalone import SPEAKER, standing, without_lead
+from citations.text.speakers import LABEL
+from citations.text.standalone import standing, without_lead
 
 LONGEST: Final = 260  # characters; longer sentences are cut by ``sentences.split``
 SHORTEST: Final = 10
@@ -156,6 +157,6 @@ def _is_plain(said: str, function_words: FunctionWords) -> bool:
         and not _MARKUP.search(said)
         and not function_words.nominal.intersection(word.casefold() for word in last)
         and not sentences.is_listing(said)
-        and not SPEAKER.search(said)
+        and not LABEL.search(said)
         and len(_LETTER.findall(said)) >= LETTERS * len(said)
     )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from citations.text import sentences
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import LABEL
 from transcripts.stemming import stem
 
 Span = tuple[int, int]  # characters [first, last)
@@ -66,7 +66,7 @@ def hidden(
     first, last = first + len(quote) - len(quote.lstrip()), last - len(quote) + len(quote.rstrip())
     if 0 < last - first <= min(LONGEST, 0.6 * len(sentence)):
         return first, last
-    said = SPEAKER.sub(lambda label: "." * len(label[0]), sentence)
+    said = LABEL.sub(lambda label: "." * len(label[0]), sentence)
     words = [match.span() for match in _WORD.finditer(said, first, last)]
     numbers = [*_numbers(said, passage, general)]
     telling = [

@@ -105,7 +105,7 @@ class SourceText:
         """Return who alone says a part of a recording whose captions name speakers, or ""."""
         is_recording = bool(self.starts) and _known(self.starts[0]) is not None
         turns = _turns(self) if is_recording else None
-        return turns.speaker_at(span[0]) if turns and turns.has_single_speaker(*span) else ""
+        return turns.turn_at(span[0]).name if turns and turns.has_single_speaker(*span) else ""
 
     def _block(self, position: int) -> int:
         return max(0, bisect_right(self.offsets, position) - 1)

@@ -107,11 +107,11 @@ def paragraphs_of(
         SpokenParagraph(
             lines=tuple(
                 marks.line(sentence.start, sentence.first, sentence.last)
-                for sentence in turn.sentences
+                for sentence in speech.sentences
             )
         )
-        for turn in text.turns
-        if turn.name == speaker
+        for speech in text.speeches
+        if speech.name == speaker
     ]
 
 

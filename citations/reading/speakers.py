@@ -3,17 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
-from citations.reading.spoken_text import TURN, SpokenSentence, SpokenText
-from citations.text.standalone import SPEAKER
+from citations.reading.spoken_text import SpokenSentence, SpokenText
 
-FEWEST: Final = 2  # turns: a word before a single colon names nobody
 MOST: Final = 12  # speakers to choose from
 
 
 @dataclass(frozen=True, slots=True)
-class SpeakerTurn:
+class Speech:
     """What somebody says until another speaker begins."""
 
     name: str
@@ -28,22 +27,14 @@ class Speaker:
     count: int
 
 
-def turns(text: SpokenText) -> list[SpeakerTurn]:
-    """Return the turns of named speakers in order; what others say belongs to none."""
-    name = ""
-    sentences: list[SpokenSentence] = []
-    ended: list[SpeakerTurn] = []
-    for sentence in text.sentences:
-        named = SPEAKER.match(text.text[sentence.first : sentence.last] + " ")
-        if named or text.text.startswith(TURN, sentence.first):
-            ended.append(SpeakerTurn(name, tuple(sentences)))
-            name, sentences = named[0].strip("> :") if named else "", []
-        sentences.append(sentence)
-    return [turn for turn in [*ended, SpeakerTurn(name, tuple(sentences))] if turn.name]
+def speeches(text: SpokenText) -> list[Speech]:
+    """Return what named speakers say, in order; what others say belongs to none."""
+    turns = groupby(text.sentences, key=lambda sentence: text.turns.turn_at(sentence.first))
+    return [Speech(turn.name, tuple(sentences)) for turn, sentences in turns if turn.name]
 
 
-def speakers(every: Sequence[SpeakerTurn]) -> list[Speaker]:
-    """Return who speaks at least twice, in order of their first turn."""
-    counts = Counter(turn.name for turn in every)
-    frequent = {name for name, count in counts.most_common(MOST) if count >= FEWEST}
+def speakers(every: Sequence[Speech]) -> list[Speaker]:
+    """Return who speaks most, in order of their first turn."""
+    counts = Counter(speech.name for speech in every)
+    frequent = dict(counts.most_common(MOST))
     return [Speaker(name, count) for name, count in counts.items() if name in frequent]

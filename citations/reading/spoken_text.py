@@ -5,7 +5,6 @@ milliseconds.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import Final, NamedTuple
 
 from citations.text import sentences
 from citations.text.blocks import share_of_cue
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import Turns
 from transcripts.cues import Cue
 from transcripts.reading import full_text
 
@@ -24,7 +23,7 @@ Span = tuple[int, int]  # characters [first, last)
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
 LONGEST_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
-TURN: Final = (">>", "- ", "– ")  # how captions begin another speaker's words, without a name
+DASHES: Final = ("- ", "– ")  # how captions begin another speaker's words
 
 
 class SpokenSentence(NamedTuple):
@@ -58,6 +57,10 @@ class SpokenText:
             offsets.append(position)
             position += len(cue.text) + 1
         return offsets
+
+    @cached_property
+    def turns(self) -> Turns:
+        return Turns(self.text, self.offsets)
 
     @cached_property
     def sentences(self) -> list[SpokenSentence]:
@@ -136,8 +139,8 @@ class SpokenText:
         is_rest = length >= PARAGRAPH or sentence.start - previous.end >= PAUSE
         return (
             (is_rest and (length >= LONGEST_PARAGRAPH or self._has_ended(previous)))
-            or self.text.startswith(TURN, sentence.first)
-            or SPEAKER.match(self.text, sentence.first) is not None
+            or self.text.startswith(DASHES, sentence.first)
+            or sentence.first in self.turns.labels
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)
         )
 
@@ -154,19 +157,8 @@ class SpokenText:
 
     def _with_turns(self, first: int, last: int) -> list[int]:
         """Return where a sentence begins, where others begin to speak in it, and its end."""
-        begin, stop = bisect_right(self._turns, first), bisect_left(self._turns, last)
-        return [first, *self._turns[begin:stop], last]
-
-    @cached_property
-    def _turns(self) -> list[int]:
-        """The first characters of the cues that begin with a speaker who is named repeatedly."""
-        named = [
-            (offset, match[0])
-            for offset, cue in zip(self.offsets, self.cues, strict=True)
-            if (match := SPEAKER.match(cue.text + " "))
-        ]
-        counts = Counter(name for _, name in named)
-        return [offset for offset, name in named if counts[name] > 1]
+        starts = self.turns.starts
+        return [first, *starts[bisect_right(starts, first) : bisect_left(starts, last)], last]
 
     @property
     def _pauses(self) -> dict[int, int]:

@@ -8,7 +8,7 @@ from citations.providers.languages import empty_words
 from citations.readers.source_blocks import cue_blocks
 from citations.reading import sentence_matches
 from citations.reading.sentence_matches import SentenceMatches
-from citations.reading.speakers import SpeakerTurn, turns
+from citations.reading.speakers import Speech, speeches
 from citations.reading.spoken_text import SpokenText
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
@@ -48,8 +48,8 @@ class TranscriptText(SpokenText):
         return [self._chunk(group) for group in group_by_time(self.cues, self.chunk_seconds)]
 
     @cached_property
-    def turns(self) -> list[SpeakerTurn]:
-        return turns(self)
+    def speeches(self) -> list[Speech]:
+        return speeches(self)
 
     def chunk(self, index: int) -> TranscriptChunk:
         """Return a time chunk. Raises ``ChunkNotFound``."""

@@ -28,8 +28,7 @@ from citations.reading.marked_html import label, mark
 from citations.reading.places import place
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
-from citations.text.speakers import label_length
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import LABEL, label_length
 from transcripts.conf import absolute
 from transcripts.reading import cut_at_word
 from transcripts.templatetags.transcripts import marked
@@ -83,7 +82,7 @@ def unanswered() -> str:
 def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap, and the name of who says it."""
     spans, labels = _spans_of(marks), _labels_of(marks)
-    if speaker := SPEAKER.match(text):
+    if speaker := LABEL.match(text):
         spans["speaker"] = [speaker.span()]
     borders = {offset for kind in spans.values() for span in kind for offset in span}
     parts: list[SafeString | str] = []

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import FILLERS
-from citations.text.standalone import SPEAKER
+from citations.text.speakers import LABEL
 from transcripts.stemming import stem
 
 LONGEST: Final = 4  # content words of a phrase
@@ -227,7 +227,7 @@ class Wording:
         return bool(before) and before[-1] in self._grammar.about
 
     def _tokens(self, text: str) -> Iterator[_Token]:
-        spoken = SPEAKER.sub(lambda match: ":".rjust(len(match[0])), text)
+        spoken = LABEL.sub(lambda match: ":".rjust(len(match[0])), text)
         spoken = _REMARK.sub(lambda match: ".".rjust(len(match[0])), spoken)
         for match in _TOKEN.finditer(spoken):
             form = match[0]

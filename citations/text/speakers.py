@@ -1,49 +1,59 @@
-"""Who speaks at a character of a transcript whose captions name speakers. Pure."""
+"""Who speaks where in a transcript whose captions name speakers. Pure."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Set
 from typing import Final, NamedTuple
 
 FEWEST: Final = 2  # turns of each of two speakers: a word before colons names nobody
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”. Another word before a full stop ends the sentence before it.
-_WORD: Final = r"(?:(?:Dr|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
+_WORD: Final = r"(?:(?:Dr|Hon|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
 _NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,3}}"
-_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
+LABEL: Final = re.compile(rf"(?:^|(?<=\s))(?:>>\s*)?{_NAME}:(?=\s)")  # before what somebody says
+_ANY_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word may begin a name
     rf"(?<!\S)(?=(?P<turn>>>)\s*(?:({_NAME}):\s)?|({_NAME}):\s)"
 )
 _END: Final = '.!?…"”)]'  # marks behind which somebody else may begin
 
 
-class _Label(NamedTuple):
+class Turn(NamedTuple):
+    """Where somebody begins to speak."""
+
     start: int
     name: str  # "" of somebody without a name
 
 
 class Turns:
-    """The turns of a transcript: where each begins, and who speaks."""
+    """The turns of a transcript, in order, and where else somebody may begin to speak.
+
+    Attributes:
+        labels: The characters at which ">>" or a name stands, though the name comes once.
+        starts: Those at which the turns begin; none where only one speaker is named.
+    """
 
     def __init__(self, text: str, cues: Collection[int] = ()) -> None:
         """Read a text whose cues begin at the characters ``cues``."""
         labels = list(_labels(text, frozenset(cues)))
+        self.labels: Set[int] = {label.start for label in labels}
         counts = Counter(label.name for label in labels if label.name)
         speakers = {name for name, count in counts.items() if count >= FEWEST}
         turns = [label for label in labels if not label.name or label.name in speakers]
-        self._turns: Sequence[_Label] = turns if len(speakers) > 1 else ()
+        self._turns = turns if len(speakers) > 1 else []
+        self.starts = [turn.start for turn in self._turns]
 
-    def speaker_at(self, position: int) -> str:
-        """Return who speaks at a character; "" if nobody is named for it, or only one in all."""
-        turn = bisect_right(self._turns, position, key=lambda label: label.start) - 1
-        return self._turns[turn].name if turn >= 0 else ""
+    def turn_at(self, position: int) -> Turn:
+        """Return whose turn a character is in; without a name if nobody is named for it."""
+        number = bisect_right(self.starts, position) - 1
+        return self._turns[number] if number >= 0 else Turn(0, "")
 
     @property
     def nbytes(self) -> int:
-        return 100 * len(self._turns)
+        return 100 * (len(self._turns) + len(self.labels))
 
     def has_single_speaker(self, first: int, last: int) -> bool:
         """Tell whether nobody else begins to speak between two characters."""
-        return not any(first < label.start < last for label in self._turns)
+        return bisect_right(self.starts, first) == bisect_left(self.starts, last)
 
 
 def begins_turn(sentence: str, text: str) -> bool:
@@ -60,13 +70,13 @@ def label_length(text: str, speaker: str) -> int:
     return label.end() if label else 0
 
 
-def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[_Label]:
+def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[Turn]:
     """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
     name whose last word has a capital, too.
     """
-    for match in _LABEL.finditer(text):
+    for match in _ANY_LABEL.finditer(text):
         start, name = match.start(), match[2] or match[3] or ""
         before = text[max(0, start - 2) : start].rstrip()
         begins = start in cues or not before or before[-1] in _END
         if match["turn"] or (begins and not name.split()[-1][0].islower()):
-            yield _Label(start, name)
+            yield Turn(start, name)

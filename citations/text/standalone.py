@@ -7,6 +7,7 @@ from typing import Final
 
 from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, asks, ends_with_stop, is_punctuated
+from citations.text.speakers import LABEL
 
 DEPENDENT: Final = 0.2  # rating of a sentence that cannot be understood alone
 POINTING: Final = 0.15  # what each pronoun costs that points at something said elsewhere
@@ -18,17 +19,14 @@ SHORTEST: Final = 40  # characters of a sentence that tells something
 
 SAMPLE: Final = 50  # passages by which a text is judged
 
-SPEAKER: Final = re.compile(
-    r"(?:^|(?<=\s))(?:>>\s*)?[^\W\d_a-z][\w.'’-]*(?:\s[\w.'’-]+){0,3}:(?=\s)"
-)  # “PhD D:”, before the speech
 _BULLETS: Final = " \n\r\t-–—…•>"
-_LATER_SPEAKER: Final = re.compile(rf"(?!^)(?:{SPEAKER.pattern}|>>)")
+_LATER_SPEAKER: Final = re.compile(rf"(?!^)(?:{LABEL.pattern}|>>)")
 _WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 
 
 def without_lead(sentence: str, leading: frozenset[str]) -> str:
     """Cut off who says a sentence, and words such as “Well, so” at its beginning."""
-    sentence = SPEAKER.sub("", sentence, count=1) if SPEAKER.match(sentence) else sentence
+    sentence = LABEL.sub("", sentence, count=1) if LABEL.match(sentence) else sentence
     sentence = sentence.lstrip(_BULLETS)
     while (word := _WORD.match(sentence)) and word[0].casefold() in leading:
         sentence = sentence[word.end() :].lstrip("," + _BULLETS)

@@ -162,7 +162,7 @@ def _reading(
     is_paragraphs = parameters.view == "paragraphs"
     context: dict[str, Any] = {
         "transcript": transcript,
-        "speakers": speakers(text.turns),
+        "speakers": speakers(text.speeches),
         "source": source,
         "highlights": placed[:HIGHLIGHTS],
         "highlight_count": _highlight_count(request, source),

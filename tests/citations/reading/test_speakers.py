@@ -1,8 +1,7 @@
 """Who speaks in a recording, and what each says."""
 
-from citations.reading.speakers import Speaker, speakers, turns
+from citations.reading.speakers import Speaker, speakers, speeches
 from citations.reading.spoken_text import SpokenText
-from citations.text.speakers import Turns
 from transcripts.captions import parse
 from transcripts.cues import Cue
 
@@ -13,10 +12,8 @@ def spoken(*texts: str) -> SpokenText:
 
 def test_a_name_has_up_to_four_words() -> None:
     text = spoken("Ana Maria de Souza: Why?", "Bo: So.", "Ana Maria de Souza: And?", "Bo: Yes.")
-    assert speakers(turns(text)) == [Speaker("Ana Maria de Souza", 2), Speaker("Bo", 2)]
-    assert Turns(text.text, text.offsets).speaker_at(text.text.index("And")) == (
-        "Ana Maria de Souza"
-    )
+    assert speakers(speeches(text)) == [Speaker("Ana Maria de Souza", 2), Speaker("Bo", 2)]
+    assert text.turns.turn_at(text.text.index("And")).name == "Ana Maria de Souza"
 
 
 def test_voices_of_webvtt_are_the_speakers_of_the_reader_and_of_quotes() -> None:
@@ -32,7 +29,6 @@ def test_voices_of_webvtt_are_the_speakers_of_the_reader_and_of_quotes() -> None
         for n, (name, words) in enumerate(said)
     ]
     text = SpokenText(parse("\n".join(["WEBVTT\n", *blocks]).encode()).cues)
-    assert speakers(turns(text)) == [Speaker("Ada Lovelace", 2), Speaker("Bob", 2)]
-    of_quotes = Turns(text.text, text.offsets)
-    assert of_quotes.speaker_at(text.text.index("begin")) == "Ada Lovelace"
-    assert of_quotes.speaker_at(text.text.index("Yes")) == "Bob"
+    assert speakers(speeches(text)) == [Speaker("Ada Lovelace", 2), Speaker("Bob", 2)]
+    assert text.turns.turn_at(text.text.index("begin")).name == "Ada Lovelace"
+    assert text.turns.turn_at(text.text.index("Yes")).name == "Bob"

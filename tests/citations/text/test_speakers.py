@@ -26,18 +26,24 @@ TALK = (
     ],
 )
 def test_whoever_was_named_last_speaks_until_somebody_else_begins(words: str, speaker: str) -> None:
-    assert Turns(TALK).speaker_at(TALK.index(words)) == speaker
+    assert Turns(TALK).turn_at(TALK.index(words)).name == speaker
 
 
 def test_a_name_may_have_a_small_word_within_it() -> None:
     talk = "Aaron van Wirdum: What is it? Bo: A fee. Aaron van Wirdum: Yes. Bo: So it is."
-    assert Turns(talk).speaker_at(0) == "Aaron van Wirdum"
+    assert Turns(talk).turn_at(0).name == "Aaron van Wirdum"
+
+
+def test_a_title_is_part_of_a_name_and_the_sentence_before_is_not() -> None:
+    talk = "Right Hon. Ann Lee: Yes. Okay. Bo: No. Right Hon. Ann Lee: Why? Okay. Bo: So."
+    assert Turns(talk).turn_at(0).name == "Right Hon. Ann Lee"
+    assert Turns(talk).turn_at(talk.index("No")).name == "Bo"
 
 
 def test_a_cue_begins_a_turn_though_the_one_before_it_has_no_full_stop() -> None:
     talk = "Ann: It is Bo: No. Ann: Why? Bo: So. Bo: Well."
-    assert Turns(talk).speaker_at(talk.index("No")) == "Ann"
-    assert Turns(talk, [0, talk.index("Bo")]).speaker_at(talk.index("No")) == "Bo"
+    assert Turns(talk).turn_at(talk.index("No")).name == "Ann"
+    assert Turns(talk, [0, talk.index("Bo")]).turn_at(talk.index("No")).name == "Bo"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,7 @@ def test_a_cue_begins_a_turn_though_the_one_before_it_has_no_full_stop() -> None
     ],
 )
 def test_where_no_two_people_speak_twice_nobody_is_named(talk: str) -> None:
-    assert Turns(talk).speaker_at(len(talk) - 1) == ""
+    assert Turns(talk).turn_at(len(talk) - 1).name == ""
 
 
 def test_what_two_people_say_is_of_none_of_them() -> None:
