@@ -446,7 +446,7 @@ def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge
     yield "| set | own | foreign | gibberish | AUC |"
     yield "|---|---:|---:|---:|---:|"
     for name, queries in judged.items():
-        yield floor_row(name, queries, folds[name].judge().search, (OWN, FOREIGN, GIBBERISH))
+        yield floor_row(name, queries, folds[name].judge().search.floor, (OWN, FOREIGN, GIBBERISH))
     yield ""
     yield (
         f"Windows of speech and their {lecture_pipeline.CANDIDATES} nearest passages: is the first"
@@ -462,7 +462,7 @@ def reported(judged: dict[str, list[JudgedQuery]], folds: dict[str, TrainedJudge
     yield "| silent | windows | other talks | asides | AUC |"
     yield "|---|---:|---:|---:|---:|"
     for name in speech:
-        yield floor_row(name, judged[name], folds[name].judge().live, (WINDOW, TALK, ASIDE))
+        yield floor_row(name, judged[name], folds[name].judge().live.floor, (WINDOW, TALK, ASIDE))
     yield ""
 
 
@@ -503,18 +503,15 @@ def scored(question: JudgedQuery, order: Numbers) -> tuple[float, float]:
 
 
 def floor_row(
-    name: str,
-    queries: Sequence[JudgedQuery],
-    head: judge.RelevanceHead | judge.Floor,
-    kinds: Sequence[str],
+    name: str, queries: Sequence[JudgedQuery], floor: judge.Floor, kinds: Sequence[str]
 ) -> str:
     best = {
         kind: np.array(
-            [head.likelihood.predict(query.rows).max() for query in queries if query.kind == kind]
+            [floor.likelihood.predict(query.rows).max() for query in queries if query.kind == kind]
         )
         for kind in kinds
     }
-    shares = " | ".join(f"{(values < head.floor).mean():.1%}" for values in best.values())
+    shares = " | ".join(f"{(values < floor.least).mean():.1%}" for values in best.values())
     own, foreign, *_ = best.values()
     labels = [True] * len(own) + [False] * len(foreign)
     return f"| {name} | {shares} | {roc_auc_score(labels, np.concatenate((own, foreign))):.3f} |"
@@ -529,7 +526,7 @@ def window_row(name: str, queries: Sequence[JudgedQuery], fold: TrainedJudge) ->
         [window.relevant[np.argmax(head.order.predict(window.rows))] for window in windows]
     )
     shown = np.array(
-        [head.likelihood.predict(window.rows).max() >= head.floor for window in windows]
+        [head.floor.likelihood.predict(window.rows).max() >= head.floor.least for window in windows]
     )
     return (
         f"| {name} | {len(windows)} | {nearest.mean():.3f} | {first.mean():.3f} |"

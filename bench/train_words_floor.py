@@ -77,7 +77,7 @@ def train(queries: Sequence[JudgedQuery], choosing: Sequence[JudgedQuery]) -> di
 def reported(judged: dict[str, list[JudgedQuery]]) -> Iterator[str]:
     """Write the section of the results."""
     folds = {name: train(others, others) for name in judged for others in [left_out(judged, name)]}
-    heads = {name: judge.Floor.from_json(fold) for name, fold in folds.items()}
+    floors = {name: judge.Floor.from_json(fold) for name, fold in folds.items()}
     yield TITLE
     yield ""
     yield f"`{command('bench/train_words_floor.py')}`: of the 50 best by words, the likeliest. Each"
@@ -88,7 +88,7 @@ def reported(judged: dict[str, list[JudgedQuery]]) -> Iterator[str]:
     yield "| set | own | foreign | AUC |"
     yield "|---|---:|---:|---:|"
     for name, queries in judged.items():
-        yield floor_row(name, queries, heads[name], (OWN, FOREIGN))
+        yield floor_row(name, queries, floors[name], (OWN, FOREIGN))
     yield ""
 
 

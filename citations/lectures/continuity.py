@@ -58,7 +58,7 @@ def nearness(candidate: Candidate, recent: Sequence[RecentCitation]) -> float:
 def preferred(relevance: Relevance, near: float, *, model: str) -> Relevance:
     """Raise the relevance of a passage, which an embedding model found, by its nearness."""
     share = SignShare(SIGN, near, ORDER * near)
-    floor = max(FLOOR, judge.trained(model).live.floor)
+    floor = max(FLOOR, judge.trained(model).live.floor.least)
     return judge.raised(relevance, share, LIKELIHOOD * near, floor=floor)
 
 

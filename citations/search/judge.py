@@ -11,7 +11,7 @@ that. Pure.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -76,21 +76,13 @@ class Floor:
     """How likely candidates are on the query's subject, and how likely one must be to count."""
 
     likelihood: LikelihoodModel
-    floor: float
+    least: float
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
         return cls(
-            likelihood=LikelihoodModel.from_json(stored["likelihood"]), floor=float(stored["floor"])
+            likelihood=LikelihoodModel.from_json(stored["likelihood"]), least=float(stored["floor"])
         )
-
-    def judge_anew(self, judged: Sequence[Relevance], table: CandidateTable) -> list[Relevance]:
-        """Judge by these likelihoods candidates that keep their order."""
-        likelihoods = self.likelihood.predict(signs.compute(table)).tolist()
-        return [
-            replace(relevance, likelihood=likelihood, is_likely=likelihood >= self.floor)
-            for relevance, likelihood in zip(judged, likelihoods, strict=True)
-        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,37 +92,28 @@ class RelevanceHead:
     """
 
     order: TreeEnsemble
-    likelihood: LikelihoodModel
-    floor: float
+    floor: Floor
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        return cls(
-            order=_trees(stored["order"]),
-            likelihood=LikelihoodModel.from_json(stored["likelihood"]),
-            floor=float(stored["floor"]),
-        )
+        return cls(order=_trees(stored["order"]), floor=Floor.from_json(stored))
 
-    def judge(self, table: CandidateTable, *, knows_likelihood: bool = True) -> list[Relevance]:
-        """Judge candidates; without ``knows_likelihood`` all of them count as likely."""
+    def judge(self, table: CandidateTable, floor: Floor | None) -> list[Relevance]:
+        """Judge candidates by a floor; without one all of them count as likely."""
         rows = signs.compute(table)
         shares, used = self.order.shares(rows), np.unique(self.order.sign)
         orders = _logistic(self.order.base + shares.sum(axis=1))
-        likelihoods = self.likelihood.predict(rows).tolist() if knows_likelihood else []
+        likelihoods = floor.likelihood.predict(rows).tolist() if floor else [None] * len(rows)
         return [
             Relevance(
                 order=float(order),
                 likelihood=likelihood,
-                is_likely=likelihood is None or likelihood >= self.floor,
+                is_likely=floor is None or likelihood >= floor.least,
                 base=self.order.base,
                 shares=tuple(SignShare(SIGNS[sign], row[sign], share[sign]) for sign in used),
             )
             for order, likelihood, row, share in zip(
-                orders,
-                likelihoods or [None] * len(rows),
-                rows.tolist(),
-                shares.tolist(),
-                strict=True,
+                orders, likelihoods, rows.tolist(), shares.tolist(), strict=True
             )
         ]
 
@@ -151,10 +134,15 @@ class Judge:
             live=RelevanceHead.from_json(stored["live"]),
         )
 
-    def judge(self, table: CandidateTable, *, model: str, is_live: bool = False) -> list[Relevance]:
-        """Judge the candidates of a query or window; ``model`` made the cosines."""
+    def judge(
+        self, table: CandidateTable, *, model: str, is_live: bool = False, by_words: bool = False
+    ) -> list[Relevance]:
+        """Judge the candidates of a query or window; ``model`` made the cosines. ``by_words``:
+        they do not tell how likely a candidate is, and words do.
+        """
         head = self.live if is_live else self.search
-        return head.judge(table, knows_likelihood=model == self.model)
+        own = head.floor if model == self.model else None
+        return head.judge(table, floor_of_words() if by_words else own)
 
 
 @lru_cache(maxsize=8)

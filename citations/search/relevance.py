@@ -42,10 +42,10 @@ def judge_candidates(
     is likely; the order is the model's judge's in every language.
     """
     table = describe(words, candidates, vector=vector, space=space, resolved=resolved)
-    judged = judge.trained(space.model).judge(table, model=space.model, is_live=is_live)
-    if not is_live and _is_foreign(words, table.bm25, candidates, model=space.model):
-        return judge.floor_of_words().judge_anew(judged, table)
-    return judged
+    is_foreign = not is_live and _is_foreign(words, table.bm25, candidates, model=space.model)
+    return judge.trained(space.model).judge(
+        table, model=space.model, is_live=is_live, by_words=is_foreign
+    )
 
 
 def _is_foreign(words: str, bm25: Numbers, candidates: Sequence[Candidate], *, model: str) -> bool:

@@ -57,7 +57,7 @@ def test_a_folder_with_the_name_of_a_known_model_is_not_taken_for_it() -> None:
 
 def by_words(table: CandidateTable) -> list[Relevance]:
     judged = judge.trained("").judge(table, model="")
-    again = judge.floor_of_words().judge_anew(judged, table)
+    again = judge.trained("").judge(table, model="", by_words=True)
     assert [verdict.order for verdict in again] == [verdict.order for verdict in judged]
     return again
 
