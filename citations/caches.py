@@ -2,10 +2,18 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
 
 MAX_BYTES = 64 << 20
+
+
+class Sized(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+Value = TypeVar("Value", bound=Sized)
 
 
 class Cache:
@@ -29,6 +37,14 @@ class Cache:
                 return None
             self._entries.move_to_end(key)
             return entry[0]
+
+    def of(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made and kept if there is none."""
+        value: Value | None = self.get(key)
+        if value is None:
+            value = make()
+            self.keep(key, value, value.nbytes)
+        return value
 
     def keep(self, key: Hashable, value: Any, nbytes: int) -> None:
         """Keep a value of up to a quarter of the limit, dropping the least recently used."""

@@ -137,37 +137,22 @@ class SourceText:
 
 
 def _turns(text: SourceText) -> Turns:
-    key = ("turns", text.digest)
-    turns: Turns | None = _CACHE.get(key)
-    if turns is None:
-        turns = Turns(text.text, text.offsets)
-        _CACHE.keep(key, turns, turns.nbytes)
-    return turns
+    return _CACHE.of(("turns", text.digest), lambda: Turns(text.text, text.offsets))
 
 
 def of(source: Source) -> SourceText:
     """Return a source's current text; empty where it has none."""
-    key = ("text", *_version(source))
-    text: SourceText | None = _CACHE.get(key)
-    if text is None:
-        transcript = source.transcript
-        text = replace(
-            from_blocks(source_blocks.read(source)),
-            has_added_stops=transcript is not None and transcript.has_added_stops,
-        )
-        _CACHE.keep(key, text, text.nbytes)
-    return text
+    return _CACHE.of(("text", *_version(source)), lambda: _read(source))
 
 
 def prepared(source: Source) -> PreparedText:
     """Return a source's text, prepared for quotes."""
-    key = ("prepared", *_version(source))
-    text: PreparedText | None = _CACHE.get(key)
-    if text is None:
+
+    def make() -> PreparedText:
         reading = of(source)
-        text = prepare(reading.text, has_added_stops=reading.has_added_stops)
-        _CACHE.keep(key, text, text.nbytes)
-    return text
+        return prepare(reading.text, has_added_stops=reading.has_added_stops)
+
+    return _CACHE.of(("prepared", *_version(source)), make)
 
 
 def find(
@@ -211,6 +196,14 @@ def from_blocks(blocks: Sequence[Block]) -> SourceText:
         headings=tuple(shared.setdefault(block.heading, block.heading) for block in blocks),
         word_offsets=array("q", [offset for offset, _ in words]),
         word_starts=array("q", [start for _, start in words]),
+    )
+
+
+def _read(source: Source) -> SourceText:
+    transcript = source.transcript
+    return replace(
+        from_blocks(source_blocks.read(source)),
+        has_added_stops=transcript is not None and transcript.has_added_stops,
     )
 
 

@@ -64,7 +64,8 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
     """Confirm, then delete a note."""
     note = _find_writable(request, note_id)
     if request.method != "POST":
-        return render(request, "citations/delete_note.html", {"note": note})
+        context = {"note": note, "address": address_of(note)}
+        return render(request, "citations/delete_note.html", context)
     deletion = selection.discard(by=request.user, notes=[note])
     back = f"{reverse('notes')}?collection={note.collection.slug}"
     message = _("The note “%(title)s” was deleted.") % {"title": note.title}

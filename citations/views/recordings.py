@@ -90,10 +90,7 @@ def show_part(request: PageRequest, pk: int, index: int) -> HttpResponse:
     """Show a time chunk as a fragment for infinite scroll."""
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?chunk={index}")
-    video = collections.find_video(request.access, pk)
-    last = request.COOKIES.get("reader", "")
-    parameters = ReaderForm(request.GET).parameters(view=last, is_part=True)
-    transcript = library.find_transcript(video, language=parameters.language)
+    video, transcript, parameters = _part_of_reading(request, pk)
     text = reading_transcript.read(transcript)
     source = Source.objects.filter(transcript=transcript).first()
     placed = _highlights(request, source, text.chunk(index).span)
@@ -113,10 +110,7 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     """Show the matches of ``q``, and the transcript at one of them, as a fragment."""
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
-    video = collections.find_video(request.access, pk)
-    last = request.COOKIES.get("reader", "")
-    parameters = ReaderForm(request.GET).parameters(view=last, is_part=True)
-    transcript = library.find_transcript(video, language=parameters.language)
+    video, transcript, parameters = _part_of_reading(request, pk)
     context: dict[str, Any] = {"video": video, "parameters": parameters, "is_swap": True}
     context["views"] = VIEWS
     context |= _reading(request, video, transcript, parameters)
@@ -138,6 +132,14 @@ def show_clip(request: PageRequest, pk: int) -> HttpResponse:
     parameters = ReaderForm(request.GET).parameters()
     clip = Position(begin=milliseconds(parameters.moment), until=milliseconds(parameters.until))
     return fragment(request, "citations/_player.html", {"video": video, "position": clip})
+
+
+def _part_of_reading(request: PageRequest, pk: int) -> tuple[Video, Transcript, ReaderParameters]:
+    """Return what a part of the page needs: the view is the one that was chosen last."""
+    video = collections.find_video(request.access, pk)
+    last = request.COOKIES.get("reader", "")
+    parameters = ReaderForm(request.GET).parameters(view=last, is_part=True)
+    return video, library.find_transcript(video, language=parameters.language), parameters
 
 
 def _reading(

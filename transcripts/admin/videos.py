@@ -42,6 +42,17 @@ else:
     VideoForm = forms.ModelForm
 
 
+@admin.action(description=_("Parse the stored originals again"), permissions=["work"])
+def reparse(table: Table, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+    """Parse transcripts again, or those of videos."""
+    rows = queryset
+    if queryset.model is Video:
+        light = Transcript.objects.light().select_related("video__collection")
+        rows = light.filter(video__in=queryset.order_by().values("pk"))
+    outcome = _("transcripts parsed")
+    table.work_on(request, rows, transcript_rows.reparse, outcome=outcome, most=PARSED_AT_ONCE)
+
+
 class TagsForm(VideoForm):
     tags = forms.CharField(
         label=_("Tags"), required=False, max_length=3000, help_text=_("Separated by commas.")
@@ -99,7 +110,7 @@ class VideoAdmin(Table):
     )
     fields = ("title", "channel", "description", "tags", *readonly_fields)
     inlines = (TranscriptInline,)
-    actions = ("fetch", "reparse")
+    actions = ("fetch", reparse)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         light = Prefetch("transcripts", queryset=Transcript.objects.light())
@@ -125,18 +136,6 @@ class VideoAdmin(Table):
         self.work_on(request, queryset, refetch, outcome=_("queued"), most=QUEUED_AT_ONCE)
         dispatch()
 
-    @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
-    def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        light = Transcript.objects.light().select_related("video__collection")
-        rows = light.filter(video__in=queryset.order_by().values("pk"))
-        self.work_on(
-            request,
-            rows,
-            transcript_rows.reparse,
-            outcome=_("transcripts parsed"),
-            most=PARSED_AT_ONCE,
-        )
-
 
 @admin.register(Transcript)
 class TranscriptAdmin(RecordAdmin):
@@ -154,7 +153,7 @@ class TranscriptAdmin(RecordAdmin):
     list_filter = ("origin", "language", "updated_at")
     search_fields = ("video__title", "video__key")
     exclude: ClassVar[Any] = ("cues", "word_times")
-    actions = ("reparse",)
+    actions = (reparse,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         long = ("cues", "word_times", *(f"video__{name}" for name in LONG_VIDEO))
@@ -163,16 +162,6 @@ class TranscriptAdmin(RecordAdmin):
     @admin.display(description=_("Length"), ordering="duration")
     def length(self, transcript: Any) -> str:
         return clock(transcript.duration)
-
-    @admin.action(description=_("Parse the stored originals again"), permissions=["work"])
-    def reparse(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        self.work_on(
-            request,
-            queryset,
-            transcript_rows.reparse,
-            outcome=_("transcripts parsed"),
-            most=PARSED_AT_ONCE,
-        )
 
 
 @admin.register(Thumbnail)
