@@ -25,6 +25,7 @@ from tests import template
 from tests.hub_standin import CHUNK, HubStandIn
 from tests.makers import make_user
 from tests.model_standin import ModelStandIn
+from tests.youtube_standin import YouTubeStandIn
 from transcripts import actors
 from transcripts.actors import Actor
 from transcripts.models import Collection, Role
@@ -245,6 +246,15 @@ def stranger(db: None) -> Client:
     browser = Client()
     browser.force_login(make_user("eve", collection=other))
     return browser
+
+
+@pytest.fixture
+def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
+    """A stand-in that is asked in place of YouTube."""
+    with YouTubeStandIn() as standin:
+        for name, value in standin.environment().items():
+            monkeypatch.setenv(name, value)
+        yield standin
 
 
 @pytest.fixture

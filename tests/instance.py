@@ -21,6 +21,7 @@ import pytest
 
 from kbsite import postgres
 from tests import template
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until a test gives up; machines are noisy
@@ -69,17 +70,7 @@ class Instance:
     def python(self, code: str) -> str:
         """Run code in a process that is set up; returns what it prints."""
         script = f"from kbsite import boot\nboot.boot()\n{code}"
-        process = subprocess.run(
-            [sys.executable, "-c", script],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert process.returncode == 0, process.stderr
-        return process.stdout
+        return run_program(sys.executable, "-c", script, environment=self.environment).stdout
 
     def json(self, code: str) -> Any:
         """Run code that prints JSON, and return it read."""
@@ -183,13 +174,4 @@ def run(
     command: Sequence[str], instance: Instance, **options: Any
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command in the instance's environment."""
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        env=instance.environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        **options,
-    )
+    return run_program(*command, code=None, environment=instance.environment, **options)

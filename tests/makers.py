@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import wave
 from collections.abc import Sequence
+from datetime import timedelta
 from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
@@ -13,18 +14,33 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Model
+from django.test import Client
+from django.utils import timezone
 from reportlab.pdfgen.canvas import Canvas
 
 from citations.documents import storage as document_storage
 from citations.lexical import index as lexical_index
-from citations.models import Chunk, Document, Page, Source, SourceKind, State
+from citations.models import (
+    Answer,
+    Chunk,
+    Citation,
+    Document,
+    EmbeddingSpace,
+    Page,
+    Source,
+    SourceKind,
+    State,
+)
 from citations.quotes import source_texts
 from citations.readers.formats import FORMATS
 from citations.readers.page import Paragraph, ReadPage
-from transcripts import storage
+from citations.vectors import space as vector_space
+from citations.vectors import store as vector_store
+from kbsite.models import ApiToken
+from transcripts import acquisition, storage
 from transcripts.captions import to_vtt
 from transcripts.cues import Cue
-from transcripts.models import Collection, Membership, Role, Video
+from transcripts.models import Collection, Job, Membership, Role, Video, YouTubeGate
 
 SENTENCES = (
     "Welcome to this lecture on neural networks.",
@@ -34,6 +50,12 @@ SENTENCES = (
     "Error 404 means that the page is missing.",
     "Now let us look at convolution and pooling.",
 )
+LEARNING = (
+    "Networks learn from errors.",
+    "An error 404 is a missing page.",
+    "Errors flow back to the start of the network.",
+)
+COOKING = ("Bread is baked in an oven.", "A network of bakers keeps its secrets.")
 
 
 def make_cues(
@@ -130,6 +152,17 @@ def make_source(
                 source=source, ordinal=n, position=first + n, text=text, digest=b"", **where
             )
     return source
+
+
+def make_two_talks(collection: Collection) -> list[Source]:
+    """Make a talk on YouTube and another one, found by their words."""
+    about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
+    talks = [
+        make_source(make_video(collection, key=key, title=title), author=author, texts=texts)
+        for key, title, author, texts in about
+    ]
+    Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
+    return talks
 
 
 def make_document(
@@ -257,6 +290,40 @@ def make_user(
     if collection is not None:
         Membership.objects.create(collection=collection, user=user, role=role)
     return user
+
+
+def done(job: Job) -> Job:
+    """Do a job now, whatever the gate's pace, and return it."""
+    YouTubeGate.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+    acquisition.perform(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def token_client(user: User, *, can_write: bool = True, **about: Any) -> Client:
+    """Make a program that calls with a new token of the user."""
+    _, text = ApiToken.issue(user, name="test", can_write=can_write, **about)
+    return Client(headers={"Authorization": f"Bearer {text}"})
+
+
+def make_citation(
+    answer: Answer, source: Source, quote: str, *, number: int = 1, first: int = 0, **about: Any
+) -> Citation:
+    """Cite words of a source in an answer, at the character ``first``."""
+    place = {"span_start": first, "span_end": first + len(quote), "digest": source.digest}
+    return Citation.objects.create(
+        answer=answer, number=number, source=source, quote=quote, **(place | about)
+    )
+
+
+def embed(*sources: Source) -> EmbeddingSpace:
+    """Give every chunk of sources its vector."""
+    space = vector_space.claim()
+    embedder = vector_space.embedder_of(space)
+    for source in sources:
+        wanted = vector_store.missing(space, source=source.pk)
+        list(vector_store.make(space, embedder, vector_store.in_batches(wanted)))
+    return space
 
 
 def multiply(row: Model, count: int, **expressions: str) -> None:

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import requests
 
+from tests.programs import run_program
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 150.0  # seconds until a test gives up; machines are noisy
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
@@ -77,17 +79,9 @@ class Serving:
         return self.log.read_text() if self.log.exists() else ""
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        process = subprocess.run(
-            [*self._program, *arguments],
-            cwd=self._folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+        return run_program(
+            *self._program, *arguments, code=code, environment=self.environment, cwd=self._folder
         )
-        assert process.returncode == code, process.stderr
-        return process
 
     def json(self, *arguments: str) -> Any:
         done = self.kb(*arguments, "--json")

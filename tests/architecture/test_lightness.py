@@ -1,10 +1,11 @@
 """Nothing heavy is loaded before it is needed."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = (
@@ -67,12 +68,5 @@ def test_nothing_is_loaded_that_is_not_needed(
 ) -> None:
     script = f"{code}\nprint(sorted(set({absent!r}) & set(sys.modules)))"
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    process = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_program(sys.executable, "-c", script, code=None, environment=environment)
     assert (process.stdout.strip(), process.returncode) == ("[]", 0), process.stderr

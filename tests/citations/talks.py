@@ -1,6 +1,6 @@
 """A talk that can be asked about, and questions put and answered as every door does it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -24,7 +24,10 @@ SAID = (
 )
 
 
-def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] = SAID) -> Source:
+def talk_in(
+    collection: Collection, *, key: str = "talk", title: str = "Talk", said: Sequence[str] = SAID
+) -> Source:
+    """Make a talk, and index it."""
     video = make_video(
         collection,
         key=key,
@@ -36,7 +39,7 @@ def talk_in(collection: Collection, *, key: str = "talk", said: tuple[str, ...] 
         kind="video",
         video=video,
         transcript=video.transcripts.get(),
-        title="Talk",
+        title=title,
         language="en",
     )
     ingest_pipeline.ingest(source.pk)

@@ -16,6 +16,7 @@ from django.conf import settings
 from gotpl.exts.helm import HelmTemplateEngine
 
 from kbsite.cli.app import COMMANDS
+from tests.programs import run_program
 from tests.sources import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -140,15 +141,9 @@ def test_units_are_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}
     shut_in = ["security", "--offline=true", f"--threshold={MOST_EXPOSED}"]
     for check in (["verify", "--man=no"], shut_in):
-        ran = subprocess.run(
-            ["systemd-analyze", *check, f"./{unit}"],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+        ran = run_program(
+            "systemd-analyze", *check, f"./{unit}", environment=environment, cwd=folder
         )
-        assert ran.returncode == 0, ran.stdout + ran.stderr
         assert not ran.stderr
 
 

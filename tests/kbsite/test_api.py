@@ -14,7 +14,14 @@ from django.utils import timezone
 
 from kbsite import api_reference
 from kbsite.models import ApiToken
-from tests.makers import caption_json, make_cues, make_user, make_video, restarting_vtt
+from tests.makers import (
+    caption_json,
+    make_cues,
+    make_user,
+    make_video,
+    restarting_vtt,
+    token_client,
+)
 from transcripts import captions, storage
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
@@ -31,12 +38,7 @@ def user(collection: Collection) -> User:
 @pytest.fixture
 def asking(user: User) -> Client:
     """A program with a token that may write."""
-    return with_token(user, can_write=True)
-
-
-def with_token(user: User, **scopes: Any) -> Client:
-    _, text = ApiToken.issue(user, name="test", **scopes)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(user)
 
 
 def post(client: Client, path: str, data: Any) -> Any:
@@ -424,7 +426,7 @@ def test_captions_that_cannot_be_stored_are_refused(
 
 def test_captions_need_the_right_to_write(user: User, collection: Collection) -> None:
     sent = {"url": WATCH, "captions": json3("Hello there")}
-    problem(post(with_token(user), "sources/captions", sent), 403, "forbidden")
+    problem(post(token_client(user, can_write=False), "sources/captions", sent), 403, "forbidden")
 
 
 # Reading
@@ -629,7 +631,7 @@ def test_a_token_that_may_only_read_changes_nothing(
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
     path = path.format(job=job.pk, feed=feed.pk)
-    problem(post(with_token(user), path, body or {}), 403, "forbidden")
+    problem(post(token_client(user, can_write=False), path, body or {}), 403, "forbidden")
     assert not Job.objects.filter(state="queued").exists()
 
 
@@ -639,7 +641,7 @@ def test_a_viewer_changes_nothing(
 ) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x", state="failed")
-    viewer = with_token(make_user("eve", collection=collection, role=Role.VIEWER), can_write=True)
+    viewer = token_client(make_user("eve", collection=collection, role=Role.VIEWER))
     feed = Feed.objects.create(collection=collection, kind="channel", youtube_id="@hall")
     path = path.format(job=job.pk, feed=feed.pk)
     problem(post(viewer, path, body or {}), 403, "forbidden")
@@ -659,7 +661,7 @@ def test_what_belongs_to_others_is_answered_as_if_it_were_not_there(
 ) -> None:
     make_video(collection)
     job = Job.objects.create(collection=collection, kind="video", target="x")
-    stranger = with_token(
+    stranger = token_client(
         make_user("mallory", collection=Collection.objects.create(name="Own", slug="own")),
         can_write=True,
     )
@@ -681,7 +683,7 @@ def test_a_token_reaches_no_further_than_its_collections(
     Membership.objects.create(collection=other, user=user, role=Role.OWNER)
     make_video(collection)
     problem(
-        with_token(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"),
+        token_client(user, collections=(other,)).get("/api/v1/transcripts/lecture-1"),
         404,
         "video_not_found",
     )

@@ -14,6 +14,7 @@ from django.conf import settings
 from psycopg_pool.base import AttemptWithBackoff
 
 from kbsite import postgres
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,14 +45,7 @@ def run(
     host, port = quote(str(server.settings["HOST"])), server.settings["PORT"] or 5432
     url = f"postgres://plain@/{database}?host={host}&port={port}"
     environment = {"DATABASE_URL": url, "YOUTUBE_KB_DATA_DIR": str(home), "PATH": ""}
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_program(sys.executable, *arguments, code=None, environment=environment)
 
 
 def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it(

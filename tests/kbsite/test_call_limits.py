@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from kbsite import rate_limits
-from kbsite.models import ApiToken
 from tests.instance import redis_server
 from tests.kbsite.api_walk import V1
+from tests.makers import token_client
 
 
 @pytest.fixture(autouse=True)
@@ -20,18 +20,12 @@ def fresh_counts() -> Iterator[None]:
     rate_limits.forget()
 
 
-def program(user: User) -> Client:
-    """A program with a token of its own."""
-    _, text = ApiToken.issue(user, name="program", can_write=True)
-    return Client(headers={"Authorization": f"Bearer {text}"})
-
-
 @pytest.mark.parametrize("path", [f"{V1}jobs", "/api/content/videos/"])
 def test_a_token_over_its_limit_is_told_when_to_come_back_and_others_are_served(
     owner: User, settings: Any, path: str
 ) -> None:
     settings.API_CALLS_PER_MINUTE = 2
-    first, second = program(owner), program(owner)
+    first, second = token_client(owner), token_client(owner)
     served = first.get(path)
     assert served.status_code == 200
     assert served["RateLimit-Policy"] == '"api";q=2;w=60'
@@ -72,7 +66,7 @@ def test_additions_have_a_limit(page: Client, settings: Any) -> None:
 
 def test_no_limit_is_0_and_strangers_are_not_counted(owner: User, settings: Any) -> None:
     settings.API_CALLS_PER_MINUTE = 0
-    assert "RateLimit" not in program(owner).get(f"{V1}jobs")
+    assert "RateLimit" not in token_client(owner).get(f"{V1}jobs")
     settings.API_CALLS_PER_MINUTE = 1
     for headers in ({}, {"Authorization": "Bearer kb_unknown"}):
         for _ in range(3):
@@ -84,7 +78,7 @@ def test_with_redis_all_servers_count_together(owner: User, settings: Any, tmp_p
     with redis_server(tmp_path) as (_, address):
         settings.CELERY_BROKER_URL = address
         settings.API_CALLS_PER_MINUTE = 1
-        asking = program(owner)
+        asking = token_client(owner)
         assert asking.get(f"{V1}jobs").status_code == 200
         rate_limits.forget()  # as another server would begin
         assert asking.get(f"{V1}jobs").status_code == 429

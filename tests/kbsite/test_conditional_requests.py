@@ -7,8 +7,7 @@ import pytest
 from django.test import Client
 
 from citations.models import Note
-from kbsite.models import ApiToken
-from tests.makers import make_user, make_video
+from tests.makers import make_user, make_video, token_client
 from transcripts.models import Collection, Video
 
 V1 = "/api/v1/"
@@ -16,8 +15,7 @@ V1 = "/api/v1/"
 
 @pytest.fixture
 def asking(collection: Collection) -> Client:
-    _, text = ApiToken.issue(make_user("ada", collection=collection), name="test", can_write=True)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(make_user("ada", collection=collection))
 
 
 def send(client: Client, method: str, path: str, body: Any, **headers: str) -> Any:

@@ -13,18 +13,13 @@ from django.db.models.signals import pre_delete
 from django.test import Client
 
 from kbsite.models import ApiToken
-from tests.makers import caption_json, make_cues, make_source, make_user, make_video
+from tests.makers import caption_json, make_cues, make_source, make_user, make_video, token_client
 from transcripts import storage
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
 PROBLEM = "application/problem+json"
 ROOT = "/api/content/"
 RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds", "sources", "chunks")
-
-
-@pytest.fixture
-def owner(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
 
 
 @pytest.fixture
@@ -35,13 +30,6 @@ def feed(collection: Collection) -> Feed:
         youtube_id="PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf",
         title="Course",
     )
-
-
-def token_client(
-    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
-) -> Client:
-    _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
-    return Client(headers={"Authorization": f"Bearer {text}"})
 
 
 @pytest.fixture

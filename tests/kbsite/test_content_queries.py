@@ -8,8 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from kbsite.models import ApiToken
-from tests.makers import make_document, make_source, make_user, make_video
+from tests.makers import make_document, make_source, make_user, make_video, token_client
 from transcripts.models import Collection, Video
 
 ROOT = "/api/content/"
@@ -22,8 +21,7 @@ def user(collection: Collection) -> User:
 
 @pytest.fixture
 def asking(user: User) -> Client:
-    _, text = ApiToken.issue(user, name="test")
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(user, can_write=False)
 
 
 def get(client: Client, path: str) -> Any:

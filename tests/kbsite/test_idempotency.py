@@ -18,7 +18,7 @@ from django.utils import timezone
 from citations.models import Note
 from kbsite import tasks
 from kbsite.models import ApiToken, KeyedRequest, keyed_requests
-from tests.makers import make_user
+from tests.makers import make_user, token_client
 from transcripts.models import Collection, Job
 
 V1 = "/api/v1/"
@@ -30,14 +30,9 @@ def user(collection: Collection) -> User:
     return make_user("ada", collection=collection)
 
 
-def client_of(user: User, **options: Any) -> Client:
-    _, text = ApiToken.issue(user, name="test", can_write=True, **options)
-    return Client(headers={"Authorization": f"Bearer {text}"})
-
-
 @pytest.fixture
 def asking(user: User) -> Client:
-    return client_of(user)
+    return token_client(user)
 
 
 def post(client: Client, path: str, body: Any, key: str = "k-1") -> Any:
@@ -100,9 +95,9 @@ def test_what_was_refused_may_be_sent_again_with_its_key(asking: Client) -> None
 
 def test_keys_belong_to_who_sends_them(asking: Client, user: User, collection: Collection) -> None:
     post(asking, f"{V1}notes", NOTE)
-    others = client_of(make_user("grace", collection=collection))
+    others = token_client(make_user("grace", collection=collection))
     assert "Idempotent-Replayed" not in post(others, f"{V1}notes", {**NOTE, "text": "Two."})
-    assert "Idempotent-Replayed" not in post(client_of(user), f"{V1}notes", NOTE)
+    assert "Idempotent-Replayed" not in post(token_client(user), f"{V1}notes", NOTE)
     stranger = post(Client(), f"{V1}notes", NOTE)
     assert stranger.status_code == 401
 

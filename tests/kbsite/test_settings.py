@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import run_program
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -22,13 +24,8 @@ def test_a_setting_that_makes_no_sense_is_told_at_the_start(
     name: str, value: str, tmp_path: Path
 ) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    process = subprocess.run(
-        [sys.executable, "-c", "import kbsite.settings"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+    process = run_program(
+        sys.executable, "-c", "import kbsite.settings", code=None, environment=environment
     )
     assert process.returncode != 0
     assert f"{name} cannot be '{value}'" in process.stderr
@@ -61,13 +58,8 @@ def test_a_value_out_of_bounds_is_told_at_the_start_and_no_secret_with_it(
     name: str, value: str, tmp_path: Path
 ) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), name: value, "PATH": ""}
-    process = subprocess.run(
-        [sys.executable, "-c", "import kbsite.settings"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+    process = run_program(
+        sys.executable, "-c", "import kbsite.settings", code=None, environment=environment
     )
     error = process.stderr.splitlines()[-1]
     assert "ImproperlyConfigured" in error

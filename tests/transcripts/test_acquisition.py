@@ -1,13 +1,12 @@
 """Requesting and running jobs, with the real YouTube libraries and a stand-in for YouTube."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from tests.makers import caption_json, make_cues, make_video, restarting_vtt
+from tests.makers import caption_json, done, make_cues, make_video, restarting_vtt
 from tests.youtube_standin import PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts import acquisition, library, storage, transcript_rows
 from transcripts.errors import Conflict, InvalidInput, InvalidUrl, Premiere
@@ -17,22 +16,6 @@ from transcripts.transcript_rows import StorageChange
 
 pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
-
-
-@pytest.fixture
-def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
-    with YouTubeStandIn() as standin:
-        for name, value in standin.environment().items():
-            monkeypatch.setenv(name, value)
-        yield standin
-
-
-def done(job: Job) -> Job:
-    """Do a job now, whatever the gate's pace, and return it."""
-    YouTubeGate.objects.update(next_at=timezone.now() - timedelta(seconds=1))
-    acquisition.perform(job.pk)
-    job.refresh_from_db()
-    return job
 
 
 def test_an_address_becomes_a_video_with_transcript_metadata_and_picture(

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from kbsite.models import ApiToken, SignInLink
+from tests.admin_pages import act, listing
 from tests.makers import make_cues, make_user, make_video, multiply
 from transcripts import media
 from transcripts.errors import RateLimited
@@ -94,23 +95,6 @@ def ten_thousand(collection: Collection) -> None:
         cursor.execute(
             "ANALYZE transcripts_video, transcripts_transcript, transcripts_rawcaptions"
         )  # as the database does by itself within a minute
-
-
-def listing(model: type[models.Model], **query: str) -> str:
-    return reverse(
-        f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist", query=query
-    )
-
-
-def act(browser: Client, model: type[models.Model], action: str, rows: Any, **more: str) -> str:
-    """Run an action on rows and return the page that follows."""
-    response = browser.post(
-        listing(model),
-        {"action": action, "_selected_action": [row.pk for row in rows], **more},
-        follow=True,
-    )
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 # Looking

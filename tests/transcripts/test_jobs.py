@@ -1,7 +1,6 @@
 """Jobs under concurrency and failure."""
 
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -11,12 +10,12 @@ from django.db.models.signals import pre_delete
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.makers import caption_json, make_cues, make_video
+from tests.makers import caption_json, done, make_cues, make_video
 from tests.youtube_standin import YouTubeStandIn
 from transcripts import acquisition, activity, collections, library, storage
 from transcripts import youtube as youtube_door
 from transcripts.errors import Premiere, TranscriptNotFound
-from transcripts.models import Collection, Feed, Job, Transcript, Video, YouTubeGate, enqueue
+from transcripts.models import Collection, Feed, Job, Transcript, Video, enqueue
 from transcripts.models.jobs import JobQuerySet
 from transcripts.youtube import Listing, YouTube
 
@@ -24,22 +23,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.youtube]
 VTT = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello there world\n"
 SRT = b"1\n00:00:01,000 --> 00:00:02,000\nhello there, other world\n"
 LIST = "https://www.youtube.com/playlist?list=PLnewnewnewnew"
-
-
-@pytest.fixture
-def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
-    with YouTubeStandIn() as standin:
-        for name, value in standin.environment().items():
-            monkeypatch.setenv(name, value)
-        yield standin
-
-
-def done(job: Job) -> Job:
-    """Do a job now, whatever the gate's pace, and return it."""
-    YouTubeGate.objects.update(next_at=timezone.now() - timedelta(seconds=1))
-    acquisition.perform(job.pk)
-    job.refresh_from_db()
-    return job
 
 
 def meanwhile(work: Any, *, wait: float = 1.0) -> threading.Thread:

@@ -6,7 +6,6 @@ another, and connections to public addresses are refused at its edge, so that no
 
 import json
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.programs import run_program
 from transcripts.youtube.public_addresses import is_public
 
 pytestmark = pytest.mark.youtube
@@ -91,15 +91,18 @@ def listener() -> Iterator[Listener]:
 
 
 def ask(listener: Listener, way: str, rebound: str) -> dict[str, Any]:
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", CHILD, str(listener.port), way, rebound],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-        env={"PATH": "", "PYTHONPATH": ":".join(sys.path), "no_proxy": "*"},
+    process = run_program(
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        CHILD,
+        str(listener.port),
+        way,
+        rebound,
+        environment={"PATH": "", "PYTHONPATH": ":".join(sys.path), "no_proxy": "*"},
     )
-    answer: dict[str, Any] = json.loads(run.stdout)
+    answer: dict[str, Any] = json.loads(process.stdout)
     return answer
 
 

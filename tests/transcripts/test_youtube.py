@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from requests.adapters import BaseAdapter
 
 from tests import youtube_standin as standin
+from tests.programs import run_program
 from tests.youtube_standin import Track, YouTubeStandIn
 from transcripts import errors
 from transcripts.errors import InvalidUrl, Retry, YouTubeError
@@ -561,13 +562,7 @@ print(json.dumps([fetched.info.title, len(listing.video_ids), code, sorted(met)]
 def test_a_whole_process_asks_nobody_but_the_stand_in(fresh: YouTubeStandIn) -> None:
     silent = fresh.add_video(new_id(), tracks=())
     command = [sys.executable, "-c", _WATCHED, standin.MANUAL, standin.PLAYLIST, silent.id]
-    process = subprocess.run(
-        command,
-        env={**os.environ, **fresh.environment()},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    process = run_program(*command, environment={**os.environ, **fresh.environment()})
     assert json.loads(process.stdout) == ["Baking bread at home", 3, "no_captions", ["127.0.0.1"]]
     assert second_opinions(fresh)
 

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from citations.models import Answer, Citation, Conversation, Note
-from tests.makers import make_document
+from tests.makers import make_citation, make_document
 from transcripts.models import Collection
 
 
@@ -19,15 +19,7 @@ def test_every_table_is_searchable_and_every_page_opens(
     conversation = Conversation.objects.create(collection=collection, title="Heat")
     answer = Answer.objects.create(conversation=conversation, ordinal=1, question="Heat?")
     source = make_document(collection, ["Heat flows."], title="Heat")
-    Citation.objects.create(
-        answer=answer,
-        number=1,
-        source=source,
-        quote="Heat flows.",
-        span_start=0,
-        span_end=11,
-        digest="d",
-    )
+    make_citation(answer, source, "Heat flows.")
     Note.objects.create(collection=collection, title="Heat", text="It flows.", answer=answer)
     name = model._meta.model_name
     assert (

@@ -10,6 +10,7 @@ from django.urls import reverse
 from citations.lectures import sessions, speech
 from citations.lectures.windows import Utterance
 from citations.models import Citation, LectureSession, Segment, Source, Window, WindowOutcome
+from tests.admin_pages import listing
 from tests.makers import make_document
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -63,10 +64,6 @@ def lecture(scope: Scope, source: Source) -> LectureSession:
         **about,
     )
     return session
-
-
-def listing(model: type[models.Model], **query: str) -> str:
-    return reverse(f"admin:citations_{model._meta.model_name}_changelist", query=query)
 
 
 @pytest.mark.parametrize(

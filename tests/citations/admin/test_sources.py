@@ -26,6 +26,7 @@ from citations.models import (
     State,
 )
 from citations.vectors import space as vector_space
+from tests.admin_pages import act, listing
 from tests.makers import make_cues, make_user, make_video, multiply
 from transcripts.models import Collection, Transcript, Video
 
@@ -51,20 +52,6 @@ def library(collection: Collection, boss: User) -> Source:
     )
     source.refresh_from_db()
     return source
-
-
-def listing(model: type[models.Model], **query: str) -> str:
-    return reverse(f"admin:citations_{model._meta.model_name}_changelist", query=query)
-
-
-def act(browser: Client, model: type[models.Model], action: str, rows: Any, **more: str) -> str:
-    response = browser.post(
-        listing(model),
-        {"action": action, "_selected_action": [row.pk for row in rows], **more},
-        follow=True,
-    )
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)

@@ -16,10 +16,9 @@ from citations.answers.answer import Evidence
 from citations.models import Answer, Conversation, Note, Source
 from citations.notebook import conversations, questions
 from citations.passages import Locator, PassageSource
-from kbsite.models import ApiToken
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import QUESTION, talk_in
-from tests.makers import make_user
+from tests.makers import make_user, token_client
 from transcripts.errors import Unavailable
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
@@ -35,14 +34,7 @@ def talk(collection: Collection, fake_models: None) -> Source:
 @pytest.fixture
 def asking(owner: User, talk: Source) -> Client:
     """A program with a token that may write."""
-    return with_token(owner)
-
-
-def with_token(
-    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
-) -> Client:
-    _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(owner)
 
 
 def send(client: Client, path: str, data: Any = None, *, method: str = "post") -> Any:
@@ -150,7 +142,7 @@ def test_questions_follow_one_another_in_a_conversation(asking: Client, talk: So
 
 
 def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -> None:
-    answer = ask_once(with_token(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
+    answer = ask_once(token_client(owner, can_write=False), keep=False, sources=[str(talk.uuid)])
     assert (answer["id"], answer["conversation_id"], answer["state"]) == (None, None, "answered")
     assert answer["citations"][0]["link"].startswith("http")
     assert not Conversation.objects.exists()
@@ -159,7 +151,7 @@ def test_an_answer_is_given_and_forgotten_on_demand(owner: User, talk: Source) -
 def test_a_token_that_may_only_read_asks_and_asks_on_and_changes_nothing_that_is_there(
     owner: User, talk: Source
 ) -> None:
-    reading = with_token(owner, can_write=False)
+    reading = token_client(owner, can_write=False)
     answer = ask_once(reading)
     assert (
         ask_once(reading, "What is the learning rate?", conversation_id=answer["conversation_id"])[
@@ -334,7 +326,7 @@ def test_notes_are_kept_read_changed_and_deleted(asking: Client, collection: Col
         send(asking, f"notes/{note['id']}", {"title": "Nets", "text": "forget"}, method="put")
     )
     assert (changed["title"], changed["text"]) == ("Nets", "forget")
-    vera = with_token(make_user("vera", collection=collection, role=Role.VIEWER))
+    vera = token_client(make_user("vera", collection=collection, role=Role.VIEWER))
     assert good(vera.get(f"{V1}notes/{note['id']}"))["text"] == "forget"
     problem(send(vera, "notes", {"text": "Mine."}), 403, "forbidden")
     problem(send(vera, f"notes/{note['id']}", {"text": "Mine."}, method="put"), 403, "forbidden")
@@ -356,7 +348,7 @@ def test_a_note_names_the_answer_that_it_is_from_to_its_owner_alone(
 ) -> None:
     answer = ask_once(asking, collection="lectures")
     note = good(send(asking, "notes", {"answer_id": answer["id"]}), 201)
-    grace = with_token(make_user("grace", collection=collection))
+    grace = token_client(make_user("grace", collection=collection))
     assert good(grace.get(f"{V1}notes/{note['id']}"))["answer_id"] is None
     problem(send(grace, "notes", {"answer_id": answer["id"]}), 404, "answer_not_found")
     assert good(grace.get(f"{V1}quotations/{answer['citations'][0]['id']}"))["quote"], (
@@ -372,7 +364,9 @@ def test_a_token_limited_to_another_collection_sees_no_claim_and_no_quote(
     asking: Client, owner: User
 ) -> None:
     answer = ask_once(asking)
-    narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
+    narrow = token_client(
+        owner, collections=(Collection.objects.create(name="Empty", slug="empty"),)
+    )
     seen = good(narrow.get(f"{V1}answers/{answer['id']}"))
     assert (seen["claims"], seen["citations"], seen["withheld"]) == ([], [], len(answer["claims"]))
     assert seen["trace"]["evidence"] == []

@@ -11,13 +11,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.ingest import pipeline as ingest_pipeline
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
 from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
-from kbsite.models import ApiToken
 from tests.citations.api.streams import heard, schema_of_events
-from tests.makers import make_document, make_user, make_video
+from tests.citations.talks import talk_in
+from tests.makers import make_document, make_user, make_video, token_client
 from transcripts.cues import Cue
 from transcripts.models import Collection, Role
 
@@ -34,20 +33,13 @@ SAID = (
 @pytest.fixture
 def asking(owner: User) -> Client:
     """A program with a token that may write."""
-    return with_token(owner)
-
-
-def with_token(
-    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
-) -> Client:
-    _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(owner)
 
 
 @pytest.fixture
 def outsider(db: None) -> Client:
     """A program of somebody with a collection of their own."""
-    return with_token(
+    return token_client(
         make_user("mallory", collection=Collection.objects.create(name="Own", slug="own"))
     )
 
@@ -248,22 +240,7 @@ def test_what_cannot_have_been_said_is_refused(
 def indexed(collection: Collection, fake_models: None, settings: Any) -> Source:
     """A talk that is found by its words' vectors."""
     settings.LIVE_RERANKER = "none"
-    video = make_video(
-        collection,
-        key="talk",
-        title="Talk",
-        cues=[Cue(start=n * 5_000, end=(n + 1) * 5_000, text=text) for n, text in enumerate(SAID)],
-    )
-    source = Source.objects.create(
-        collection=collection,
-        kind="video",
-        video=video,
-        transcript=video.transcripts.get(),
-        title="Talk",
-        language="en",
-    )
-    ingest_pipeline.ingest(source.pk)
-    return source
+    return talk_in(collection, said=SAID)
 
 
 def test_a_window_is_cited_while_the_caller_waits_and_the_same_text_is_answered_again(
@@ -412,8 +389,8 @@ def test_whoever_may_only_read_watches_and_changes_nothing(
 ) -> None:
     citation = cited(lecture, book)
     reading = (
-        with_token(owner, can_write=False),
-        with_token(make_user("vera", collection=collection, role=Role.VIEWER)),
+        token_client(owner, can_write=False),
+        token_client(make_user("vera", collection=collection, role=Role.VIEWER)),
     )
     for client in reading:
         for path in (
@@ -444,7 +421,9 @@ def test_what_lies_outside_a_scope_is_as_absent_as_what_is_not_there(
     owner: User, outsider: Client, lecture: LectureSession, book: Source
 ) -> None:
     citation = cited(lecture, book)
-    narrow = with_token(owner, collections=(Collection.objects.create(name="Empty", slug="empty"),))
+    narrow = token_client(
+        owner, collections=(Collection.objects.create(name="Empty", slug="empty"),)
+    )
     for client in (outsider, narrow):
         assert good(client.get(f"{V1}sessions"))["sessions"] == []
         for pk in (lecture.uuid, UUID(int=1)):

@@ -8,42 +8,24 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.models import Chunk, Mark, Source, State
-from kbsite.models import ApiToken
-from tests.makers import make_document, make_source, make_user, make_video
-from transcripts.models import Collection, Role, Video
+from tests.makers import (
+    LEARNING,
+    make_document,
+    make_source,
+    make_two_talks,
+    make_user,
+    make_video,
+    token_client,
+)
+from transcripts.models import Collection, Role
 
 V1 = "/api/v1/"
 PROBLEM = "application/problem+json"
-LEARNING = [
-    "Networks learn from errors.",
-    "An error 404 is a missing page.",
-    "Errors flow back to the start of the network.",
-]
-COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
-
-
-@pytest.fixture
-def owner(collection: Collection) -> User:
-    return make_user("ada", collection=collection)
 
 
 @pytest.fixture
 def talks(collection: Collection) -> list[Source]:
-    """Two talks, found by their words."""
-    about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [
-        make_source(make_video(collection, key=key, title=title), author=author, texts=texts)
-        for key, title, author, texts in about
-    ]
-    Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
-    return made
-
-
-def token_client(
-    user: User, *, can_write: bool = True, collections: tuple[Collection, ...] = ()
-) -> Client:
-    _, text = ApiToken.issue(user, name="test", can_write=can_write, collections=collections)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return make_two_talks(collection)
 
 
 @pytest.fixture

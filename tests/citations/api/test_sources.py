@@ -9,9 +9,8 @@ from django.test import Client
 from citations.guide import storage as guide_storage
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Archive, Document, Source
-from kbsite.models import ApiToken
 from tests.citations.talks import talk_in
-from tests.makers import make_source, make_user, make_video
+from tests.makers import make_source, make_user, make_video, token_client
 from transcripts import acquisition
 from transcripts.models import Collection, Job, Role, Video
 
@@ -22,10 +21,7 @@ pytestmark = pytest.mark.usefixtures("fake_models")
 
 
 def client_of(collection: Collection, *, name: str = "ada", role: str = Role.OWNER) -> Client:
-    _, secret = ApiToken.issue(
-        make_user(name, collection=collection, role=role), name="script", can_write=True
-    )
-    return Client(headers={"Authorization": f"Bearer {secret}"})
+    return token_client(make_user(name, collection=collection, role=role))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import pytest
 from citations.documents import page_search
 from citations.documents.page_search import Closeness, MatchPlace, PageMatches
 from citations.models import Source
-from citations.readers.page import Paragraph, ReadPage
 from tests.makers import make_paper
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -19,13 +18,7 @@ THIRD = "100 % of all C++ (and more) is_here; nothing else. It’s what one does
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    return make_paper(
-        collection,
-        [
-            ReadPage(number=n, text=text, blocks=(Paragraph(0, len(text), ""),))
-            for n, text in enumerate((FIRST, SECOND, THIRD), 1)
-        ],
-    )
+    return make_paper(collection, [FIRST, SECOND, THIRD])
 
 
 def search(scope: Scope, paper: Source, words: str) -> PageMatches:

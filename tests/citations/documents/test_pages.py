@@ -26,13 +26,7 @@ THIRD = "100 % of all C++ (and more) is_here; nothing else."
 
 @pytest.fixture
 def paper(collection: Collection) -> Source:
-    return make_paper(
-        collection,
-        [
-            ReadPage(number=n, text=text, blocks=(Paragraph(0, len(text), ""),))
-            for n, text in enumerate((FIRST, SECOND, THIRD), 1)
-        ],
-    )
+    return make_paper(collection, [FIRST, SECOND, THIRD])
 
 
 def place_of(source: Source, quote: str) -> tuple[int, int]:

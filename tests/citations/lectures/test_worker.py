@@ -1,7 +1,6 @@
 """Windows become citations: what is cited, what is skipped and why, and all failures."""
 
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -27,7 +26,6 @@ from citations.lectures.windows import Utterance
 from citations.models import (
     Chunk,
     Citation,
-    EmbeddingSpace,
     LectureEvent,
     LectureSession,
     Source,
@@ -37,10 +35,10 @@ from citations.models import (
 from citations.providers import embedding, registry
 from citations.providers.embedding import HashEmbedder
 from citations.vectors import space as vector_space
-from citations.vectors import store as vector_store
 from tests.citations.providers import tiny_models
-from tests.makers import make_cues, make_document, make_source, make_video, replace_chunks
+from tests.makers import embed, make_cues, make_document, make_source, make_video, replace_chunks
 from tests.model_standin import Fault, ModelStandIn
+from tests.programs import run_program
 from transcripts.errors import Forbidden, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -63,19 +61,6 @@ ASIDE = (
     "Anybody want coffee, milk, sugar?"
     " Shall somebody open that window, please, before we all fall asleep here today?"
 )
-
-
-def embed(*sources: Source) -> EmbeddingSpace:
-    """Give every chunk of sources its vector."""
-    space = vector_space.claim()
-    for source in sources:
-        wanted = vector_store.missing(space, source=source.pk)
-        list(
-            vector_store.make(
-                space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
-            )
-        )
-    return space
 
 
 @pytest.fixture(autouse=True)
@@ -850,15 +835,7 @@ print("at work:", live._pool.active)
 
 def test_a_process_ends_although_windows_and_lectures_wait(tmp_path: Path) -> None:
     environment = {"YOUTUBE_KB_DATA_DIR": str(tmp_path), "PATH": ""}
-    process = subprocess.run(
-        [sys.executable, "-c", ENDS],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-    )
+    process = run_program(sys.executable, "-c", ENDS, environment=environment)
     assert process.stdout == "at work: 1\n"
 
 

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
 from citations.notebook import conversations
 from citations.notebook.export import ExportFormat, export
-from tests.makers import make_paper
+from tests.makers import make_citation, make_paper
 from transcripts.conf import public_url
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -124,16 +124,7 @@ def test_bibliographies_have_each_source_once(
     scope: Scope, conversation: Conversation, paper: Source
 ) -> None:
     second = Answer.objects.get(ordinal=2)
-    Citation.objects.create(
-        answer=second,
-        number=1,
-        source=paper,
-        quote="Always.",
-        span_start=15,
-        span_end=22,
-        digest="d",
-        page=1,
-    )
+    make_citation(second, paper, "Always.", first=15, page=1)
     (item,) = json.loads(export(scope, conversation.owner, conversation, ExportFormat.CSL).text)
     assert item["note"] == "pages 1–2: “Entropy grows.”; page 1: “Always.”"
     assert item["URL"].endswith(f"/sources/{paper.uuid}/")
@@ -213,26 +204,8 @@ def test_what_was_cited_keeps_its_number_when_others_are_gone(
 ) -> None:
     other = make_paper(collection, ["Heat flows."], data=b"Other.", title="Other")
     answer = Answer.objects.get(ordinal=1)
-    Citation.objects.create(
-        answer=answer,
-        number=2,
-        source=other,
-        quote="Heat flows.",
-        span_start=0,
-        span_end=11,
-        digest="d",
-        page=1,
-    )
-    Citation.objects.create(
-        answer=answer,
-        number=3,
-        source=paper,
-        quote="Always.",
-        span_start=15,
-        span_end=22,
-        digest="d",
-        page=1,
-    )
+    make_citation(answer, other, "Heat flows.", number=2, page=1)
+    make_citation(answer, paper, "Always.", number=3, first=15, page=1)
     claims = [
         {"text": f"Claim {number}.", "citations": [number], "is_supported": True}
         for number in (1, 2, 3)
@@ -296,16 +269,7 @@ def test_whatever_is_written_is_read_back_by_each_form_s_own_parser(
         state=AnswerState.ANSWERED,
         note=said,
     )
-    row = Citation.objects.create(
-        answer=answer,
-        number=1,
-        source=paper,
-        quote=said,
-        span_start=0,
-        span_end=14,
-        digest="d",
-        page=1,
-    )
+    row = make_citation(answer, paper, said, page=1)
     line = " ".join(said.split())
     page = LexborHTMLParser(
         MarkdownIt("gfm-like").render(

@@ -1,6 +1,5 @@
 """The engine gives what sentence-transformers gives."""
 
-import subprocess
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ from citations.providers.model_config import ModelConfig
 from citations.providers.openvino_encoder import BATCH_TOKENS, TextEncoder, Tokens
 from citations.providers.sentence_transformers_models import TorchEncoder
 from tests.citations.providers import tiny_models
+from tests.programs import run_program
 from tests.serving import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -167,9 +167,7 @@ assert TextEncoder(folder, ModelConfig.read(folder)).vectors(["a"]).shape == (1,
 heavy = ["torch", "transformers", "sentence_transformers", "openvino.tools.ovc.convert"]
 print([name for name in [*heavy, "openvino_telemetry"] if name in sys.modules])
 """
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    process = run_program(sys.executable, "-c", code, code=None)
     assert process.stdout.strip() == "[]", process.stderr
 
 

@@ -4,7 +4,6 @@ parent.
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from citations.readers.sandbox import ChildExited, ChildProcess, ChildTimeout
+from tests.programs import run_program
 
 PROGRAM = """
 import json, os, signal, sys, time
@@ -204,11 +204,8 @@ def run(child_program: Path, way: str) -> list[int]:
         f" package.__path__ = [{str(Path('citations/readers').resolve())!r}]\n"
     )
     code += "sys.modules['citations.readers'] = package\n" + PARENT  # without Django
-    ended = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, str(child_program), way],
-        capture_output=True,
-        text=True,
-        check=False,
+    ended = run_program(
+        sys.executable, "-W", "ignore", "-c", code, str(child_program), way, code=None
     )
     return [int(pid) for pid in ended.stdout.split()]
 

@@ -19,7 +19,6 @@ from citations.errors import (
     ModelServerError,
     SourceNotFound,
 )
-from citations.ingest import pipeline as ingest_pipeline
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
@@ -33,10 +32,10 @@ from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from citations.vectors.language_gap import LANGUAGE_NOTE
-from tests.makers import make_document, make_source, make_user, make_video, replace_chunks
+from tests.citations.talks import talk_in
+from tests.makers import embed, make_document, make_source, make_user, make_video, replace_chunks
 from tests.serving import until
 from transcripts import locks
-from transcripts.cues import Cue
 from transcripts.errors import CollectionNotFound, EmptyQuery, InvalidInput, Unavailable
 from transcripts.locks import Lock
 from transcripts.models import Collection
@@ -50,19 +49,6 @@ TEXTS = (
     "Entropy, and entropy again.",
     "A cat sat on the mat.",
 )
-
-
-def embed(*sources: Source) -> EmbeddingSpace:
-    """Give every chunk of sources its vector."""
-    space = vector_space.claim()
-    for source in sources:
-        wanted = vector_store.missing(space, source=source.pk)
-        list(
-            vector_store.make(
-                space, vector_space.embedder_of(space), vector_store.in_batches(wanted)
-            )
-        )
-    return space
 
 
 def texts(results: Results) -> list[str]:
@@ -467,17 +453,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
 
 def test_hits_that_overlap_are_shown_apart(scope: Scope, collection: Collection) -> None:
     said = [f"Entropy of the {number}th kind grows on its own." for number in range(80)]
-    cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(said)]
-    video = make_video(collection, cues=cues)
-    source = Source.objects.create(
-        collection=collection,
-        kind="video",
-        video=video,
-        transcript=video.transcripts.get(),
-        title="Entropy",
-        language="en",
-    )
-    ingest_pipeline.ingest(source.pk)
+    source = talk_in(collection, said=said)
     whole = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, limit=50)
     chunks = Chunk.objects.in_bulk()
     for passage in whole.passages:

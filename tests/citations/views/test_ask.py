@@ -21,9 +21,8 @@ from citations.views import answer as view_answer
 from citations.views import conversations as view_conversations
 from tests.citations.talks import ask, finished_answer, talk_in
 from tests.html import text_of
-from tests.makers import make_document, make_user, make_video, make_wav, multiply
+from tests.makers import make_document, make_user, make_wav, multiply
 from transcripts import media
-from transcripts.cues import Cue
 from transcripts.models import Collection, Membership, Role
 from transcripts.scope import Scope
 
@@ -41,24 +40,7 @@ SAID = (
 @pytest.fixture
 def talk(collection: Collection) -> Source:
     """A talk that is found by its words."""
-    video = make_video(
-        collection,
-        key="talk",
-        title="Talk",
-        cues=[
-            Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(SAID)
-        ],
-    )
-    source = Source.objects.create(
-        collection=collection,
-        kind="video",
-        video=video,
-        transcript=video.transcripts.get(),
-        title="A talk & more",
-        language="en",
-    )
-    ingest_pipeline.ingest(source.pk)
-    return source
+    return talk_in(collection, title="A talk & more", said=SAID)
 
 
 @pytest.fixture
@@ -465,17 +447,7 @@ def test_the_sources_own_words_are_shown_as_a_quotation_with_speaker_time_and_ti
         "Ann Lee: Good morning. Backpropagation carries the error back to the start.",
         "Bo: Bread rises in the oven. Ann Lee: It does. Bo: Every morning.",
     )
-    cues = [Cue(start=n * 5_000, end=n * 5_000 + 5_000, text=text) for n, text in enumerate(said)]
-    video = make_video(collection, key="dialogue", title="Dialogue", cues=cues)
-    source = Source.objects.create(
-        collection=collection,
-        kind="video",
-        video=video,
-        transcript=video.transcripts.get(),
-        title="A dialogue",
-        language="en",
-    )
-    ingest_pipeline.ingest(source.pk)
+    talk_in(collection, key="dialogue", title="A dialogue", said=said)
     finished_answer(scope, owner, conversation, "What does backpropagation carry to the start?")
     html = LexborHTMLParser(text_of(page.get(f"/ask/{conversation.uuid}/")))
     quotation = html.css_first("figure.quotation")

@@ -7,13 +7,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from citations.models import Answer, Citation, Deletion, Note, Source
+from citations.models import Answer, Deletion, Note, Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.templatetags.citations import written
 from citations.views import notes as view_notes
 from tests.html import text_of
-from tests.makers import make_paper
+from tests.makers import make_citation, make_paper
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -41,16 +41,7 @@ def answer(scope: Scope, owner: User, collection: Collection) -> Answer:
     answer = Answer.objects.create(
         conversation=conversation, ordinal=1, question="Where to?", state="answered", claims=claims
     )
-    Citation.objects.create(
-        answer=answer,
-        number=1,
-        source=book,
-        quote="The error runs backwards.",
-        span_start=0,
-        span_end=25,
-        digest=book.digest,
-        page=1,
-    )
+    make_citation(answer, book, "The error runs backwards.", page=1)
     return answer
 
 

@@ -8,10 +8,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from citations.models import Answer, AnswerState, Citation, Conversation, Source
+from citations.models import Answer, AnswerState, Conversation, Source
 from citations.notebook import conversations, notes
-from kbsite.models import ApiToken
-from tests.makers import make_source, make_video
+from tests.makers import make_citation, make_source, make_video, token_client
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -37,8 +36,7 @@ def talk(collection: Collection) -> Source:
 
 @pytest.fixture
 def program(owner: User) -> Client:
-    _, text = ApiToken.issue(owner, name="test")
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return token_client(owner, can_write=False)
 
 
 def answer_in(scope: Scope, owner: User, conversation: Conversation, source: Source) -> None:
@@ -53,17 +51,7 @@ def answer_in(scope: Scope, owner: User, conversation: Conversation, source: Sou
     answer = Answer.objects.create(
         conversation=conversation, ordinal=conversation.answers.count() + 1, **about
     )
-    Citation.objects.create(
-        answer=answer,
-        number=1,
-        source=source,
-        quote="Networks",
-        span_start=0,
-        span_end=8,
-        digest="d",
-        start=0,
-        end=5,
-    )
+    make_citation(answer, source, "Networks", start=0, end=5)
     notes.keep(scope, owner, answer, collection="lectures")
 
 

@@ -3,19 +3,17 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
 from tests import template
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
+from tests.programs import run_program
 from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts.errors import Blocked
 from transcripts.models import (
@@ -39,14 +37,6 @@ Hello and welcome.
 00:00:04.000 --> 00:00:08.000
 This is a talk.
 """
-
-
-@pytest.fixture
-def youtube(monkeypatch: pytest.MonkeyPatch) -> Iterator[YouTubeStandIn]:
-    with YouTubeStandIn() as standin:
-        for name, value in standin.environment().items():
-            monkeypatch.setenv(name, value)
-        yield standin
 
 
 # Files
@@ -432,16 +422,7 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
         "EMBEDDING_PROVIDER": "fake",
     }
     command = [sys.executable, "-m", "kbsite.cli", "add", str(folder), "--json"]
-    process = subprocess.run(
-        command,
-        cwd=Path(settings.BASE_DIR),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr
+    process = run_program(*command, environment=environment)
     report = json.loads(process.stdout)
     assert report["added"] >= 12
     # The expected results of parsers beside the fixtures are no captions.

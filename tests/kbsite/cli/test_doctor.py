@@ -1,7 +1,6 @@
 """config and doctor."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from kbsite import settings
 from kbsite.cli import config
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
+from tests.programs import run_program
 from transcripts.errors import Blocked
 from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
@@ -160,16 +160,9 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
     }
     for command, code in (("list", 8), ("doctor", 1)):
-        ran = subprocess.run(
-            [sys.executable, "-m", "kbsite.cli", command],
-            env=environment,
-            cwd=settings.BASE_DIR,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+        ran = run_program(
+            sys.executable, "-m", "kbsite.cli", command, code=code, environment=environment
         )
-        assert ran.returncode == code, ran.stderr
         assert "The database does not answer" in ran.stdout + ran.stderr
         assert "Traceback" not in ran.stderr
         assert "hunter2" not in ran.stdout + ran.stderr
@@ -182,15 +175,6 @@ def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> 
         "PORT": "many",
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
     }
-    ran = subprocess.run(
-        [sys.executable, "-m", "kbsite.cli", "list"],
-        env=environment,
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 2, ran.stderr
+    ran = run_program(sys.executable, "-m", "kbsite.cli", "list", code=2, environment=environment)
     assert "setting" in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -13,6 +13,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from kbsite.cli.app import COMMANDS, app, load
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
@@ -89,14 +90,7 @@ from kbsite.cli.app import COMMANDS
 modules = [f"kbsite.cli.{{entry.target.partition(':')[0]}}" for entry in COMMANDS.values()]
 print([name for name in (*{HEAVY!r}, *modules) if name in sys.modules], file=sys.stderr)
 """
-    process = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    process = run_program(sys.executable, "-c", code)
     assert process.stderr.strip().splitlines()[-1] == "[]"
 
 
@@ -128,14 +122,11 @@ def test_the_shell_completes_commands_and_options(
     words: str, position: int, expected: set[str]
 ) -> None:
     completion = {"_KB_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
-    process = subprocess.run(
-        [sys.executable, "-c", "from kbsite.cli import main; main()"],
-        cwd=ROOT,
-        env={**os.environ, **completion},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
+    process = run_program(
+        sys.executable,
+        "-c",
+        "from kbsite.cli import main; main()",
+        environment={**os.environ, **completion},
     )
     assert set(process.stdout.split()) == expected
 

@@ -1,7 +1,6 @@
 """models: what is here, and fetching what is not."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from citations.providers import weights
 from tests.citations.providers import tiny_models
 from tests.hub_standin import Fault, HubStandIn
 from tests.kbsite.cli.conftest import Kb
+from tests.programs import run_program
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "somebody/cross"
@@ -168,16 +168,15 @@ def test_neither_needs_a_database(machine: HubStandIn, tmp_path: Path) -> None:
         "PATH": str(tmp_path),
         "DATABASE_URL": "postgresql://127.0.0.1:9/nothing",
     }
-    process = subprocess.run(
-        [sys.executable, "-c", "from kbsite.cli import main; main()", "models", "fetch", "--json"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    process = run_program(
+        sys.executable,
+        "-c",
+        "from kbsite.cli import main; main()",
+        "models",
+        "fetch",
+        "--json",
+        environment=environment,
     )
-    assert process.returncode == 0, process.stderr
     assert json.loads(process.stdout)[0]["fetched"] is True
     assert not process.stderr
     assert not (tmp_path / "data" / "postgres").exists()

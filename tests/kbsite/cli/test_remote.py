@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from django.test import override_settings
 from kbsite import boot
 from tests import template
 from tests.kbsite.cli.conftest import Ran, run_here
-from tests.serving import KB, ROOT, Serving, environment, until
+from tests.programs import run_program
+from tests.serving import KB, Serving, environment, until
 
 NOTES = """# Waiting
 
@@ -46,16 +46,12 @@ class Terminal:
 
     def start(self, *arguments: str, code: int = 0, **more: str) -> Ran:
         """Run a command in a process of its own."""
-        process = subprocess.run(
-            [*KB, *arguments],
-            cwd=ROOT,
-            env=environment(self.home, **{**self.settings, **more}),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+        process = run_program(
+            *KB,
+            *arguments,
+            code=code,
+            environment=environment(self.home, **{**self.settings, **more}),
         )
-        assert process.returncode == code, process.stdout + process.stderr
         return Ran(code=process.returncode, out=process.stdout, err=process.stderr)
 
     def json(self, *arguments: str, **options: Any) -> Any:

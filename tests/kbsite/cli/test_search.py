@@ -6,28 +6,15 @@ import pytest
 
 from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_cues, make_source, make_video
-from transcripts.models import Collection, Video
+from tests.makers import LEARNING, make_cues, make_source, make_two_talks, make_video
+from transcripts.models import Collection
 
 KEYS = {"source_id", "title", "kind", "text", "start", "end", "page", "timestamp_link", "score"}
-LEARNING = [
-    "Networks learn from errors.",
-    "An error 404 is a missing page.",
-    "Errors flow back to the start.",
-]
-COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
 
 
 @pytest.fixture
 def talks(library: Collection) -> list[Source]:
-    """Two talks, found by their words."""
-    about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    sources = [
-        make_source(make_video(library, key=key, title=title), author=author, texts=texts)
-        for key, title, author, texts in about
-    ]
-    Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
-    return sources
+    return make_two_talks(library)
 
 
 def search(kb: Kb, *arguments: object, **options: Any) -> Any:

@@ -15,6 +15,7 @@ import requests
 
 from kbsite.cli.serve import _listen
 from tests import template
+from tests.programs import run_program
 from tests.serving import KB, PATIENCE, ROOT, Serving, environment, processes_of, until
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
@@ -140,14 +141,8 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        process = subprocess.run(
-            [*KB, "serve", "--port", str(port)],
-            cwd=ROOT,
-            env=environment(home),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+        process = run_program(
+            *KB, "serve", "--port", str(port), code=None, environment=environment(home)
         )
     assert process.returncode == 8
     assert f"Port {port}" in process.stderr

@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import date
@@ -14,6 +13,7 @@ import pytest
 
 from kbsite.client.remote import RemoteLibrary
 from tests import template
+from tests.programs import run_program
 from tests.serving import ROOT, Serving
 from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, NotSignedIn, Unavailable
 
@@ -54,16 +54,13 @@ def examples() -> list[str]:
 def run(code: str, folder: Path, served: Serving, **more: str) -> str:
     """What an example prints, run as a program of its own in a folder."""
     environment = {**served.environment, "PYTHONPATH": str(ROOT), **more}
-    process = subprocess.run(
-        [sys.executable, "-c", f"import kbsite.cuebase, sys\n{ALIAS}\n{code}"],
+    process = run_program(
+        sys.executable,
+        "-c",
+        f"import kbsite.cuebase, sys\n{ALIAS}\n{code}",
+        environment=environment,
         cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )
-    assert process.returncode == 0, process.stderr
     return process.stdout
 
 

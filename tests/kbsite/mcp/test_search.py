@@ -12,27 +12,13 @@ from kbsite.mcp import resources
 from kbsite.mcp.budget import tokens
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
-from tests.makers import make_cues, make_document, make_source, make_video
-from transcripts.models import Job, Video
-
-LEARNING = [
-    "Networks learn from errors.",
-    "An error 404 is a missing page.",
-    "Errors flow back to the start of the network.",
-]
-COOKING = ["Bread is baked in an oven.", "A network of bakers keeps its secrets."]
+from tests.makers import LEARNING, make_cues, make_document, make_source, make_two_talks, make_video
+from transcripts.models import Job
 
 
 @pytest.fixture
 def talks(shelf: Shelf) -> list[Source]:
-    """Two talks, found by their words."""
-    about = (("dQw4w9WgXcQ", "Learning", "Ada", LEARNING), ("bread", "Baking", "Grace", COOKING))
-    made = [
-        make_source(make_video(shelf.collection, key=key, title=title), author=author, texts=texts)
-        for key, title, author, texts in about
-    ]
-    Video.objects.filter(key="dQw4w9WgXcQ").update(youtube_id="dQw4w9WgXcQ")
-    return made
+    return make_two_talks(shelf.collection)
 
 
 def search(endpoint: Endpoint, shelf: Shelf, query: str, **arguments: Any) -> str:

@@ -19,6 +19,7 @@ from tests.instance import ROOT, Instance
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
 from tests.makers import make_video
+from tests.programs import run_program
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 KB = ("-m", "kbsite.cli", "mcp")
@@ -154,14 +155,7 @@ def test_a_relay_says_why_a_server_does_not_answer(
 
 def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
     env = {**os.environ, "YOUTUBE_KB_DATA_DIR": str(tmp_path)}
-    process = subprocess.run(
-        [sys.executable, *KB, "--url", "ftp://host"],
-        cwd=ROOT,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = run_program(sys.executable, *KB, "--url", "ftp://host", code=None, environment=env)
     assert (process.returncode, process.stdout) == (2, "")
     assert "no address of a server" in process.stderr
 

@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from kbsite.models import ApiToken, Webhook
+from kbsite.models import Webhook
 from kbsite.webhooks import delivery, registry
-from tests.makers import make_user
+from tests.makers import make_user, token_client
 from tests.webhook_receiver import WebhookReceiver
 from transcripts.models import AuditEntry
 
@@ -17,14 +17,9 @@ HOOKS = "/api/v1/webhooks"
 NEW = {"url": "https://example.org/hook", "events": ["job.done"]}
 
 
-def client_of(user: User, **options: Any) -> Client:
-    _, text = ApiToken.issue(user, name="test", **{"can_write": True, **options})
-    return Client(headers={"Authorization": f"Bearer {text}"})
-
-
 @pytest.fixture
 def program(user: User) -> Client:
-    return client_of(user)
+    return token_client(user)
 
 
 def send(client: Client, method: str, path: str, body: Any = None) -> Any:
@@ -84,13 +79,13 @@ def test_an_address_that_cannot_be_used_is_refused_by_its_field(program: Client,
 
 
 def test_a_token_that_only_reads_makes_and_changes_nothing(user: User, program: Client) -> None:
-    reader = client_of(user, can_write=False)
+    reader = token_client(user, can_write=False)
     assert send(reader, "post", HOOKS, NEW).status_code == 403
 
 
 def test_a_token_knows_only_what_it_made_and_its_user_all(user: User, program: Client) -> None:
     address = send(program, "post", HOOKS, NEW)["Location"]
-    assert client_of(user).get(address).status_code == 404
+    assert token_client(user).get(address).status_code == 404
     browser = Client()
     browser.force_login(user)
     assert browser.get(address).status_code == 200

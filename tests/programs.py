@@ -1,0 +1,31 @@
+"""Run programs to their end, and keep what they write."""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 240  # seconds
+
+
+def run_program(
+    *command: str | Path,
+    code: int | None = 0,
+    environment: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    **options: Any,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command; fail if it does not end with ``code`` (None: it may end with any)."""
+    process = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        **options,
+    )
+    assert code is None or process.returncode == code, process.stdout + process.stderr
+    return process
