@@ -19,7 +19,7 @@ from kombu.utils.json import dumps
 
 from kbsite import boot
 from transcripts.tasks import dispatch, send
-from transcripts.work.whole_files import write_whole
+from transcripts.work.disk import write_whole
 
 __all__ = ["app", "dispatch", "make_queue_folders", "send"]  # what sends has imported the app
 

@@ -32,7 +32,7 @@ from transcripts.errors import (
     UnexpectedError,
     YouTubeError,
 )
-from transcripts.work.storage_errors import StorageFull, storage_full
+from transcripts.work.disk import StorageFull, storage_full
 
 logger = logging.getLogger(__name__)
 

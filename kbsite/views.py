@@ -39,7 +39,7 @@ from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import DatabaseLost, InvalidInput, NotFound, UnexpectedError
 from transcripts.models import Collection
-from transcripts.work.storage_errors import storage_full
+from transcripts.work.disk import storage_full
 
 # Opens the page that adds, with the address of the page it is clicked on.
 BOOKMARKLET = (

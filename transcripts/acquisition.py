@@ -25,7 +25,7 @@ from transcripts.models import Collection, Feed, Job, JobFile, Video, YouTubeGat
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_target
 from transcripts.work import retry as retry_table
-from transcripts.work.storage_errors import storage_full
+from transcripts.work.disk import storage_full
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from citations.answers.draft import GROUND, Draft, Writing, WritingTask
 from citations.answers.question.wording import is_question
 from citations.answers.writing import claim_support, excerpts, output_parser
 from citations.answers.writing import prompts as writing_prompts
-from citations.answers.writing.attribution import attribute
+from citations.answers.writing.claim_support import attribute
 from citations.answers.writing.output_parser import CitedQuote, ClaimDraft, UnansweredPart
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.errors import ModelError

@@ -16,8 +16,7 @@ from citations.readers.formats import PDF
 from citations.readers.page import Box
 from citations.readers.pdf import reader as pdf_reader
 from transcripts.errors import KnowledgeBaseError
-from transcripts.work.storage_errors import storage_full
-from transcripts.work.whole_files import write_whole
+from transcripts.work.disk import storage_full, write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"

@@ -24,9 +24,8 @@ from citations.outline import storage as outline_storage
 from citations.providers.languages import stop_words
 from citations.quotes import source_texts
 from citations.quotes.source_texts import SourceText
-from citations.text.centrality import Embed, centrality
 from citations.text.function_words import FunctionWords, function_words
-from citations.text.key_sentences import Words, words_of
+from citations.text.key_sentences import Embed, Words, centrality, words_of
 from citations.text.sentences import Span
 from citations.vectors import space as vector_space
 from transcripts.scope import Scope

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
 
-from citations.ingest.language_guess import name_language
 from citations.models import Source, SourceKind, State
-from transcripts.models import CaptionOrigin, Video
+from citations.providers import languages
+from transcripts import captions, transcript_rows
+from transcripts.models import CaptionOrigin, Transcript, Video
 from transcripts.work.models import RESTARTED
 
 AT_ONCE = 500
@@ -34,7 +35,7 @@ class _Stale(NamedTuple):
 def adopt(*, limit: int = AT_ONCE) -> list[Source]:
     """Create missing sources and update stale ones; return them. One query if there are none."""
     stale = _stale(limit)
-    named = [row for row in stale if not row.language and name_language(row.transcript)]
+    named = [row for row in stale if not row.language and _name_language(row.transcript)]
     if named:
         stale = _stale(limit)
     if not stale:
@@ -109,3 +110,31 @@ WHERE source.id IS NULL OR source.fingerprint <> known.fingerprint
     OR source.collection_id <> known.collection_id
 ORDER BY known.video_id, known.language LIMIT %(limit)s
 """
+
+
+def _name_language(transcript_id: int) -> bool:
+    """Give a transcript without a language the one that its words are surely in; return whether.
+
+    Its recording keeps it as if a person had said so: the same file, added again, names none
+    either. Who said that it is unknown is believed.
+    """
+    transcript = Transcript.objects.filter(pk=transcript_id).select_related("video").first()
+    if transcript is None or not _is_open(transcript):
+        return False
+    code = languages.guess(" ".join(cue.text for cue in captions.from_json(transcript.cues)))
+    if not code:
+        return False
+    video = transcript.video
+    with transaction.atomic():
+        transcript_rows.correct_language(transcript, code)
+        Source.objects.filter(transcript=transcript).update(language=code)
+        Video.objects.filter(pk=video.pk).update(edited=sorted({*video.edited, "language"}))
+    return True
+
+
+def _is_open(transcript: Transcript) -> bool:
+    """Whether nobody and nothing has named a language, and no other captions may have it."""
+    video = transcript.video
+    is_own = transcript.origin == CaptionOrigin.UPLOAD and not transcript.language
+    is_only = not video.transcripts.exclude(pk=transcript.pk).exists()
+    return is_own and is_only and "language" not in video.edited

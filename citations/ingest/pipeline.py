@@ -53,16 +53,15 @@ from citations.quotes.source_texts import SourceText
 from citations.readers import source_blocks
 from citations.text import chunking as text_chunking
 from citations.text.blocks import Block, text_of
-from citations.text.breakpoints import Embed
-from citations.text.chunking import chunk
+from citations.text.chunking import Embed, chunk
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
 from transcripts import audit, clock
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
+from transcripts.work.disk import storage_full
 from transcripts.work.models import RESTARTED, error_columns
-from transcripts.work.storage_errors import storage_full
 
 logger = logging.getLogger(__name__)
 

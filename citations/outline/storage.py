@@ -34,8 +34,8 @@ from citations.providers import registry, weights
 from citations.providers.embedding import LOCAL
 from citations.providers.languages import stop_words
 from citations.providers.prompts import MATERIAL_RULE, Prompt, clean_answer, marked
-from citations.text.centrality import Embed
 from citations.text.function_words import function_words
+from citations.text.key_sentences import Embed
 from citations.vectors import space as vector_space
 from transcripts.stemming import primary_language
 

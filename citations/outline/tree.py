@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from citations.outline.partition import MOST, Range, Vectors, partition
 from citations.text import sentences
-from citations.text.centrality import Embed, centrality
 from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
     FILLERS,
+    Embed,
     Gist,
     Sentence,
     Words,
+    centrality,
     gist,
     sentences_of,
     weigh,

@@ -1,14 +1,15 @@
-"""The text of a recording as sentences and paragraphs, each with its time. Pure.
+"""The text of a recording as sentences and paragraphs, each with its time, and who says what. Pure.
 
 Offsets count characters of the cues' texts joined by blanks, as in the source's text; times are
 milliseconds.
 """
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ Span = tuple[int, int]  # characters [first, last)
 
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
 LONGEST_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
+MOST_SPEAKERS: Final = 12  # to choose from
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
 DASHES: Final = ("- ", "– ")  # how captions begin another speaker's words
 
@@ -175,3 +177,32 @@ class SpokenText:
     def _end(self, last: int) -> int:
         """Return when the cue of the character before ``last`` ends."""
         return self.cues[max(0, bisect_left(self.offsets, last) - 1)].end
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What somebody says until another speaker begins."""
+
+    name: str
+    sentences: tuple[SpokenSentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Somebody who speaks, and how many times."""
+
+    name: str
+    count: int
+
+
+def speeches(text: SpokenText) -> list[Speech]:
+    """Return what named speakers say, in order; what others say belongs to none."""
+    turns = groupby(text.sentences, key=lambda sentence: text.turns.turn_at(sentence.first))
+    return [Speech(turn.name, tuple(sentences)) for turn, sentences in turns if turn.name]
+
+
+def speakers(every: Sequence[Speech]) -> list[Speaker]:
+    """Return who speaks most, in order of their first turn."""
+    counts = Counter(speech.name for speech in every)
+    frequent = dict(counts.most_common(MOST_SPEAKERS))
+    return [Speaker(name, count) for name, count in counts.items() if name in frequent]

@@ -8,8 +8,7 @@ from citations.providers.languages import empty_words
 from citations.readers.source_blocks import cue_blocks
 from citations.reading import sentence_matches
 from citations.reading.sentence_matches import SentenceMatches
-from citations.reading.speakers import Speech, speeches
-from citations.reading.spoken_text import SpokenText
+from citations.reading.spoken_text import Speech, SpokenText, speeches
 from citations.text import occurrences
 from citations.text.occurrences import SearchTerm
 from transcripts import conf, library

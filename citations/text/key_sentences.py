@@ -10,7 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from citations.text.sentences import Span, is_punctuated
 from citations.text.standalone import DEPENDENT, is_whole, without_lead
@@ -224,3 +227,21 @@ def _cosine(sentence: Sentence, other: Sentence, rarity: Mapping[str, float]) ->
 
 def _length(words: Words, rarity: Mapping[str, float]) -> float:
     return math.sqrt(sum((count * rarity[word]) ** 2 for word, count in words.items()))
+
+
+Vectors: TypeAlias = NDArray[Any]  # of length 1, in rows
+Embed: TypeAlias = Callable[[Sequence[str]], Vectors]
+
+
+def centrality(texts: Sequence[str], *, whole: Vectors, title: str, embed: Embed) -> list[float]:
+    """Rate texts by their cosine with the ``whole``, and with the title as far as the title tells
+    what the whole is about: a file name tells nothing.
+    """
+    if not texts:
+        return []
+    rows = np.stack(list(embed([*texts, *([title] if title else [])])))
+    sentences, heading = rows[: len(texts)], rows[len(texts) :]
+    weight = np.maximum(0, heading @ whole).sum()
+    return [
+        float(rate) for rate in sentences @ whole + weight * (sentences @ heading.T).sum(axis=1)
+    ]

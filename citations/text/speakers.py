@@ -17,7 +17,7 @@ _ANY_LABEL: Final = re.compile(  # looks ahead: of “is Ann Lee:”, each word 
 _END: Final = '.!?…"”)]'  # marks behind which somebody else may begin
 
 
-class Turn(NamedTuple):
+class SpeakerTurn(NamedTuple):
     """Where somebody begins to speak."""
 
     start: int
@@ -42,10 +42,10 @@ class Turns:
         self._turns = turns if len(speakers) > 1 else []
         self.starts = [turn.start for turn in self._turns]
 
-    def turn_at(self, position: int) -> Turn:
+    def turn_at(self, position: int) -> SpeakerTurn:
         """Return whose turn a character is in; without a name if nobody is named for it."""
         number = bisect_right(self.starts, position) - 1
-        return self._turns[number] if number >= 0 else Turn(0, "")
+        return self._turns[number] if number >= 0 else SpeakerTurn(0, "")
 
     @property
     def nbytes(self) -> int:
@@ -70,7 +70,7 @@ def label_length(text: str, speaker: str) -> int:
     return label.end() if label else 0
 
 
-def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[Turn]:
+def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[SpeakerTurn]:
     """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
     name whose last word has a capital, too.
     """
@@ -79,4 +79,4 @@ def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[Turn]:
         before = text[max(0, start - 2) : start].rstrip()
         begins = start in cues or not before or before[-1] in _END
         if match["turn"] or (begins and not name.split()[-1][0].islower()):
-            yield Turn(start, name)
+            yield SpeakerTurn(start, name)

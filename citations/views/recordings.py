@@ -20,7 +20,7 @@ from citations.reading import chapters as reading_chapters
 from citations.reading import transcript as reading_transcript
 from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_of, part_of
 from citations.reading.position import Position, clip_at, find_position
-from citations.reading.speakers import speakers
+from citations.reading.spoken_text import speakers
 from citations.reading.transcript import TranscriptText
 from citations.tasks import send_for_abstracts
 from citations.text import occurrences

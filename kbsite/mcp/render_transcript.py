@@ -1,14 +1,23 @@
 """Renders transcripts, videos and the segments of a search as tools' answers."""
 
-from kbsite.mcp import transcript_text
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from citations.readers.source_blocks import cue_blocks
+from citations.text.blocks import text_of
+from citations.text.chunking import pauses_of
+from citations.text.sentences import split
 from kbsite.mcp.budget import LEAST, NAME, TITLE, clip, longest, shorten, take, tokens
 from kbsite.mcp.material import CURSOR, MORE, joined, material
 from kbsite.mcp.tool_inputs import GetTranscript, ListTranscripts, SearchTranscript
 from transcripts import library, reading
+from transcripts.cues import Cue, group_by_time
 from transcripts.errors import InvalidCursor
+from transcripts.reading import full_text
 from transcripts.schemas import HitOut, VideoDetailsOut
 from transcripts.timecodes import clock, milliseconds
 
+STEP = 15  # seconds of a line
 MORE_OF_FETCHED = (
     "More follows: get_transcript with the same videoId, language and collection, and cursor="
 )
@@ -26,7 +35,7 @@ def render_transcript(
     Raises ``InvalidCursor`` if the transcript has changed since the page before.
     """
     offset, version = arguments.position
-    text = transcript_text.write(result.reading.cues, times=arguments.times)
+    text = transcript_text(result.reading.cues, times=arguments.times)
     digest = result.transcript.digest[:12]
     if arguments.cursor and (version != digest or offset >= len(text)):
         raise InvalidCursor(
@@ -125,3 +134,21 @@ def _video_line(_: int, video: VideoDetailsOut) -> str:
     length, languages = clock(milliseconds(video.duration)), ", ".join(video.languages)
     about = (video.id, video.title, video.channel, length, languages, video.collection)
     return f"- {' · '.join(part for part in about if part)}"
+
+
+def transcript_text(cues: Sequence[Cue], *, times: str) -> str:
+    """Write cues with a line for each sentence, or for about 15 seconds; or without times."""
+    if times == "none":
+        return full_text(cues)
+    if times == "sentence":
+        return "\n".join(_sentences(cues))
+    return "\n".join(f"[{clock(group.start)}] {group.text}" for group in group_by_time(cues, STEP))
+
+
+def _sentences(cues: Sequence[Cue]) -> Iterator[str]:
+    """Yield each sentence with the time of the cue in which it begins."""
+    blocks = list(cue_blocks(cues))
+    text, offsets = text_of(blocks), [block.offset for block in blocks]
+    for start, stop in split(text, dict(pauses_of(blocks))):
+        block = blocks[bisect_right(offsets, start) - 1]
+        yield f"[{clock(block.start or 0)}] {text[start:stop].strip()}"

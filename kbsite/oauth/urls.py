@@ -3,7 +3,7 @@
 from django.urls import path
 from oauth2_provider.views import OAuthServerMetadataView
 
-from kbsite.oauth import audience, clients, consent, metadata, tokens
+from kbsite.oauth import audience, clients, consent, endpoints
 
 app_name = "oauth2_provider"
 _METADATA = audience.METADATA.removeprefix("/")
@@ -13,14 +13,14 @@ urlpatterns = [
         OAuthServerMetadataView.as_view(),
         name="oauth-server-metadata",
     ),
-    path(_METADATA, metadata.ResourceMetadata.as_view(), name="oauth-resource-metadata"),
+    path(_METADATA, endpoints.ResourceMetadata.as_view(), name="oauth-resource-metadata"),
     *(
-        path(f"{_METADATA}{part}", metadata.ResourceMetadata.as_view())
+        path(f"{_METADATA}{part}", endpoints.ResourceMetadata.as_view())
         for part in audience.RESOURCES
     ),
     path("oauth/authorize/", consent.Consent.as_view(), name="authorize"),
-    path("oauth/token/", tokens.Exchange.as_view(), name="token"),
-    path("oauth/revoke/", tokens.Revocation.as_view(), name="revoke-token"),
+    path("oauth/token/", endpoints.Exchange.as_view(), name="token"),
+    path("oauth/revoke/", endpoints.Revocation.as_view(), name="revoke-token"),
     path("oauth/register/", clients.Registration.as_view(), name="dcr-register"),
     path(
         "oauth/register/<str:client_id>/",

@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, values
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from transcripts.stages import FinishedStage
-from transcripts.work.whole_files import write_whole
+from transcripts.work.disk import write_whole
 
 FOLDER: Final = Path(settings.DATA_DIR) / "metrics"
 KINDS: Final = ("counter", "histogram")

@@ -4,12 +4,12 @@ from transcripts.models.audit import AuditEntry
 from transcripts.models.collections import (
     WRITING_ROLES,
     Collection,
+    Deletable,
     Membership,
     Role,
     VisibleQuerySet,
     readable,
 )
-from transcripts.models.deletable import Deletable
 from transcripts.models.feeds import Feed, FeedEntry
 from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
 from transcripts.models.media import MediaFile, MediaPart

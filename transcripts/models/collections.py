@@ -119,3 +119,14 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.role} of {self.collection}"
+
+
+class Deletable(models.Model):
+    """A row that may be about to be deleted: ``visible`` leaves it out then."""
+
+    deletion = models.UUIDField(
+        null=True, blank=True, editable=False, help_text="Of the deletion that hides it for now."
+    )
+
+    class Meta:
+        abstract = True

@@ -9,8 +9,7 @@ from django.db.models.functions import Now, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from transcripts.models.collections import Collection, VisibleQuerySet
-from transcripts.models.deletable import Deletable
+from transcripts.models.collections import Collection, Deletable, VisibleQuerySet
 from transcripts.player import Player, player_of
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url

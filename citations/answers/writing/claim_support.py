@@ -1,11 +1,16 @@
-"""Tells whether the texts that a claim stands on support its numbers, quotes and negations."""
+"""What a claim stands on: whether texts support its numbers, quotes and negations, and the
+sentences of a passage that it repeats without quoting them.
+"""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeAlias
+from itertools import pairwise
+from typing import Final, NamedTuple, TypeAlias
 
-from citations.answers.writing.sentence_ranking import EMPTY, stem
+from citations.answers.answer import Evidence
+from citations.answers.writing.excerpts import MAX_EXCERPT, Pick, sentences
+from citations.answers.writing.sentence_ranking import EMPTY, Rate, covered, stem, stems
 from citations.text.alignment import common, window
 from citations.text.sentences import FULL_STOPS, STOPS, asks
 from transcripts.tokenizer import tokenize
@@ -24,7 +29,9 @@ _NEGATION: Final = re.compile(
     "|pas|jamais|não|nunca"
 )
 _NOT: Final = "¬"
-_FEWEST: Final = 3  # words of a claim that can be compared
+_FEWEST: Final = 3  # words of a claim that can be compared; fewer are everywhere
+COVERED: Final = 0.5  # share of a claim's content words that its place has,
+NEAR: Final = 0.6  # or their cosine
 _SAME: Final = 0.8  # of a claim's words that a sentence has in the same order
 _DENSE: Final = 0.6  # of the sentence's words between the first and last of these, that they are
 
@@ -88,3 +95,50 @@ def _with_negations(text: str) -> list[str]:
 def _numbers(text: str) -> list[str]:
     numbers = _NUMBER.findall(unicodedata.normalize("NFKC", text))
     return [number.replace(",", "").rstrip(".") for number in numbers]
+
+
+class Attribution(NamedTuple):
+    """A place of a passage, and whether it has the claim's words in their order."""
+
+    pick: Pick
+    is_said: bool
+
+
+def attribute(
+    claim: str, passages: Sequence[Evidence], *, rate: Rate | None = None
+) -> Attribution | None:
+    """Return the sentence, or the two in a row, that a claim repeats or comes nearest to."""
+    claim_stems = set(stems(claim))
+    if len(claim_stems) < _FEWEST:
+        return None
+    picks = _places(sentences(passages))
+    nearness = rate(claim, [pick.text for pick in picks]) if rate and picks else None
+    rated = [
+        (covered(claim_stems, set(stems(pick.text)), {}), cosine, pick)
+        for pick, cosine in zip(picks, nearness or [0.0] * len(picks), strict=True)
+    ]
+    best = max(rated, key=lambda row: (row[0] + row[1], -len(row[2].text)), default=None)
+    if best is None or (best[0] < COVERED and best[1] < NEAR):
+        return None
+    return Attribution(best[2], _is_said(claim, best[2].text))
+
+
+def _places(picks: Sequence[Pick]) -> list[Pick]:
+    """Return the sentences, and each two that follow one another in a source."""
+    pairs = [
+        Pick(
+            evidence=first.evidence,
+            text=f"{first.text} {second.text}",
+            span=(first.span[0], second.span[1]),
+        )
+        for first, second in pairwise(picks)
+        if first.evidence.number == second.evidence.number
+        and len(first.text) + len(second.text) < MAX_EXCERPT
+    ]
+    return [*picks, *pairs]
+
+
+def _is_said(claim: str, text: str) -> bool:
+    """Tell whether a text has all words of a claim in their order, whatever stands between."""
+    words = iter(tokenize(text, shortest=1))
+    return all(word in words for word in tokenize(claim, shortest=1))

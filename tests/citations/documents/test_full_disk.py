@@ -18,7 +18,7 @@ from citations.samples import TEXTBOOK
 from tests.full_disk import SmallDisk, small_disk
 from transcripts.models import Collection
 from transcripts.scope import Scope
-from transcripts.work.storage_errors import StorageFull
+from transcripts.work.disk import StorageFull
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fake_models")]
 

@@ -25,7 +25,7 @@ from citations.library.filters import Filter, resolve
 from citations.models import Chunk, Chunking, Embedding, LexEntry, Page, Source, State
 from citations.providers import registry
 from citations.providers.embedding import HashEmbedder
-from citations.text import breakpoints
+from citations.text import chunking
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
@@ -178,7 +178,7 @@ def test_what_is_left_to_do_becomes_less_batch_by_batch(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vector_store, "BATCH", 4)
-    monkeypatch.setattr(breakpoints, "BATCH", 8)
+    monkeypatch.setattr(chunking, "BATCH", 8)
     make_video(collection, cues=make_cues(200))
     (source,) = discovery.adopt()
     ingest_pipeline.index_words()

@@ -3,7 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.reading.spoken_text import LONGEST_PARAGRAPH, PARAGRAPH, PAUSE, SpokenText
+from citations.reading.spoken_text import (
+    LONGEST_PARAGRAPH,
+    PARAGRAPH,
+    PAUSE,
+    Speaker,
+    SpokenText,
+    speakers,
+    speeches,
+)
+from transcripts.captions import parse
 from transcripts.cues import Cue
 
 
@@ -127,3 +136,27 @@ def test_sentences_are_the_text_in_order_of_time(texts: list[str]) -> None:
     starts = [sentence.start for sentence in text.sentences]
     assert starts == sorted(starts)
     assert all(sentence.start <= sentence.end for sentence in text.sentences)
+
+
+def test_a_name_has_up_to_four_words() -> None:
+    text = spoken("Ana Maria de Souza: Why?", "Bo: So.", "Ana Maria de Souza: And?", "Bo: Yes.")
+    assert speakers(speeches(text)) == [Speaker("Ana Maria de Souza", 2), Speaker("Bo", 2)]
+    assert text.turns.turn_at(text.text.index("And")).name == "Ana Maria de Souza"
+
+
+def test_voices_of_webvtt_are_the_speakers_of_the_reader_and_of_quotes() -> None:
+    said = [
+        ("Ada Lovelace", "Shall we"),
+        ("Ada Lovelace", "begin"),
+        ("bob", "Yes"),
+        ("Ada Lovelace", "So"),
+        ("bob", "No"),
+    ]
+    blocks = [
+        f"00:0{n}:00.000 --> 00:0{n}:05.000\n<v {name}>{words}</v>\n"
+        for n, (name, words) in enumerate(said)
+    ]
+    text = SpokenText(parse("\n".join(["WEBVTT\n", *blocks]).encode()).cues)
+    assert speakers(speeches(text)) == [Speaker("Ada Lovelace", 2), Speaker("Bob", 2)]
+    assert text.turns.turn_at(text.text.index("begin")).name == "Ada Lovelace"
+    assert text.turns.turn_at(text.text.index("Yes")).name == "Bob"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kbsite.mcp import transcript_text
 from kbsite.mcp.budget import fitting, longest, tokens
+from kbsite.mcp.render_transcript import transcript_text
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, cursor, material, reply, text
 from tests.makers import make_cues, make_video
@@ -61,7 +61,7 @@ def test_the_pages_of_a_whole_transcript_put_together_are_the_transcript(
         )
     )
     bodies = [material(page).partition("\n\n")[2] for page in pages]
-    whole = transcript_text.write(cues, times=times)
+    whole = transcript_text(cues, times=times)
     assert "".join(" ".join(bodies).split()) == "".join(whole.split())
     assert len(pages) > 1
     assert all(tokens(page) <= budget for page in pages)

@@ -8,10 +8,10 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Source
 from citations.outline import storage as outline_storage
 from citations.search import pipeline
-from kbsite.mcp import transcript_text
 from kbsite.mcp.budget import tokens
 from kbsite.mcp.errors import explained
 from kbsite.mcp.material import for_models
+from kbsite.mcp.render_transcript import transcript_text
 from tests.citations.talks import talk_in
 from tests.kbsite.mcp.conftest import Shelf
 from tests.kbsite.mcp.endpoint import Endpoint, reply
@@ -29,18 +29,18 @@ CUES = (
 
 
 def test_a_time_stands_every_fifteen_seconds_or_at_each_sentence_or_nowhere() -> None:
-    assert transcript_text.write(CUES, times="15s").splitlines() == [
+    assert transcript_text(CUES, times="15s").splitlines() == [
         "[0:00] We begin with a definition. Then comes a theorem. It is short.",
         "[0:16] The proof is not.",
     ]
-    assert transcript_text.write(CUES, times="sentence").splitlines() == [
+    assert transcript_text(CUES, times="sentence").splitlines() == [
         "[0:00] We begin with a definition.",
         "[0:04] Then comes a theorem.",
         "[0:09] It is short.",
         "[0:16] The proof is not.",
     ]
-    assert transcript_text.write(CUES, times="none") == " ".join(cue.text for cue in CUES)
-    assert transcript_text.write((), times="sentence") == ""
+    assert transcript_text(CUES, times="none") == " ".join(cue.text for cue in CUES)
+    assert transcript_text((), times="sentence") == ""
 
 
 def test_a_transcript_is_read_with_the_times_that_are_asked_for(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from citations.text.centrality import Vectors, centrality
+from citations.text.key_sentences import Vectors, centrality
 
 VECTORS = {
     "bread": (1.0, 0.0),

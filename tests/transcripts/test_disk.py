@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.full_disk import small_disk
-from transcripts.work.whole_files import write_whole
+from transcripts.work.disk import write_whole
 
 
 def test_a_file_for_which_there_is_no_space_leaves_nothing_and_the_old_one_stays(

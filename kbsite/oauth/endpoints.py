@@ -1,11 +1,14 @@
-"""The endpoints for programs: codes become tokens, and tokens are revoked."""
+"""The endpoints for programs: who issues tokens for which part of this server (RFC 8414, 9728),
+codes become tokens, and tokens are revoked.
+"""
 
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from limits import RateLimitItemPerMinute
-from oauth2_provider.views import RevokeTokenView, TokenView
+from oauth2_provider.views import OAuthProtectedResourceMetadataView, RevokeTokenView, TokenView
 
+from kbsite.oauth import audience
 from kbsite.oauth.refusals import refusal, throttled
 
 PER_ADDRESS: Final = RateLimitItemPerMinute(300)
@@ -35,3 +38,10 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     if any("\0" in value for values in request.POST.lists() for value in values[1]):
         return refusal("invalid_request")
     return None
+
+
+class ResourceMetadata(OAuthProtectedResourceMetadataView):
+    """The metadata of the server, or of one of its parts."""
+
+    def get_resource(self, request: HttpRequest) -> str:
+        return audience.origin_of(request) + request.path.removeprefix(audience.METADATA)

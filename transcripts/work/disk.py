@@ -1,6 +1,10 @@
-"""A disk without space, or a quota that is used up, as an expected error."""
+"""The disk: no space on it, or a quota that is used up, as an expected error; and files that appear
+when they are whole.
+"""
 
 import errno
+import tempfile
+from pathlib import Path
 from typing import Final
 
 from transcripts.errors import Retry, Unavailable
@@ -29,3 +33,16 @@ def storage_full(error: BaseException) -> StorageFull | None:
             return StorageFull()
         cause = cause.__cause__
     return None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file in one step for its readers; of one that cannot be written, nothing stays."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        part = Path(file.name)
+        try:
+            file.write(data)
+            file.flush()
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
