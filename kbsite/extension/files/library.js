@@ -111,4 +111,4 @@ function passage(row) {
 }
 
 /** @param {string} id */
-export const pageOf = (id) => `${ADDRESS}/library/find/?id=${encodeURIComponent(id)}`;
+export const pageOf = (id) => `${ADDRESS}/videos/find/?id=${encodeURIComponent(id)}`;

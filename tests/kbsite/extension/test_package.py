@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import resolve
 
 from kbsite.extension import package
 
@@ -86,3 +87,9 @@ def test_it_is_downloaded_with_the_address_of_its_server(admin_client: Client) -
     assert response.content == package.build("http://localhost:8123")
     stranger = Client().get("/tokens/cuebase-extension.zip")
     assert stranger.status_code == 302
+
+
+def test_the_pages_of_the_library_that_its_scripts_open_are_there() -> None:
+    scripts = "".join(code.decode() for name, code in files().items() if name.endswith(".js"))
+    paths = re.findall(r"\$\{ADDRESS\}(/[\w/]+/)", scripts)
+    assert {resolve(path).view_name for path in paths} >= {"find-video"}
