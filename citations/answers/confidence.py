@@ -62,15 +62,15 @@ def is_answered(signs: Mapping[str, float]) -> bool:
     return presence.estimate(signs) >= presence.border
 
 
-def reliability(pairs: Sequence[tuple[float, bool]], *, bins: int = BINS) -> list[Bin]:
+def reliability(pairs: Sequence[tuple[float, bool]]) -> list[Bin]:
     """Sort (confidence, is right) pairs into bins of equal width, without the empty ones."""
     filled: dict[int, list[tuple[float, bool]]] = {}
     for pair in pairs:
-        filled.setdefault(min(bins - 1, int(pair[0] * bins)), []).append(pair)
+        filled.setdefault(min(BINS - 1, int(pair[0] * BINS)), []).append(pair)
     return [
         Bin(
-            low=index / bins,
-            high=(index + 1) / bins,
+            low=index / BINS,
+            high=(index + 1) / BINS,
             answers=len(inside),
             estimated=sum(confidence for confidence, _ in inside) / len(inside),
             right=sum(right for _, right in inside) / len(inside),

@@ -108,7 +108,7 @@ def definitions(
     """Return the sentences of which the term is the subject, or which call something by it."""
     rule, folded = definition_of(term), " ".join(term.casefold().split())
     return [
-        Definition(statement=statement, question=_question(term, match, statement.flat, language))
+        Definition(statement=statement, question=_question(term, match, language))
         for statement in statements
         if folded in statement.flat.casefold()
         and not statement.asks
@@ -200,7 +200,7 @@ def _names_several(phrase: str, term: str, language: str) -> bool:
     return language == "en" and bool(_CALLED.match(phrase)) and bool(_ENGLISH_PLURAL.search(term))
 
 
-def _question(term: str, match: re.Match[str], sentence: str, language: str) -> str:
+def _question(term: str, match: re.Match[str], language: str) -> str:
     """Ask what a term means, with the article that it has where it is defined."""
     words = r"\W+".join(map(re.escape, term.split()))
     own = re.search(

@@ -309,7 +309,7 @@ def _leading_candidates(
 ) -> tuple[Slots, ApproximateScores]:
     """Return chunks with any of these terms, and their rough scores, where at least ``least``."""
     if len(terms) == 1:
-        slots, frequencies = terms[0].postings.pairs(_fewest(terms[0].query_term, least, norms))
+        slots, frequencies = terms[0].postings.pairs(_fewest(terms[0].query_term, least))
         rough = _approximate_scores(terms[0].query_term, frequencies, norms[slots])
         good = np.flatnonzero(rough >= least)
         return slots[good], rough[good]
@@ -321,7 +321,7 @@ def _leading_candidates(
     return reached, sums[reached]
 
 
-def _fewest(query_term: QueryTerm, least: float, norms: ApproximateScores) -> int:
+def _fewest(query_term: QueryTerm, least: float) -> int:
     """Return how often the shortest chunk must have a term for it to add at least ``least``."""
     most, norm = query_term.most, query_term.by.k1 * (1 - query_term.by.b)
     if least <= 0:

@@ -6,10 +6,8 @@ from django import template
 
 from citations.models import Source
 from citations.outline import storage as outline_storage
-from transcripts.models import Transcript
 
 register = template.Library()
-
 
 FEW: Final = 40  # parts that come with the page
 
@@ -20,14 +18,3 @@ def outline_of(source: Source, *, is_open: bool = False) -> dict[str, Any]:
     outline = outline_storage.outline(source)
     is_lazy = not is_open and len(outline.parts) > FEW
     return {"source": source, "outline": outline, "is_open": is_open, "is_lazy": is_lazy}
-
-
-@register.inclusion_tag("citations/_outline.html")
-def outline_of_transcript(transcript: Transcript) -> dict[str, Any]:
-    """Show the outline of a transcript's source, if it has one."""
-    source = Source.objects.filter(transcript=transcript).first()
-    return {
-        "source": source,
-        "outline": outline_storage.outline(source) if source else outline_storage.Outline(),
-        "is_open": False,
-    }

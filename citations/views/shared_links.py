@@ -139,7 +139,6 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
     context = {
         "terms": terms,
         "days": days,
-        "lifetimes": LIFETIMES,
         "sent": {name: request.POST.get(name, "")[:40] for name in names},
         "back": back,
     }

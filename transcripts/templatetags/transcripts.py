@@ -31,12 +31,6 @@ def clock(ms: int) -> str:
 
 
 @register.filter
-def clock_seconds(seconds: float) -> str:
-    """Write seconds as ``12:34``."""
-    return clock_of_ms(int(seconds * 1000))
-
-
-@register.filter
 def seconds(ms: int) -> int:
     return int(ms) // 1000
 

@@ -124,11 +124,10 @@ function offerTitle(text) {
   title.closest("details")?.setAttribute("open", "");
 }
 
-// Dropping: anywhere on the page, unless a field of another form takes the files.
+// Dropping: anywhere on the page.
 
 const hasFiles = (/** @type {DragEvent} */ event) =>
-  mayAdd() && Boolean(event.dataTransfer?.types.includes("Files"))
-  && !around(event, "[data-own-drop]");
+  mayAdd() && Boolean(event.dataTransfer?.types.includes("Files"));
 
 for (const name of /** @type {const} */ (["dragenter", "dragover"])) {
   document.addEventListener(name, (event) => {
