@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
 FEWEST: Final = 2  # turns of each of two speakers: a word before colons names nobody
@@ -32,9 +32,9 @@ class Turns:
         starts: Those at which the turns begin; none where only one speaker is named.
     """
 
-    def __init__(self, text: str, cues: Collection[int] = ()) -> None:
-        """Read a text whose cues begin at the characters ``cues``."""
-        labels = list(_labels(text, frozenset(cues)))
+    def __init__(self, text: str, cues: Sequence[int] = ()) -> None:
+        """Read a text whose cues begin at the characters ``cues``, in order."""
+        labels = list(_labels(text, cues))
         self.labels: Set[int] = {label.start for label in labels}
         counts = Counter(label.name for label in labels if label.name)
         speakers = {name for name, count in counts.items() if count >= FEWEST}
@@ -70,13 +70,23 @@ def label_length(text: str, speaker: str) -> int:
     return label.end() if label else 0
 
 
-def _labels(text: str, cues: Set[int] = frozenset()) -> Iterator[SpeakerTurn]:
+def _labels(text: str, cues: Sequence[int] = ()) -> Iterator[SpeakerTurn]:
     """Yield where somebody may begin to speak: at ">>", or where a sentence or cue begins with a
-    name whose last word has a capital, too.
+    name whose last word has a capital, too. A name ends in the cue in which it begins.
     """
+    end = 0  # of the name before: “Hon. Ann Lee:” is one
     for match in _ANY_LABEL.finditer(text):
-        start, name = match.start(), match[2] or match[3] or ""
-        before = text[max(0, start - 2) : start].rstrip()
-        begins = start in cues or not before or before[-1] in _END
-        if match["turn"] or (begins and not name.split()[-1][0].islower()):
+        start, stop = match.start(), max(match.end(2), match.end(3))
+        is_whole = start >= end and bisect_right(cues, start) >= bisect_left(cues, stop)
+        name = (match[2] or match[3] or "") if is_whole else ""
+        is_name = bool(name) and not name.split()[-1][0].islower()
+        if match["turn"] or (is_name and _may_begin(text, start, cues)):
             yield SpeakerTurn(start, name)
+            end = max(end, stop)
+
+
+def _may_begin(text: str, start: int, cues: Sequence[int]) -> bool:
+    """Tell whether a sentence or a cue may begin at a character."""
+    before = text[max(0, start - 2) : start].rstrip()
+    begins_cue = bisect_left(cues, start) < bisect_right(cues, start)
+    return begins_cue or not before or before[-1] in _END

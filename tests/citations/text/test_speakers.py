@@ -1,5 +1,7 @@
 """Who speaks at a place of a transcript."""
 
+import re
+
 import pytest
 
 from citations.text.speakers import Turns, begins_turn, label_length
@@ -38,6 +40,14 @@ def test_a_title_is_part_of_a_name_and_the_sentence_before_is_not() -> None:
     talk = "Right Hon. Ann Lee: Yes. Okay. Bo: No. Right Hon. Ann Lee: Why? Okay. Bo: So."
     assert Turns(talk).turn_at(0).name == "Right Hon. Ann Lee"
     assert Turns(talk).turn_at(talk.index("No")).name == "Bo"
+    assert Turns(talk).starts == [match.start() for match in re.finditer("Right Hon|Bo:", talk)]
+
+
+def test_a_name_ends_in_the_cue_in_which_it_begins() -> None:
+    talk = "Yes. So Ann: No. Bo: Why? So Ann: And? Bo: So."
+    cues = [match.start() for match in re.finditer("Yes|So|Ann|Bo|And", talk)]
+    assert {Turns(talk, cues).turn_at(start).name for start in cues} == {"", "Ann", "Bo"}
+    assert Turns(talk).turn_at(talk.index("Ann")).name == "So Ann"
 
 
 def test_a_cue_begins_a_turn_though_the_one_before_it_has_no_full_stop() -> None:
