@@ -44,6 +44,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("go/", palette.go_to, name="go-to"),
     path("videos/<int:pk>/", recordings.show_recording, name="video"),
     path("videos/<int:pk>/chunks/<int:index>/", recordings.show_part, name="video-chunk"),
+    path("videos/<int:pk>/speakers/", recordings.rename_speaker, name="video-speakers"),
     path("videos/<int:pk>/search/", recordings.find, name="video-search"),
     path("videos/<int:pk>/clip/", recordings.show_clip, name="video-clip"),
     path("search/", search.show_search, name="search"),

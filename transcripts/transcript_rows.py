@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.db import transaction
 from django.db.models import Model
 
-from transcripts import bm25, captions, clock, conf, tokenizer
+from transcripts import bm25, captions, clock, conf, speakers, tokenizer
 from transcripts.cues import Cue, group_by_time
 from transcripts.errors import Conflict
 from transcripts.models import RawCaptions, Transcript, TranscriptIndex, Video
@@ -26,17 +26,25 @@ class StorageChange(StrEnum):
 def write(
     video: Video, cues: Sequence[Cue], *, language: str, origin: str, old: Transcript | None
 ) -> tuple[Transcript, StorageChange]:
-    """Store the cues of a transcript unless ``old`` has them, and index them."""
-    columns = _text_columns(cues)
+    """Store the cues of a transcript unless ``old`` has them, and index them.
+
+    Speakers who were given names keep them.
+    """
+    columns = original = _text_columns(cues)
+    if old is not None and old.speaker_names:
+        cues = speakers.named(cues, old.speaker_names)
+        columns = _text_columns(cues)
     # Deferred: the stored word times are read only if these captions have some.
     if (
         old is not None
-        and columns["digest"] in (old.digest, old.original_digest)
+        and (columns["digest"] == old.digest or original["digest"] == old.original_digest)
         and (not columns["word_times"] or old.word_times)
     ):
         return old, StorageChange.UNCHANGED
+    is_original = columns["digest"] == original["digest"]
     values = columns | {
-        "original_digest": "",
+        "original_digest": "" if is_original else original["digest"],
+        "has_added_stops": False,
         "cue_count": len(cues),
         "duration": cues[-1].end,
         "updated_at": clock.now(),
@@ -87,9 +95,30 @@ def add_full_stops(transcript: Transcript, cues: Sequence[Cue]) -> bool:
         for name, value in values.items():
             setattr(transcript, name, value)
         transcript.original_digest = old.original_digest or old.digest
-        transcript.save(update_fields=[*values, "original_digest"])
+        transcript.has_added_stops = True
+        transcript.save(update_fields=[*values, "original_digest", "has_added_stops"])
         _index(transcript, cues)
     return True
+
+
+def rename_speaker(transcript: Transcript, speaker: str, name: str) -> None:
+    """Have the captions name a speaker otherwise, and index them; captions that are added or
+    fetched later get the same name.
+    """
+    with transaction.atomic():
+        _lock_video(transcript)
+        row = Transcript.objects.get(pk=transcript.pk)
+        stored = captions.from_json(row.cues, word_times=row.word_times or None)
+        cues = speakers.named(stored, {speaker: name})
+        values = _text_columns(cues) | {
+            "original_digest": row.original_digest or row.digest,
+            "speaker_names": speakers.renamed(row.speaker_names, speaker, name),
+            "updated_at": clock.now(),
+        }
+        for field, value in values.items():
+            setattr(transcript, field, value)
+        transcript.save(update_fields=[*values])
+        _index(transcript, cues)
 
 
 def correct_language(transcript: Transcript, language: str) -> None:

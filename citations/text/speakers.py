@@ -48,6 +48,11 @@ class Turns:
         return self._turns[number] if number >= 0 else SpeakerTurn(0, "")
 
     @property
+    def names(self) -> frozenset[str]:
+        """Return who speaks."""
+        return frozenset(turn.name for turn in self._turns if turn.name)
+
+    @property
     def nbytes(self) -> int:
         return 100 * (len(self._turns) + len(self.labels))
 

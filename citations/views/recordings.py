@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
+from citations.ingest import speaker_names
 from citations.library import reading_progress
 from citations.models import Source
 from citations.notebook import highlights, notes
@@ -22,7 +25,7 @@ from citations.reading.page import SpokenParagraph, TranscriptPart, paragraphs_o
 from citations.reading.position import Position, clip_at, find_position
 from citations.reading.spoken_text import speakers
 from citations.reading.transcript import TranscriptText
-from citations.tasks import send_for_abstracts
+from citations.tasks import send, send_for_abstracts
 from citations.text import occurrences
 from citations.views.highlight_form import passage_form
 from citations.views.hit_place import hit_place
@@ -111,8 +114,13 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     if not request.htmx:
         return redirect(f"{reverse('video', args=(pk,))}?{request.GET.urlencode()}")
     video, transcript, parameters = _part_of_reading(request, pk)
-    context: dict[str, Any] = {"video": video, "parameters": parameters, "is_swap": True}
-    context["views"] = VIEWS
+    context: dict[str, Any] = {
+        "video": video,
+        "parameters": parameters,
+        "views": VIEWS,
+        "may_write": video.collection_id in request.access.writable,
+        "is_swap": True,
+    }
     context |= _reading(request, video, transcript, parameters)
     response = fragment(request, "citations/_find.html", context)
     position = context["position"]
@@ -132,6 +140,24 @@ def show_clip(request: PageRequest, pk: int) -> HttpResponse:
     parameters = ReaderForm(request.GET).parameters()
     clip = Position(begin=milliseconds(parameters.moment), until=milliseconds(parameters.until))
     return fragment(request, "citations/_player.html", {"video": video, "position": clip})
+
+
+@require_POST
+def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
+    """Give a speaker another name; show what they say."""
+    video = collections.find_video(request.access, pk)
+    request.access.require_write(video.collection_id)
+    language = request.POST.get("lang", "")
+    transcript = library.find_transcript(video, language=language)
+    speaker = request.POST.get("speaker", "")
+    name, sources = speaker_names.rename(transcript, speaker, request.POST.get("name", ""))
+    for source in sources:
+        send(source)
+    if name != speaker:
+        text = _("“%(speaker)s” is called “%(name)s” now.")
+        messages.success(request, text % {"speaker": speaker, "name": name})
+    shown = ReaderParameters(speaker=name, language=language)
+    return redirect(f"{reverse('video', args=(pk,))}{shown.question()}")
 
 
 def _part_of_reading(request: PageRequest, pk: int) -> tuple[Video, Transcript, ReaderParameters]:

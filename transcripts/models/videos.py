@@ -147,7 +147,13 @@ class Transcript(models.Model):
     original_digest = models.CharField(
         max_length=64,
         blank=True,
-        help_text="SHA-256 of the cues before full stops were added; empty if none were.",
+        help_text="SHA-256 of the cues as they were read; empty if they are stored like that.",
+    )
+    has_added_stops = models.BooleanField(
+        default=False, help_text="Full stops were added to captions with few or none."
+    )
+    speaker_names = models.JSONField(
+        default=dict, blank=True, help_text="{name in the captions: name that a person gave}"
     )
     cue_count = models.PositiveIntegerField()
     characters = models.PositiveIntegerField()
@@ -170,11 +176,6 @@ class Transcript(models.Model):
         return (
             f"{self.video_id} · {self.language or 'unknown language'} · {self.get_origin_display()}"
         )
-
-    @property
-    def has_added_stops(self) -> bool:
-        """Whether full stops were added to captions with few or none."""
-        return bool(self.original_digest)
 
     @property
     def track(self) -> str:

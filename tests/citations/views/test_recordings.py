@@ -112,6 +112,29 @@ def test_what_a_speaker_says_in_many_turns_goes_on_on_another_page(
     assert "?turn=200" not in last
 
 
+def test_a_speaker_gets_a_name_on_the_page_of_what_they_say(page: Client, panel: Video) -> None:
+    assert "Rename “" not in text_of(page.get(f"/videos/{panel.pk}/"))
+    html = text_of(page.get(f"/videos/{panel.pk}/", {"speaker": "Bob", "lang": "en"}))
+    assert "Rename “Bob”" in html
+    form = {"speaker": "Bob", "name": "bob (Dylan)", "lang": "en"}
+    saved = page.post(f"/videos/{panel.pk}/speakers/", form, follow=True)
+    assert saved.redirect_chain == [(f"/videos/{panel.pk}/?speaker=Bob+Dylan&lang=en", 302)]
+    html = text_of(saved)
+    assert "“Bob” is called “Bob Dylan” now." in html
+    assert "Thank you." in html
+
+
+def test_only_who_may_write_names_speakers(viewer: Client, stranger: Client, panel: Video) -> None:
+    html = text_of(viewer.get(f"/videos/{panel.pk}/", {"speaker": "Bob"}))
+    assert "Thank you." in html
+    assert "Rename “" not in html
+    form = {"speaker": "Bob", "name": "Ada"}
+    assert viewer.post(f"/videos/{panel.pk}/speakers/", form).status_code == 403
+    assert stranger.post(f"/videos/{panel.pk}/speakers/", form).status_code in (302, 404)
+    panel.refresh_from_db()
+    assert "Bob: Thank you." in str(panel.transcripts.get().cues)
+
+
 def test_a_recording_that_names_nobody_offers_no_speakers(page: Client, video: Video) -> None:
     assert "?speaker=" not in text_of(page.get(f"/videos/{video.pk}/"))
 

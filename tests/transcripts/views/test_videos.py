@@ -33,7 +33,7 @@ def test_a_file_says_that_full_stops_were_added(page: Client, video: Video, form
         return "added the full stops" in text or '"has_added_stops": true' in text
 
     assert not mentions()
-    video.transcripts.update(original_digest="d")
+    video.transcripts.update(has_added_stops=True)
     assert mentions()
 
 

@@ -1,0 +1,80 @@
+"""The names of who speaks in a recording, given by a person: “Speaker 0” is Ada Lovelace."""
+
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from citations.ingest.selection import record
+from citations.models import Citation, Highlight, SharedLink, Source
+from citations.quotes.anchoring import AROUND
+from citations.text.speakers import LABEL, Turns
+from transcripts import captions, transcript_rows
+from transcripts.captions.voices import name_of
+from transcripts.errors import InvalidInput
+from transcripts.models import Transcript
+from transcripts.reading import full_text
+from transcripts.sanitize import clean
+from transcripts.speakers import renaming
+
+_MAX_SHOWN: Final = 100  # characters of a name in a message
+
+
+def rename(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[Source]]:
+    """Give a speaker of a transcript another name, that of another speaker to join both.
+
+    Returns the name as it is written, and the sources whose index is made again, to be sent to the
+    workers. Raises ``InvalidInput``.
+    """
+    label = _checked(name)
+    if speaker not in _speakers(transcript):
+        raise InvalidInput(f"Nobody is called “{clean(speaker, _MAX_SHOWN)}” in this transcript.")
+    if label == speaker:
+        return label, []
+    with transaction.atomic():
+        transcript_rows.rename_speaker(transcript, speaker, label)
+        record(transcript.video, "speakers")
+        sources = list(Source.objects.filter(transcript=transcript))
+        for source in sources:
+            source.start_anew()
+            _rename_in_quotes(source, speaker, label)
+    return label, sources
+
+
+def _rename_in_quotes(source: Source, speaker: str, label: str) -> None:
+    """Let quotes name the speaker as their source does: else they would not stand in it."""
+    change = renaming({speaker: label})
+    for model in (Citation, Highlight, SharedLink):
+        quotes: QuerySet[Any] = model._default_manager.filter(source=source)
+        changed = []
+        for row in quotes:
+            texts = (row.prefix, row.quote, row.suffix)
+            prefix, row.quote, suffix = map(change, texts)
+            row.prefix, row.suffix = prefix[-AROUND:], suffix[:AROUND]
+            if (row.prefix, row.quote, row.suffix) != texts:
+                changed.append(row)
+        quotes.bulk_update(changed, ["prefix", "quote", "suffix"], batch_size=500)
+    for rows in (Citation.objects, Highlight.objects):
+        rows.filter(source=source, speaker=speaker).update(speaker=label)
+
+
+def _checked(name: str) -> str:
+    label = name_of(clean(name, _MAX_SHOWN))
+    if not label:
+        raise InvalidInput("The name is empty.", hint="Write one.")
+    match = LABEL.match(f"{label}: ")
+    if match is None or match.end() <= len(label):
+        raise InvalidInput(
+            f"“{label}” cannot stand before what somebody says.",
+            hint="Write a name of at most four words that begins with a letter.",
+        )
+    return label
+
+
+def _speakers(transcript: Transcript) -> frozenset[str]:
+    cues = captions.from_json(transcript.cues)
+    starts, position = [], 0
+    for cue in cues:
+        starts.append(position)
+        position += len(cue.text) + 1
+    return Turns(full_text(cues), starts).names
