@@ -25,7 +25,7 @@ from citations.answers.citation_check import Proof
 from citations.answers.draft import Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
 from citations.answers.question.wording import asks_for_more, quoted
-from citations.answers.understanding import ROUTE, Understanding, understand
+from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
 from citations.answers.writers import SentenceRater
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter, matching, resolve
@@ -206,10 +206,8 @@ def _attempt_everywhere(
     request: AnswerRequest, understanding: Understanding, first: _Attempt
 ) -> Generator[Event, None, _Attempt]:
     """Search all sources when the named ones do not answer: a title may be a subject, too."""
-    selected, started = understanding.selected, perf_counter()
-    route = understanding.models.route(understanding.full_question)
-    stage = _stage(ROUTE, (perf_counter() - started) * 1000)
-    everywhere = replace(understanding, route=route, filter=request.filter, selected=None)
+    selected = understanding.selected
+    everywhere = understand_everywhere(request.scope, understanding, filter=request.filter)
     second = yield from _attempt(request, everywhere)
     spent, tokens = first.draft.tokens, second.draft.tokens
     total = {name: spent.get(name, 0) + tokens.get(name, 0) for name in {**spent, **tokens}}
@@ -217,7 +215,7 @@ def _attempt_everywhere(
     return replace(
         second,
         draft=replace(second.draft, tokens=total),
-        stages=(*first.stages, stage, *second.stages),
+        stages=(*first.stages, everywhere.stage, *second.stages),
         notes=(*((selected.miss_note,) if selected else ()), *notes, *second.notes),
     )
 

@@ -125,9 +125,9 @@ def understand(
     models = AnswerModels(llm, _embedder())
     full_question = full_question or rewrite(question, history, llm=llm)
     selected = _select_sources(scope, filter, full_question)
-    route = models.route(selected.question if selected else full_question)
     within = replace(filter, keys=selected.keys, span=selected.span) if selected else filter
-    route = _without_foreign_context(scope, within, route)
+    looked_up = selected.question if selected else full_question
+    route = _without_foreign_context(scope, within, models.route(looked_up))
     own, context = separated(full_question)
     is_joined = context and own == question
     context_note = f"Searched together with the question before it: “{context}”."
@@ -140,6 +140,23 @@ def understand(
         selected=selected,
         models=models,
         notes=tuple(note for note in (llm_note, context_note if is_joined else "") if note),
+        stage=Stage(name=ROUTE, milliseconds=milliseconds),
+    )
+
+
+def understand_everywhere(
+    scope: Scope, understanding: Understanding, *, filter: Filter
+) -> Understanding:
+    """Understand a question again: what it names may be its subject, and no source."""
+    started = perf_counter()
+    route = understanding.models.route(understanding.full_question)
+    route = _without_foreign_context(scope, filter, route)
+    milliseconds = (perf_counter() - started) * 1000
+    return replace(
+        understanding,
+        route=route,
+        filter=filter,
+        selected=None,
         stage=Stage(name=ROUTE, milliseconds=milliseconds),
     )
 

@@ -9,7 +9,7 @@ import pytest
 from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Reply
 from citations.answers.question.wording import asks_for_more, content_words
-from citations.answers.understanding import rewrite, understand
+from citations.answers.understanding import rewrite, understand, understand_everywhere
 from citations.documents import storage as document_storage
 from citations.errors import ModelRefused
 from citations.ingest import discovery
@@ -204,8 +204,10 @@ def test_and_refers_to_the_question_before_it_where_a_passage_is_about_both(
     understanding = understand(
         scope, f"What is a mempool? {question}", history=(), filter=Filter(), uses_llm=False
     )
-    texts = [part.text for part in understanding.route.parts]
-    assert [text.casefold() for text in texts] == ["what is a mempool?", looked_up.casefold()]
+    everywhere = understand_everywhere(scope, understanding, filter=Filter())
+    for route in (understanding.route, everywhere.route):
+        texts = [part.text for part in route.parts]
+        assert [text.casefold() for text in texts] == ["what is a mempool?", looked_up.casefold()]
 
 
 def test_a_question_never_becomes_longer_than_a_search_takes() -> None:
