@@ -149,6 +149,21 @@ def test_a_list_leads_to_its_next_page_and_back(visit: Callable[..., Any]) -> No
     expect(page.get_by_role("link", name="Previous page")).to_have_count(0)
 
 
+def test_a_page_of_rest_is_english_within_a_german_site(visit: Callable[..., Visit]) -> None:
+    reader = visit(locale="de-DE", viewport=PHONE)
+    page = reader.go("/api/v1/docs/search")
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.keyboard.press("Control+k")
+    page.keyboard.type("try it")
+    expect(page.locator(".place-chosen")).to_have_text("Nach „try it“ suchen")
+    action = page.get_by_role("group", name="Auf dieser Seite").get_by_text("Try it", exact=True)
+    expect(action).to_have_attribute("lang", "en")
+    page.keyboard.press("Escape")
+    check_accessibility(page)
+    assert reader.console == []
+
+
 # The admin
 
 
