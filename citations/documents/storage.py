@@ -187,6 +187,11 @@ def _write(document: Document, file: IO[bytes]) -> None:
         )
 
 
+def is_read(source: Source) -> bool:
+    """Whether all words of a source are there: those of a document, once it was read to its end."""
+    return not Document.objects.filter(source=source, read_by="").exists()
+
+
 Progress = Callable[[int, int], object]  # gets the number of pages read, and of all
 
 
@@ -235,8 +240,9 @@ class _Extraction:
         """Return the number of the first page to read; deletes pages of another reader."""
         pages = Page.objects.filter(document=self.document).order_by("-number")
         if self.document.read_by:
-            pages.delete()
-            Document.objects.filter(pk=self.document.pk).update(read_by="")
+            with transaction.atomic():  # ``is_read`` is never true of pages that are gone
+                pages.delete()
+                Document.objects.filter(pk=self.document.pk).update(read_by="")
         last = pages.first()
         if last is None:
             return 1
