@@ -18,6 +18,15 @@ class PassageNotFound(NotFound):
     code = "passage_not_found"
 
 
+class SourceNotRead(Unavailable):
+    """The document has not been read to its end yet."""
+
+    code = "source_not_read"
+
+    def __init__(self) -> None:
+        super().__init__("Its source is being indexed; its words are not all there yet.")
+
+
 class PageNotFound(NotFound):
     """The document has no page of that number, or none yet."""
 

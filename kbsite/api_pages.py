@@ -5,22 +5,20 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import translation
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from kbsite import api, api_reference
+from kbsite import api, api_reference, page_language
 from kbsite.api_reference import Group
 
 TITLES: Final = {
-    "sources": _("Sources and jobs"),
-    "search": _("Search"),
-    "ask": _("Questions and answers"),
-    "lectures": _("Lectures and citations"),
-    "notebook": _("Highlights, notes and sharing"),
-    "webhooks": _("Webhooks"),
-    "content": _("Content as resources"),
+    "sources": "Sources and jobs",
+    "search": "Search",
+    "ask": "Questions and answers",
+    "lectures": "Lectures and citations",
+    "notebook": "Highlights, notes and sharing",
+    "webhooks": "Webhooks",
+    "content": "Content as resources",
 }
 
 
@@ -32,7 +30,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         {"title": TITLES[group.slug], "slug": group.slug, "operations": group.operations}
         for group in _groups(request.build_absolute_uri("/").rstrip("/"))
     ]
-    return render(request, "kbsite/api.html", {"groups": groups})
+    return page_language.reference(request, "kbsite/api.html", {"groups": groups})
 
 
 @require_safe
@@ -43,7 +41,7 @@ def group(request: HttpRequest, slug: str) -> HttpResponse:
     if slug not in groups:
         return api.not_found(request)
     context = {"group": groups[slug], "title": TITLES[slug], "titles": TITLES}
-    return render(request, "kbsite/api_group.html", context)
+    return page_language.reference(request, "kbsite/api_group.html", context)
 
 
 @lru_cache(maxsize=8)  # hosts: the document is the same, and takes half a second

@@ -1,13 +1,16 @@
 """The language of pages: what the browser asks for first, of English and those in kbsite/locale.
 
-What programs read stays English: they compare it and store it. The pages about REST are pages.
+What programs read stays English: they compare it and store it. So does what pages say about REST;
+the site around that is in the reader's language.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.middleware.locale import LocaleMiddleware
+from django.shortcuts import render
 from django.utils import translation
 
 from kbsite.errors import API
@@ -18,6 +21,8 @@ FOR_PROGRAMS: Final = (
     *("/healthz", "/readyz", "/metrics", "/static/"),
 )
 REST_PAGES: Final = f"{API}v1/docs"
+# For base.html: what a page about REST says is English, whoever reads it.
+REFERENCE: Final = {"content_language": settings.LANGUAGE_CODE}
 
 
 class PageLanguageMiddleware(LocaleMiddleware):
@@ -34,6 +39,13 @@ class PageLanguageMiddleware(LocaleMiddleware):
         if _is_for_programs(request):
             return response
         return super().process_response(request, response)
+
+
+def reference(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """Render a page about REST."""
+    response = render(request, template, {**REFERENCE, **context})
+    response["Content-Language"] = settings.LANGUAGE_CODE
+    return response
 
 
 def _is_for_programs(request: HttpRequest) -> bool:

@@ -78,11 +78,15 @@ class AnnotationsIn(Schema):
 
 
 class NotPlacedOut(Shape):
-    """An annotation that was not imported, by its number in the file, from 1."""
+    """An annotation that was not imported, by its number in the file, from 1.
+
+    If it is waiting, its source is being indexed: send it again once that is ready.
+    """
 
     number: int
     quote: str
     reason: str
+    is_waiting: bool
 
 
 class ImportOut(Shape):

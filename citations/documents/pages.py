@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from citations.documents import page_images
+from citations.documents import storage as document_storage
 from citations.documents.page_images import PageImage, SelectableLine
 from citations.errors import DocumentNotFound, PageNotFound
 from citations.library.filters import find_source
@@ -58,6 +59,10 @@ class PageView:
     @property
     def previous(self) -> int | None:
         return self.number - 1 if self.number > 1 else None
+
+    @property
+    def is_read_otherwise(self) -> bool:
+        return document_storage.is_read_otherwise(self.document)
 
     @property
     def next(self) -> int | None:

@@ -13,10 +13,11 @@ from typing import IO, Any, Final
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from citations.documents import guessed_sections
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentWithoutText, SourceNotFound
-from citations.models import Document, DocumentPart, Page, Source, State
+from citations.models import Document, DocumentPart, Page, Source, SourceQuerySet, State
 from citations.providers import languages
 from citations.readers import formats
 from citations.readers.formats import DocumentFormat
@@ -187,6 +188,27 @@ def _write(document: Document, file: IO[bytes]) -> None:
         )
 
 
+def is_read(source: Source) -> bool:
+    """Whether all words of a source are there: those of a document, once it was read to its end."""
+    return not Document.objects.filter(source=source, read_by="").exists()
+
+
+def is_read_otherwise(document: Document) -> bool:
+    """Whether another version of its reader than today's has read a document to its end."""
+    return document.read_by not in ("", formats.FORMATS[document.media_type].version)
+
+
+def read_otherwise(among: SourceQuerySet) -> SourceQuerySet:
+    """Keep the documents that another version of their reader has read, and that do not wait to be
+    read again.
+    """
+    today = Q()
+    for media_type, format in formats.FORMATS.items():
+        today |= Q(document__media_type=media_type, document__read_by=format.version)
+    read = among.exclude(state=State.PENDING).exclude(document=None).exclude(document__read_by="")
+    return read.exclude(today)
+
+
 Progress = Callable[[int, int], object]  # gets the number of pages read, and of all
 
 
@@ -235,8 +257,9 @@ class _Extraction:
         """Return the number of the first page to read; deletes pages of another reader."""
         pages = Page.objects.filter(document=self.document).order_by("-number")
         if self.document.read_by:
-            pages.delete()
-            Document.objects.filter(pk=self.document.pk).update(read_by="")
+            with transaction.atomic():  # ``is_read`` is never true of pages that are gone
+                pages.delete()
+                Document.objects.filter(pk=self.document.pk).update(read_by="")
         last = pages.first()
         if last is None:
             return 1

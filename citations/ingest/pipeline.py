@@ -34,7 +34,6 @@ from citations.ingest import (
     lanes,
     punctuation,
 )
-from citations.library import sources
 from citations.models import (
     Chunk,
     Chunking,
@@ -61,7 +60,7 @@ from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError, Retry, UnexpectedError
 from transcripts.work import retry
 from transcripts.work.disk import storage_full
-from transcripts.work.models import RESTARTED, error_columns
+from transcripts.work.models import error_columns
 
 logger = logging.getLogger(__name__)
 
@@ -121,16 +120,6 @@ def advance(source: Source, *, meanwhile: Callable[[], object] | None = None) ->
 def try_again() -> int:
     """Retry sources that wait for settings or a model server; return how many."""
     return Source.objects.filter(run_after__gt=Now()).update(run_after=None)
-
-
-def split_again() -> int:
-    """Queue the sources that were split with other sizes; return how many.
-
-    Each is found as it was until it is replaced.
-    """
-    return sources.split_otherwise(Source.objects.all()).update(
-        state=State.PENDING, digest="", step="", done=0, total=0, wanted_at=None, **RESTARTED
-    )
 
 
 def split_and_embed(source: Source) -> None:

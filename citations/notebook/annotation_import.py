@@ -7,9 +7,10 @@ from typing import Final
 
 from django.contrib.auth.models import User
 
-from citations.errors import HiddenWordsNotFound, PassageNotFound
+from citations.documents import storage as document_storage
+from citations.errors import HiddenWordsNotFound, PassageNotFound, SourceNotRead
 from citations.library.filters import Filter, matching
-from citations.models import Source
+from citations.models import Source, State
 from citations.notebook import highlights
 from citations.notebook.highlights import KeptHighlight
 from citations.notebook.web_annotations import Annotation
@@ -23,11 +24,15 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotPlaced:
-    """An annotation that was not imported; ``number`` counts those of the file from 1."""
+    """An annotation that was not imported; ``number`` counts those of the file from 1.
+
+    ``is_waiting``: its source is being indexed. Another import of the file, later, places it.
+    """
 
     number: int
     quote: str
     reason: str
+    is_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +46,14 @@ class ImportReport:
     unchanged: int = 0
     ignored: int = 0
     not_placed: tuple[NotPlaced, ...] = ()
+
+    @property
+    def waiting(self) -> list[NotPlaced]:
+        return [each for each in self.not_placed if each.is_waiting]
+
+    @property
+    def lost(self) -> list[NotPlaced]:
+        return [each for each in self.not_placed if not each.is_waiting]
 
 
 def import_annotations(
@@ -57,8 +70,14 @@ def import_annotations(
                 sources[names] = [*_sources(scope, names)]
             kept.append(_keep(scope, user, annotation, sources[names]))
         except KnowledgeBaseError as error:
-            quote = annotation.selected.exact[:200]
-            refused.append(NotPlaced(number=annotation.number, quote=quote, reason=error.message))
+            refused.append(
+                NotPlaced(
+                    number=annotation.number,
+                    quote=annotation.selected.exact[:200],
+                    reason=error.message,
+                    is_waiting=isinstance(error, SourceNotRead),
+                )
+            )
     made, changed = sum(each.is_new for each in kept), sum(each.is_changed for each in kept)
     return ImportReport(
         made=made,
@@ -72,9 +91,15 @@ def import_annotations(
 def _keep(
     scope: Scope, user: User | None, annotation: Annotation, sources: Iterable[Source]
 ) -> KeptHighlight:
-    """Keep a passage in the first of its sources that has it."""
+    """Keep a passage in the first of its sources that has it.
+
+    What is read so far may have the same words elsewhere, and another source may have them, too:
+    the import after this would then find the right place, and make a second highlight there.
+    """
     problem = PassageNotFound(NO_SOURCE)
     for source in sources:
+        if not document_storage.is_read(source) and source.state != State.FAILED:
+            raise SourceNotRead
         try:
             return _keep_in(scope, user, annotation, source)
         except HiddenWordsNotFound:  # another version of the text: a card of it hides others

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from citations.documents import storage as document_storage
 from citations.ingest import selection
 from citations.library import items, sources
 from citations.library.filters import facets
@@ -158,5 +159,6 @@ def _notices(request: PageRequest) -> dict[str, Any]:
         "counts": sources.count(visible),
         "error": vector_space.mismatch(),
         "split_otherwise": sources.split_otherwise(visible).count(),
+        "read_otherwise": document_storage.read_otherwise(visible).count(),
         "language_gap": language_gap.find(visible),
     }

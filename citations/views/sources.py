@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from citations.documents import storage as document_storage
 from citations.ingest import lanes
 from citations.library import sources
 from citations.library.filters import find_source
@@ -53,6 +54,9 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
         "source": source,
         "page": page,
         "at": location.chunks,
+        "is_read_otherwise": document_storage.read_otherwise(
+            Source.objects.filter(pk=source.pk)
+        ).exists(),
         "writable": writable,
         "may_write": source.collection_id in writable,
     }

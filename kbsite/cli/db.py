@@ -9,9 +9,7 @@ from django.db import connection
 from django.db.models import Count
 
 from citations.conf import EmbeddingChoice
-from citations.ingest import lanes
-from citations.ingest import pipeline as ingest_pipeline
-from citations.library import sources
+from citations.ingest import lanes, renewal
 from citations.maintenance import migration
 from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.vectors import space as vector_space
@@ -152,21 +150,22 @@ def reindex(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Split and embed again the sources that were split with other settings than now.
+    """Index again what was split with other settings, or read by an earlier version.
 
     Do it after a change of CHUNK_SIZE, CHUNK_OVERLAP or CHUNK_PERCENTILE, once all processes run
-    with the new values. Searches continue meanwhile; citations keep their quotes.
+    with the new values, and where `kb doctor` names documents. Searches continue meanwhile;
+    citations keep their quotes.
     """
     open_library()
-    stale = list(sources.split_otherwise(Source.objects.all()).values_list("pk", flat=True))
+    stale = list(renewal.stale().values_list("pk", flat=True))
     if stale:
-        confirm(f"Split and embed {len(stale):,} sources again?", yes=yes)
-        ingest_pipeline.split_again()
+        confirm(f"Index {len(stale):,} sources again?", yes=yes)
+        renewal.renew()
     counts = indexing.index((), stale, wait=wait, quiet=as_json)
     if as_json:
         print_json({"sources": len(stale), "left": counts.words, "failed": counts.failed})
         return
-    say(f"{counts.ready:,} of {len(stale):,} sources are split and embedded again.")
+    say(f"{counts.ready:,} of {len(stale):,} sources are indexed again.")
     if counts.words:
         note("A worker does the others; searches find them as they were until then.")
 

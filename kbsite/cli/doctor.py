@@ -12,6 +12,7 @@ import typer
 from django.db import connection
 
 from citations import conf
+from citations.documents import storage as document_storage
 from citations.library import sources
 from citations.models import Source
 from citations.providers import registry
@@ -160,6 +161,18 @@ def _chunks() -> Result:
     return None, detail, "`kb db reindex` splits and embeds them again; searches continue."
 
 
+def _documents() -> Result:
+    count = document_storage.read_otherwise(Source.objects.all()).count()
+    if not count:
+        return True, "all were read by this version", ""
+    detail = f"{count} document{'s' * (count > 1)} read by an earlier version"
+    hint = (
+        "`kb db reindex` reads and indexes them again; until then, nothing is marked on the pages"
+        " of PDFs."
+    )
+    return None, detail, hint
+
+
 def _queue() -> Result:
     celery.make_queue_folders()
     is_local = str(settings.CELERY_BROKER_URL).startswith("filesystem:")
@@ -220,6 +233,7 @@ _AFTER_DATABASE: dict[str, Callable[[], Result]] = {
     ),
     "Sources": _sources,
     "Chunks": _chunks,
+    "Documents": _documents,
     "Queue": _queue,
     "OIDC": _oidc,
     "YouTube": _gate,

@@ -102,3 +102,5 @@ def import_file(
     say(f"{counts}, {report.ignored} without a quote left out.")
     for annotation in report.not_placed:
         note(f"{annotation.number}. “{annotation.quote[:80]}”: {annotation.reason}", "yellow")
+    if report.waiting:
+        note("Import the file again once its sources are ready: that adds the rest.")

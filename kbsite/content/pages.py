@@ -9,6 +9,8 @@ from django.utils.cache import patch_vary_headers
 from rest_framework.renderers import BrowsableAPIRenderer, JSONRenderer
 from rest_framework.request import override_method
 
+from kbsite.page_language import REFERENCE
+
 SENT: Final = ("POST", "PATCH", "DELETE")
 
 
@@ -20,10 +22,10 @@ class BrowsablePage(BrowsableAPIRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
     ) -> str:
-        """Return the page in the reader's language, around the JSON that programs get."""
+        """Return the page, with the site around it in the reader's language."""
         response = renderer_context["response"]
         language = translation.get_language_from_request(renderer_context["request"])
-        response["Content-Language"] = language
+        response["Content-Language"] = settings.LANGUAGE_CODE
         patch_vary_headers(response, ("Accept-Language",))
         with translation.override(language):
             page: str = super().render(data, accepted_media_type, renderer_context)
@@ -38,6 +40,7 @@ class BrowsablePage(BrowsableAPIRenderer):
         with translation.override(settings.LANGUAGE_CODE):
             content = JSONRenderer().render(data, "application/json; indent=2").decode()
         return {
+            **REFERENCE,
             "content": content,
             "view": view,
             "request": request,

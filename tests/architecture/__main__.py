@@ -1,8 +1,9 @@
-"""Write the generated pages of the documentation: ``python -m tests.architecture``."""
+"""Write the generated pages and icons: ``python -m tests.architecture``."""
 
 from importlib import import_module
 
 from kbsite.boot import boot
 
 boot()
-import_module("tests.architecture.pages").write()
+for name in ("pages", "masks"):
+    import_module(f"tests.architecture.{name}").write()

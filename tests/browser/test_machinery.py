@@ -149,6 +149,21 @@ def test_a_list_leads_to_its_next_page_and_back(visit: Callable[..., Any]) -> No
     expect(page.get_by_role("link", name="Previous page")).to_have_count(0)
 
 
+def test_a_page_of_rest_is_english_within_a_german_site(visit: Callable[..., Visit]) -> None:
+    reader = visit(locale="de-DE", viewport=PHONE)
+    page = reader.go("/api/v1/docs/search")
+    unfold(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.keyboard.press("Control+k")
+    page.keyboard.type("try it")
+    expect(page.locator(".place-chosen")).to_have_text("Nach „try it“ suchen")
+    action = page.get_by_role("group", name="Auf dieser Seite").get_by_text("Try it", exact=True)
+    expect(action).to_have_attribute("lang", "en")
+    page.keyboard.press("Escape")
+    check_accessibility(page)
+    assert reader.console == []
+
+
 # The admin
 
 
@@ -208,6 +223,59 @@ def test_the_admin_follows_the_theme_that_was_chosen_on_the_site(
     assert reader.go("/admin/").evaluate(background) == dark
     page.get_by_role("button", name="Switch to light mode").click()
     assert page.evaluate(background) != dark
+
+
+FOREIGN_ICONS = """() => {
+    const isDjango = element => [null, '::before', '::after'].some(part =>
+            getComputedStyle(element, part).backgroundImage.includes('admin/img'))
+        || element.matches('img[src*="admin/img"]')
+            && !getComputedStyle(element).maskImage.includes('cuebase/icons')
+    return [...document.querySelectorAll('body *')]
+        .filter(element => element.checkVisibility() && isDjango(element))
+        .map(element => element.outerHTML.slice(0, 120))
+}"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/admin/",
+        "/admin/auth/user/?o=1.2&_facets=True",
+        "/admin/auth/user/{user}/change/",
+        "/admin/transcripts/video/{long}/change/",
+        "/admin/transcripts/video/{long}/delete/",
+        "/admin/transcripts/video/{long}/history/",
+        "/admin/transcripts/collection/{library}/change/",
+        "/admin/kbsite/apitoken/add/",
+    ],
+)
+def test_the_admin_has_the_icons_of_the_pages(
+    tour: Callable[..., Visit], first_rows: dict[str, str], path: str
+) -> None:
+    reader = tour()
+    page = reader.go(path.format(**reader.site.seeded, user=first_rows["auth/user"]))
+    page.wait_for_timeout(100)
+    assert page.evaluate(FOREIGN_ICONS) == []
+    assert reader.console == []
+
+
+def test_the_palette_opens_in_the_admin_too(visit: Callable[..., Visit]) -> None:
+    reader = visit("ada", locale="de-DE")
+    page = reader.go("/admin/transcripts/video/")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Öffnen, suchen oder fragen")
+    page.keyboard.type("glossar")
+    expect(palette.locator(".place-chosen")).to_have_text("Glossar")
+    expect(page.locator("#announcer")).to_have_text(re.compile(r"\d Ziele?"))
+    check_accessibility(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Glossar")
+    assert reader.console == []
+    page = reader.go("/admin/")
+    page.set_viewport_size(PHONE)
+    page.get_by_role("link", name="Öffnen …").click()
+    expect(palette).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_the_audit_trail_fits_a_laptop(visit: Callable[..., Any]) -> None:

@@ -9,6 +9,7 @@ const german = {
 const page = {
   getElementById: () => ({ textContent: JSON.stringify(german) }),
   documentElement: { lang: "de" },
+  body: { lang: "" },
 };
 globalThis.document = page;
 const { gettext, ngettext, pluralForm } = await import("../../templates/static/cuebase/texts.js");
@@ -29,6 +30,13 @@ test("things are counted as the language does", () => {
   ]);
   assert.equal(ngettext("{count} place", "{count} places", 1), "1 place");
   assert.equal(ngettext("{count} place", "{count} places", 0), "0 places");
+});
+
+test("on a page about REST, which is English, counts follow the language of the site", () => {
+  // French counts nothing as one.
+  globalThis.document = { documentElement: { lang: "en" }, body: { lang: "fr" } };
+  assert.equal(ngettext("{count} file", "{count} files", 0), "0 Datei");
+  globalThis.document = page;
 });
 
 test("the forms of a count stand as in a file of gettext", () => {

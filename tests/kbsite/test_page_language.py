@@ -5,6 +5,7 @@ import json
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import polib
 import pytest
@@ -13,6 +14,7 @@ from django.utils import translation
 from django.utils.translation.template import templatize
 
 from citations.models import Answer
+from kbsite.api_reference import GROUPS
 from kbsite.languages import LOCALE_PATHS
 from tests.html import text_of
 from tests.makers import make_video
@@ -62,15 +64,44 @@ def test_what_programs_read_is_the_same_in_every_language(page: Client, path: st
     assert "Accept-Language" not in german.get("Vary", "")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/docs", "/api/v1/docs/search", "/api/content/videos/"])
-def test_the_pages_about_rest_are_in_the_language_of_their_reader(page: Client, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/docs",
+        *(f"/api/v1/docs/{group}" for group in GROUPS),
+        "/api/content/",
+        "/api/content/videos/",
+        "/api/content/videos/?limit=1",
+        "/api/content/videos/{video}/",
+        "/api/content/videos/987654/",
+        "/api/content/videos/?nothing=1",
+    ],
+)
+def test_what_a_page_about_rest_says_is_english_and_the_site_around_it_german(
+    page: Client, collection: Collection, path: str
+) -> None:
+    address = path.format(video=[make_video(collection, key=f"talk-{n}") for n in range(2)][0].pk)
     html = {"HTTP_ACCEPT": "text/html,application/xhtml+xml"}
-    german, english = page.get(path, **GERMAN, **html), page.get(path, **html)
-    assert "REST für Programme" in text_of(german)
-    assert '<html lang="de">' in german.text
-    assert "REST for programs" in text_of(english)
-    assert german["Content-Language"] == "de"
+    german, english = page.get(address, **GERMAN, **html), page.get(address, **html)
+    assert said(german) == said(english)
+    assert re.findall(r'<(html|body|main)[^>]* lang="(\w+)"', text_of(german)) == [
+        ("html", "en"),
+        ("body", "de"),
+        ("main", "en"),
+    ]
+    assert re.findall(r'<(html|body|main)[^>]* lang="(\w+)"', text_of(english)) == [("html", "en")]
+    assert "Zum Inhalt springen" in text_of(german)
+    assert german["Content-Language"] == "en"
     assert "Accept-Language" in german["Vary"]
+
+
+def said(response: Any) -> list[str]:
+    """Return the title and the content of a page, without the token that differs each time."""
+    html = re.sub(r'value="\w{64}"', "", text_of(response))
+    (title,), (main,) = (
+        re.findall(rf"<{name}.*?>(.*?)</{name}>", html) for name in ("title", "main")
+    )
+    return [title, main]
 
 
 def test_json_on_a_german_page_is_what_programs_get(page: Client) -> None:

@@ -82,6 +82,14 @@ class TranscriptInline(Inline):
         return format_html('<a href="{}">{}</a>', address, transcript.language)
 
 
+class TranscriptsFilter(admin.EmptyFieldListFilter):
+    """Finds videos with a transcript, or without; Django calls it by the name in the code."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.title = _("transcripts")
+
+
 @admin.register(Video)
 class VideoAdmin(Table):
     """Videos. To add videos, paste addresses."""
@@ -92,7 +100,7 @@ class VideoAdmin(Table):
         "collection",
         "created_at",
         "partial",
-        ("transcripts", admin.EmptyFieldListFilter),
+        ("transcripts", TranscriptsFilter),
         "transcripts__origin",
     )
     list_select_related = ("collection",)

@@ -35,7 +35,9 @@ function addActions() {
   const group = cloned("#page-actions");
   for (const { action, name, also } of words.length ? actions : actions.slice(0, MOST_ACTIONS)) {
     const item = cloned("#page-action");
-    need(".place-label", item).textContent = name;
+    const label = need(".place-label", item);
+    label.textContent = name;
+    label.lang = /** @type {HTMLElement} */ (action.closest("[lang]")).lang;
     need(".place-detail", item).textContent = also;
     need("[data-place]", item).addEventListener("click", () => setTimeout(() => act(action)));
     need("ul", group).append(item);

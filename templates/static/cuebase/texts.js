@@ -1,4 +1,5 @@
-// What scripts say, in the language of the page, which brings the translations. English needs none.
+// What scripts say, in the language of the site, of which the page brings the translations. English
+// needs none.
 
 /** @type {Record<string, string | string[]>} */
 const translations = JSON.parse(
@@ -20,7 +21,9 @@ export const gettext = (text, values = {}) => filled(String(translations[text] ?
  * @param {Record<string, string | number>} values
  */
 export function ngettext(singular, plural, count, values = {}) {
-  const language = globalThis.document?.documentElement.lang || "en";
+  const page = globalThis.document;
+  // A page about REST is English, within a site that may be in another language.
+  const language = page?.body?.lang || page?.documentElement.lang || "en";
   const forms = [translations[singular] ?? [singular, plural]].flat();
   return filled(forms[pluralForm(count, language, forms.length)], { count, ...values });
 }

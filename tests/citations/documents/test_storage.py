@@ -277,6 +277,24 @@ def test_words_of_others_are_not_kept_waiting_by_a_document(collection: Collecti
     assert (source.state, source.document.read_by) == (State.WORDS, "text 2")
 
 
+def test_what_another_version_of_the_reader_read_is_known_until_it_is_read_again(
+    collection: Collection,
+) -> None:
+    source, unread = add(collection, PROSE), add(collection, b"# Not read yet\n", "x.md")
+    ingest_pipeline.read_document(source.pk)
+    everything = Source.objects.all()
+    assert [*document_storage.read_otherwise(everything)] == []
+    Document.objects.filter(pk=source.pk).update(read_by="text 1")
+    assert [*document_storage.read_otherwise(everything)] == [source]
+    Source.objects.filter(pk=unread.pk).update(state=State.FAILED)
+    assert [*document_storage.read_otherwise(everything)] == [source], "this one was never read"
+    source.start_anew()
+    assert [*document_storage.read_otherwise(everything)] == [], "it waits for that already"
+    ingest_pipeline.read_document(source.pk)
+    assert Document.objects.get(pk=source.pk).read_by == "text 2"
+    assert [*document_storage.read_otherwise(everything)] == []
+
+
 # The copy on the disk
 
 

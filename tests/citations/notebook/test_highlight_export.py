@@ -13,9 +13,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import translation
 
+from citations.errors import SourceNotRead
 from citations.ingest import discovery
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Highlight, Source
+from citations.models import Document, Highlight, Page, Source, State
 from citations.notebook import (
     annotation_import,
     cloze,
@@ -29,6 +30,7 @@ from citations.notebook.annotation_import import NO_SOURCE, ImportReport
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
 from citations.notebook.obsidian import FileNames
+from citations.readers.formats import FORMATS
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.errors import InvalidInput, KnowledgeBaseError, TooLarge
 from transcripts.models import Collection
@@ -364,6 +366,73 @@ def test_annotations_of_other_programs_are_placed_by_the_address_of_the_video(
     assert (report.made, report.ignored) == (1, 1)
     assert [annotation.number for annotation in report.not_placed] == [3]
     assert Highlight.objects.get().start == 50_000
+
+
+def read_so_far(source: Source, *, pages: int) -> list[Page]:
+    """Leave the first pages of a document, as if it were just being read."""
+    rows = Page.objects.filter(document=source.pk, number__gt=pages)
+    rest = [*rows]
+    rows.delete()
+    Document.objects.filter(pk=source.pk).update(read_by="")
+    source.change(state=State.PENDING)
+    return rest
+
+
+def read_on(source: Source, rest: list[Page]) -> None:
+    Page.objects.bulk_create(rest)
+    version = FORMATS[source.document.media_type].version
+    Document.objects.filter(pk=source.pk).update(read_by=version)
+    source.change(state=State.READY)
+
+
+def test_what_a_source_will_have_once_it_is_read_waits_and_the_next_import_adds_it(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    once, twice = "Loss is a number.", "Each weight follows."
+    book = make_paper(collection, [f"{once} {twice}", "Between.", twice])
+    talk = make_source(make_video(collection))
+    for source, quote, page in ((book, once, 1), (book, twice, 3), (talk, SAID, None)):
+        words = SelectedText(exact=quote)
+        highlights.keep(scope, owner, source, words, HighlightNotes(note=quote), page=page, start=0)
+    data = exported(scope, owner, "jsonld")
+    Highlight.objects.all().delete()
+    rest = read_so_far(book, pages=1)
+    report = imported(scope, owner, data)
+    assert (report.made, len(report.waiting), report.lost) == (1, 2, [])
+    assert {each.reason for each in report.waiting} == {SourceNotRead().message}
+    assert Highlight.objects.get().source == talk, "nothing is placed where the words are by chance"
+    read_on(book, rest)
+    assert (again := imported(scope, owner, data)).made == 2
+    assert (again.unchanged, again.not_placed) == (1, ())
+    assert {row.page for row in Highlight.objects.filter(source=book)} == {1, 3}
+    assert imported(scope, owner, data).unchanged == 3
+
+
+def test_highlights_of_a_source_that_is_read_anew_are_neither_lost_nor_doubled_by_an_import(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    book = make_paper(collection, ["First.", "Each weight follows."])
+    words = SelectedText(exact="Each weight follows.")
+    highlights.keep(scope, owner, book, words, HighlightNotes(note="Why?"))
+    data = exported(scope, owner, "jsonld")
+    rest = read_so_far(book, pages=0)
+    assert len(imported(scope, owner, data).waiting) == 1
+    read_on(book, rest)
+    assert imported(scope, owner, data).unchanged == 1
+    (placed,) = highlights.in_source(scope, owner, book)
+    assert (placed.is_lost, placed.row.note) == (False, "Why?")
+
+
+def test_a_source_that_could_not_be_read_keeps_nobody_waiting(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    book = make_paper(collection, ["First.", "Each weight follows."])
+    highlights.keep(scope, owner, book, SelectedText(exact="Each weight follows."))
+    data = exported(scope, owner, "jsonld")
+    read_so_far(book, pages=1)
+    book.change(state=State.FAILED)
+    report = imported(scope, owner, data)
+    assert (report.waiting, [each.number for each in report.lost]) == ([], [1])
 
 
 HOSTILE: tuple[Any, ...] = (

@@ -15,7 +15,7 @@ from django.utils import timezone
 from selectolax.lexbor import LexborHTMLParser
 
 from citations.ingest import selection
-from citations.models import Deletion, Highlight, Source
+from citations.models import Deletion, Document, Highlight, Source
 from tests.html import text_of
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.models import Collection
@@ -275,6 +275,10 @@ def test_highlights_are_exported_as_filtered_and_imported_with_a_report(
     Highlight.objects.all().delete()
     report = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", data)})
     assert "1 new highlight" in text_of(report)
+    Document.objects.filter(source=book).update(read_by="")
+    report = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", data)})
+    assert "1 waits for its source" in text_of(report)
+    assert "no place" not in text_of(report)
     book.delete()
     report = page.post("/highlights/import/", {"file": SimpleUploadedFile("a.jsonld", data)})
     assert "1 found no place" in text_of(report)

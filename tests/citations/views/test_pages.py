@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from citations.documents import storage as document_storage
@@ -443,3 +444,46 @@ def test_an_outline_of_many_parts_comes_when_it_is_unfolded(page: Client, guide:
     assert f'<a href="{way}"' in html
     for headers in ({}, {"HX-Request": "true"}):
         assert text_of(page.get(way, headers=headers)).count("A part") == 41
+
+
+# Read by another version
+
+
+def test_a_page_that_lost_its_marks_says_why_and_how_they_come_back(
+    page: Client, viewer: Client, book: Source
+) -> None:
+    passages, form = f"/sources/{book.uuid}/passages/", f'action="/sources/{book.uuid}/index/"'
+    said = "An earlier version of Cuebase read this PDF"
+    for address in (address_of(book, 2), passages):
+        assert said not in text_of(page.get(address))
+    Document.objects.filter(pk=book.pk).update(read_by="pdf 1")
+    for address, forms in ((address_of(book, 2), 2), (passages, 1)):
+        html = text_of(page.get(address))
+        assert said in html
+        assert html.count(form) == forms
+        html = text_of(viewer.get(address))
+        assert said in html
+        assert form not in html
+    assert page.post(f"/sources/{book.uuid}/index/").status_code == 302
+    for address in (address_of(book, 2), passages):
+        assert said not in text_of(page.get(address)), "it waits to be read again"
+
+
+def test_a_document_that_was_read_otherwise_and_is_no_pdf_is_told_of_too(
+    page: Client, paper: Source
+) -> None:
+    Document.objects.filter(pk=paper.pk).update(read_by="html 1")
+    said = "An earlier version of Cuebase read this document."
+    assert said in text_of(page.get(address_of(paper)))
+
+
+def test_the_library_tells_staff_how_many_documents_were_read_otherwise(
+    page: Client, book: Source
+) -> None:
+    User.objects.update(is_staff=True)
+    said = "1 document was read by an earlier version"
+    assert said not in text_of(page.get("/library/"))
+    Document.objects.filter(pk=book.pk).update(read_by="pdf 1")
+    assert said in text_of(page.get("/library/"))
+    User.objects.update(is_staff=False)
+    assert said not in text_of(page.get("/library/"))

@@ -78,7 +78,7 @@ def test_other_chunk_sizes_are_told_and_one_command_splits_again(
     assert "Chunks: 1 source split with other values of CHUNK_SIZE" in output
     assert "kb db reindex" in output
     before = kb("db", "status", "--json").json["chunks"]
-    assert "1 of 1 sources are split" in kb("db", "reindex", "--wait", "--yes").out
+    assert "1 of 1 sources are indexed again" in kb("db", "reindex", "--wait", "--yes").out
     assert kb("db", "status", "--json").json["chunks"] > before
     assert kb("db", "reindex", "--json").json == {"sources": 0, "left": 0, "failed": 0}
     assert "all sources are split as the settings say" in kb("doctor").out

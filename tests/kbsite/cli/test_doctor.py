@@ -2,13 +2,17 @@
 
 import os
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from citations.models import EmbeddingSpace
+from citations.documents import storage as document_storage
+from citations.ingest import pipeline as ingest_pipeline
+from citations.models import Document, EmbeddingSpace
 from citations.providers import weights
+from citations.readers.formats import MARKDOWN
 from kbsite import settings
 from kbsite.cli import config
 from tests.kbsite.cli.conftest import Kb
@@ -48,6 +52,30 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     assert check["ok"] is None
     assert check["detail"].startswith("2 of 2 sources are in languages that")
     assert "`kb models fetch e5-small`" in check["hint"]
+
+
+def test_documents_that_an_earlier_version_read_are_told_and_one_command_reads_them_again(
+    kb: Kb, library: Collection
+) -> None:
+    assert documents_check(kb)["ok"]
+    file = BytesIO(b"# Loss\n\nLoss is a number that says how wrong the network is.\n")
+    source = document_storage.add(library, file, name="loss.md").source
+    ingest_pipeline.ingest(source.pk)
+    assert documents_check(kb)["detail"] == "all were read by this version"
+    Document.objects.filter(pk=source.pk).update(read_by="markdown 1")
+    check = documents_check(kb)
+    assert check["ok"] is None
+    assert check["detail"] == "1 document read by an earlier version"
+    assert "`kb db reindex`" in check["hint"]
+    assert "1 of 1 sources are indexed again" in kb("db", "reindex", "--wait", "--yes").out
+    assert documents_check(kb)["ok"]
+    assert Document.objects.get(pk=source.pk).read_by == MARKDOWN.version
+
+
+def documents_check(kb: Kb) -> dict[str, Any]:
+    checks = {check["name"]: check for check in kb("doctor", "--json").json["checks"]}
+    check: dict[str, Any] = checks["Documents"]
+    return check
 
 
 def test_secrets_are_masked(kb: Kb, monkeypatch: pytest.MonkeyPatch) -> None:
