@@ -94,13 +94,14 @@ _IN_TEXT: Final = ("span_start", "pk")
 
 def _groups(rows: Sequence[Any]) -> tuple[HighlightGroup, ...]:
     """Group rows that have their ``number`` of ``size`` in their source."""
-    parts = [[*part] for _, part in groupby(rows, key=lambda row: row.source_id)]
+    placed = zip(rows, highlights.place(rows), strict=True)
+    parts = [[*part] for _, part in groupby(placed, key=lambda pair: pair[0].source_id)]
     return tuple(
         HighlightGroup(
-            source=part[0].source,
-            highlights=tuple(highlights.place(part)),
-            size=part[0].size,
-            before=part[0].number - 1,
+            source=part[0][0].source,
+            highlights=tuple(highlight for _, highlight in part),
+            size=part[0][0].size,
+            before=part[0][0].number - 1,
         )
         for part in parts
     )

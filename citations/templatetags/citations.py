@@ -262,7 +262,7 @@ def kind_name(kind: str) -> str:
 
 
 @register.filter
-def get(values: Mapping[str, int], name: str) -> int:
+def get(values: Mapping[Any, Any], name: Any) -> Any:
     """Return the value of a name in a mapping, 0 if it has none."""
     return values.get(name, 0)
 

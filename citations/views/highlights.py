@@ -49,6 +49,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
         return redirect(f"{reverse('highlights')}{address(filter)}")
     context = {
         "page": page,
+        "hidden_words": cards.hidden_words(page.highlights),
         "no_cards": cards.count_others(request.access, request.user, filter) if page.cards else 0,
         "offset": offset,
         "filter": filter,
