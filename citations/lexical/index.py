@@ -7,7 +7,7 @@ between a deletion and the merge that sweeps it.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from citations.lexical import merging, scoring, snapshot
 from citations.lexical.postings import Words
 from citations.lexical.query import Query
 from citations.lexical.segments import TermFilter, segments
+from citations.lexical.snapshot import Snapshot
 from citations.lexical.terms import terms_of
 from citations.library.filters import ResolvedFilter
 from citations.models import Chunk, LexEntry, Source
@@ -136,14 +137,31 @@ def word_table(
     return scoring.table(state, counts, positions, by=conf.bm25())
 
 
-def shares(words: Iterable[str], *, resolved: ResolvedFilter) -> dict[str, float]:
-    """Return in which share of the chunks that may be read each word occurs, 0 to 1."""
-    counts = dict.fromkeys(words, 1)
-    state = snapshot.read({word: terms_of(word) for word in counts}, resolved)
+def shares(words: Mapping[int, Iterable[str]], *, least: int = 1) -> dict[int, dict[str, float]]:
+    """Return for each collection in which share of its chunks its words occur, 0 to 1; collections
+    with fewer than ``least`` chunks are left out.
+    """
+    if not words:
+        return {}
+    terms = {pk: {word: terms_of(word) for word in own} for pk, own in words.items()}
+    every = {word: own for each in terms.values() for word, own in each.items()}
+    resolved = ResolvedFilter(
+        sources=None, chunks=1, readable=frozenset(words), narrows_sources=False
+    )
+    state = snapshot.read(every, resolved)
+    parts = {pk: snapshot.narrowed(state, runs) for pk, runs in snapshot.runs_of(words).items()}
+    return {
+        pk: _shares(replace(part, terms=terms[pk]))
+        for pk, part in parts.items()
+        if part.chunks >= least
+    }
+
+
+def _shares(state: Snapshot) -> dict[str, float]:
     within = segments(state)
     return {
-        word: sum(segment.containing(word) for segment in within) / max(1, state.chunks)
-        for word in counts
+        word: sum(segment.containing(word) for segment in within) / state.chunks
+        for word in state.terms
     }
 
 

@@ -6,7 +6,7 @@ read again at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -86,6 +86,24 @@ def read(terms: Terms, resolved: ResolvedFilter) -> Snapshot:
         return _read(terms, resolved, inline=_ALL)
 
 
+def runs_of(collections: Iterable[int]) -> dict[int, Runs]:
+    """Return the runs of the chunks of each collection that has any."""
+    return {pk: from_runs(data) for pk, data in fetch(_RUNS_OF, [[*collections]])}
+
+
+def narrowed(state: Snapshot, readable: Runs) -> Snapshot:
+    """Return a snapshot whose statistics are those of a part of its readable runs, but for
+    ``tokens``.
+    """
+    firsts = {*readable[:, 0].tolist()}
+    return replace(
+        state,
+        readable=readable,
+        tail=[entry for entry in state.tail if entry.first in firsts],
+        chunks=int((readable[:, 1] - readable[:, 0]).sum()),
+    )
+
+
 class Gone(LookupError):
     """Data were merged or deleted between two statements."""
 
@@ -141,6 +159,11 @@ _OF_READER = f"""
         NULL, {_RUNS}, NULL
         FROM citations_source source JOIN citations_lexentry ON source_id = source.id
         WHERE collection_id = ANY(%(readable)s)
+"""
+_RUNS_OF = f"""
+    SELECT collection_id, {_RUNS}
+    FROM citations_source source JOIN citations_lexentry ON source_id = source.id
+    WHERE collection_id = ANY(%s) GROUP BY collection_id
 """
 _OF_SOURCES = f"""
     UNION ALL SELECT 4, '', 0, 0, 0, 0, 0, NULL, {_RUNS}, NULL

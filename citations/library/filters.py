@@ -148,7 +148,7 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
 
 def find_source(scope: Scope, reference: str) -> Source:
     """Return the source with this id, or the first of that video. Raises ``SourceNotFound``."""
-    sources = Source.objects.select_related("video", "collection")
+    sources = Source.objects.select_related("video__media", "collection")
     return sources.get(pk=_find_keys(scope, reference)[0])
 
 

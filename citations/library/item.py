@@ -12,11 +12,13 @@ from django.utils.translation import gettext_lazy as _
 
 from citations.library import reading_progress
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
+from citations.models.sources import TRANSCRIPT, shown_kind
 from transcripts.models import Transcript, Video
+from transcripts.player import Player
 
 LECTURE: Final = "lecture"
 COVER_WIDTH: Final = 320  # pixels
-KINDS: Final = (*SourceKind.choices, (LECTURE, _("lecture")))
+KINDS: Final = (*SourceKind.choices, (TRANSCRIPT, _("transcript")), (LECTURE, _("lecture")))
 TABLES: Final[dict[type[Model], str]] = {
     Video: "video",
     Source: "document",
@@ -39,6 +41,12 @@ class Item:
     def kind(self) -> str:
         kinds = {Video: SourceKind.VIDEO.value, LectureSession: LECTURE}
         return str(kinds.get(type(self.row)) or self.row.kind)
+
+    @property
+    def shown_kind(self) -> str:
+        """The kind that lists show."""
+        player = self.row.player if isinstance(self.row, Video) else Player.NONE
+        return shown_kind(self.kind, player)
 
     @property
     def reference(self) -> str:
@@ -148,7 +156,8 @@ def _own(row: Any) -> tuple[Source, ...]:
 
 
 def _video_rows(keys: list[int]) -> dict[int, Video]:
-    rows = Video.objects.select_related("collection").defer("description", "chapters", "languages")
+    rows = Video.objects.select_related("collection", "media")
+    rows = rows.defer("description", "chapters", "languages")
     parts = Prefetch("transcripts", queryset=Transcript.objects.light()), "sources"
     return rows.prefetch_related(*parts).in_bulk(keys)
 

@@ -37,7 +37,9 @@ from citations.errors import InvalidFilter
 from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
+from citations.models.sources import TRANSCRIPT
 from transcripts.models import Collection, FeedEntry, Transcript, Video
+from transcripts.models.videos import SILENT
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -147,9 +149,9 @@ def _branches(
 ) -> "dict[type[Model], QuerySet[Any]]":
     """Return the matching rows of each table that can have some."""
     tables: dict[type[Model], QuerySet[Any]] = {}
-    if listing.kind in ("", SourceKind.VIDEO):
+    if listing.kind in ("", *_SPOKEN):
         tables[Video] = _videos(scope, listing)
-    if listing.kind not in (SourceKind.VIDEO, LECTURE) and not listing.playlist:
+    if listing.kind not in (*_SPOKEN, LECTURE) and not listing.playlist:
         tables[Source] = _documents(scope, listing)
     if listing.reading:
         tables = {table: _read(table, rows, listing, reader) for table, rows in tables.items()}
@@ -165,6 +167,8 @@ def _branches(
 def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
     visible = Video.objects.visible(scope)
     rows = _with_words(visible, listing.words, "title", "channel", "key")
+    if listing.kind:
+        rows = rows.filter(SILENT if listing.kind == TRANSCRIPT else ~SILENT)
     if listing.language:
         spoken = Transcript.objects.filter(video=OuterRef("pk"))
         rows = rows.filter(Exists(spoken.filter(in_language(listing.language))))
@@ -264,7 +268,7 @@ def _group(table: type[Model], group: str) -> Any:
     if group == "collection":
         return Cast("collection__name", TextField())
     if group == "kind":
-        return Cast("kind", TextField()) if table is Source else _text(_KIND_OF[table])
+        return _KINDS_OF[table]
     if table is LectureSession:
         return _text(None)
     if group == "channel":
@@ -343,5 +347,10 @@ def _group_sizes(
     return dict(sizes)
 
 
-_KIND_OF: Final[dict[type[Model], str]] = {Video: SourceKind.VIDEO.value, LectureSession: LECTURE}
+_SPOKEN: Final = (SourceKind.VIDEO, TRANSCRIPT)
+_KINDS_OF: Final[dict[type[Model], Any]] = {
+    Video: Case(When(SILENT, then=_text(TRANSCRIPT)), default=_text(SourceKind.VIDEO)),
+    Source: Cast("kind", TextField()),
+    LectureSession: _text(LECTURE),
+}
 _AUTHOR: Final[dict[type[Model], str]] = {Video: "channel", Source: "author"}

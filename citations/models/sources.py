@@ -33,6 +33,15 @@ class SourceKind(models.TextChoices):
     HTML = "html", _("web page")
 
 
+TRANSCRIPT: Final = "transcript"  # how a recording is shown of which nothing plays
+
+
+def shown_kind(kind: str, player: Player) -> str:
+    """Return the kind that pages show: captions alone are no video."""
+    is_silent = kind == SourceKind.VIDEO and player == Player.NONE
+    return TRANSCRIPT if is_silent else kind
+
+
 class State(models.TextChoices):
     """How far a source has come: each state can do all that the one before it can."""
 
@@ -177,6 +186,11 @@ class Source(Deletable, QueuedWork):
             video_pk=self.video_id,
             player=self.video.player if self.video else Player.NONE,
         )
+
+    @property
+    def shown_kind(self) -> str:
+        """The kind that pages show; fetch its ``video__media`` with it."""
+        return shown_kind(self.kind, self.video.player if self.video else Player.NONE)
 
     def path_to(self, locator: Locator) -> str:
         """Return the path that opens a location here."""

@@ -5,9 +5,10 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import IO, Any, Final
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
-from citations.notebook import export, highlights, obsidian, web_annotations
+from citations.notebook import archive_pages, export, highlights, obsidian, web_annotations
 from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import FileNames, front_matter
@@ -30,18 +31,6 @@ _SUFFIX: Final = re.compile(r"\.[a-zA-Z0-9]{1,8}")
 BATCH: Final = 50  # rows that are read at once
 IN_MEMORY: Final = 4 << 20  # bytes of a JSON file; a larger one is on the disk until it is packed
 Progress = Callable[[int, int], None]  # done, of how many
-
-_INDEX: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark"><title>{title}</title><style>
-body {{
-  font: 1rem/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
-  overflow-wrap: anywhere;
-}}
-audio, video {{ width: 100%; max-width: 30rem; }}
-h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
-</style></head><body><h1>{title}</h1><p>{about}</p>
-"""
 
 
 def write(
@@ -89,6 +78,7 @@ class _Contents:
         self.with_media = with_media
         self.media: dict[int, str] = {}  # of videos: the paths of their files
         self.players: dict[str, MediaFile] = {}  # of those files, by the pages of their sources
+        self.pages: dict[int, str] = {}  # of sources
         self.sources = Source.objects.visible(scope).select_related(
             "collection", "video__media", "transcript__video", "document"
         )
@@ -127,9 +117,13 @@ class _Contents:
             *([f"[{name}](../{quote(original)})\n"] if original else []),
             *source_text(source, file=played and f"../{quote(played)}"),
         ]
-        path = self.write_file("Sources", source.title, parts)
+        page = archive_pages.of_source(
+            source, file=f"../{played}" if played else "", original=original
+        )
+        path = self.write_file("Sources", source.title, parts, page=page, language=source.language)
+        self.pages[source.pk] = _page_of(path)
         if played and source.video:
-            self.players[path] = source.video.media
+            self.players[_page_of(path)] = source.video.media
         return {
             "id": str(source.uuid),
             "kind": source.kind,
@@ -181,8 +175,14 @@ class _Contents:
         rows = self.highlights.order_by("source_id", "span_start", "pk")
         placed = highlights.place(rows.iterator(chunk_size=BATCH))
         for source, members in groupby(placed, key=lambda highlight: highlight.row.source):
-            text = obsidian.of_source(source, [*members])
-            self.write_file("Highlights", source.title, [text])
+            kept, page = [*members], self.pages.get(source.pk)
+            self.write_file(
+                "Highlights",
+                source.title,
+                [obsidian.of_source(source, kept)],
+                page=obsidian.passages(source, kept),
+                links={"Source": f"../{page}"} if page else {},
+            )
         with self.open("highlights.jsonld") as file:
             again = highlights.place(rows.iterator(chunk_size=BATCH))
             web_annotations.write(again, file)
@@ -210,14 +210,34 @@ class _Contents:
         )
         return {**whole, "file": path}
 
-    def write_file(self, folder: str, title: str, parts: Iterable[str]) -> str:
-        """Write a Markdown file, and return its path in the ZIP."""
+    def write_file(
+        self,
+        folder: str,
+        title: str,
+        parts: Sequence[str],
+        *,
+        page: Iterable[str] | None = None,
+        links: Mapping[str, str] = MappingProxyType({}),
+        language: str = "",
+    ) -> str:
+        """Write a Markdown file, and beside it a page of the same parts, or of ``page``; return the
+        path of the file in the ZIP.
+        """
         name = self.names.setdefault(folder, FileNames()).of(title)
         path = f"{folder.lower()}/{name}.md"
         with self.open(path) as file:
             for part in parts:
                 file.write(f"{part}\n".encode())
-        self.index.setdefault(folder, []).append((path, title))
+        shown = archive_pages.page(
+            title,
+            parts if page is None else page,
+            links={"All": "../index.html", **links, "Markdown": f"{name}.md"},
+            language=language,
+        )
+        with self.open(_page_of(path)) as file:
+            for text in shown:
+                file.write(text.encode())
+        self.index.setdefault(folder, []).append((_page_of(path), title))
         return path
 
     def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
@@ -243,11 +263,12 @@ class _Contents:
         """Write the page that leads to all files."""
         title = self.collection.name if self.collection else "Library"
         about = (
-            f"Written on {timezone.localdate():%d %B %Y}. Each link opens a Markdown file; the same"
-            " stands in the JSON files beside this page."
+            f"Written on {timezone.localdate():%d %B %Y}. Beside each page stands the same as a"
+            " Markdown file, and beside this one as JSON."
         )
         with self.open("index.html") as file:
-            file.write(format_html(_INDEX, title=title, about=about).encode())
+            file.write(archive_pages.beginning(title).encode())
+            file.write(format_html("<h1>{}</h1><p>{}</p>\n", title, about).encode())
             for folder, entries in self.index.items():
                 file.write(format_html("<h2>{}</h2><ul>\n", folder).encode())
                 for path, name in entries:
@@ -255,16 +276,20 @@ class _Contents:
                     line = format_html("<li>{}{}</li>\n", link, self.player(path))
                     file.write(line.encode())
                 file.write(b"</ul>\n")
-            file.write(b"</body></html>\n")
+            file.write(archive_pages.END.encode())
 
     def player(self, path: str) -> str:
         """Write the player of a source's page; nothing for others."""
         if path not in self.players:
             return ""
         file = self.players[path]
-        source = quote(self.media[file.video_id or 0])
-        name = "audio" if file.is_audio else "video"
-        return format_html('<br><{0} controls preload="none" src="{1}"></{0}>', name, source)
+        source = self.media[file.video_id or 0]
+        return format_html("<br>{}", archive_pages.player(source, is_audio=file.is_audio))
+
+
+def _page_of(path: str) -> str:
+    """Return the path of the page beside a Markdown file."""
+    return f"{path.removesuffix('.md')}.html"
 
 
 def source_text(source: Source, *, file: str = "") -> Iterator[str]:

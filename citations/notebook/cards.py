@@ -1,12 +1,14 @@
 """Highlights as cards, many at once: Anki gets only these, once there are any."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from citations.models import Highlight
 from citations.models.highlights import HighlightQuerySet
-from citations.notebook import highlights
-from citations.notebook.highlights import HighlightFilter
+from citations.notebook import gaps, highlights
+from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from transcripts.scope import Scope
 
 
@@ -22,6 +24,15 @@ def make(scope: Scope, user: User | None, filter: HighlightFilter) -> int:
     """
     rows = Highlight.objects.filter(pk__in=_others(scope, user, filter).order_by().values("pk"))
     return rows.update(is_card=True, updated_at=timezone.now())
+
+
+def hidden_words(placed: Iterable[PlacedHighlight]) -> dict[int, str]:
+    """Return what those highlights hide that are cards, by their keys; by a constant number of
+    queries.
+    """
+    shown = [highlight for highlight in placed if highlight.row.is_card]
+    cards = gaps.of_each((highlight.row, highlight.locator) for highlight in shown)
+    return {highlight.row.pk: gap.words for highlight, gap in zip(shown, cards, strict=True)}
 
 
 def _others(scope: Scope, user: User | None, filter: HighlightFilter) -> HighlightQuerySet:

@@ -22,6 +22,10 @@ class EntryPage:
     total: int
     next: int | None
 
+    @property
+    def highlights(self) -> tuple[PlacedHighlight, ...]:
+        return tuple(entry for entry in self.entries if isinstance(entry, PlacedHighlight))
+
 
 def list_entries(
     scope: Scope,

@@ -1,15 +1,14 @@
 """The gap of a card: the sentence that a highlight stands in, and which of its words are hidden."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from citations.errors import HiddenWordsNotFound
 from citations.lexical import index as lexical_index
-from citations.library.filters import Filter, resolve
-from citations.models import Highlight, Source
+from citations.models import Highlight
 from citations.notebook import cloze
 from citations.notebook.cloze import Span
 from citations.passages import Locator
@@ -18,7 +17,6 @@ from citations.quotes import source_texts
 from citations.text.function_words import function_words
 from citations.text.key_sentences import FILLERS
 from transcripts.sanitize import clean
-from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 from transcripts.tokenizer import tokenize
 
@@ -45,16 +43,46 @@ class CardGap:
         yield self.sentence[end:], False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CardSentence:
+    """The sentence of a highlight, the passage in it, and the text that it is of."""
+
+    row: Highlight
+    sentence: str
+    inside: Span
+    text: str
+
+    @property
+    def chosen(self) -> Span | None:
+        """The words that the reader chose, where the sentence has them."""
+        return cloze.find(self.sentence, self.row.hidden_words)
+
+    def words(self, span: Span) -> str:
+        return " ".join(self.sentence[slice(*span)].split())
+
+
 def of(row: Highlight, locator: Locator | None) -> CardGap:
     """Return the gap of a highlight at its place, or of a lost one in the stored text around it:
     the words that its reader chose, where the sentence has them, else the most telling ones.
     """
-    sentence, inside, text = _sentence(row, locator)
-    gap = cloze.find(sentence, row.hidden_words) or _telling(row.source, text, sentence, inside)
+    (gap,) = of_each([(row, locator)])
+    return gap
+
+
+def of_each(places: Iterable[tuple[Highlight, Locator | None]]) -> list[CardGap]:
+    """Return the gaps of highlights at their places, by a constant number of queries."""
+    cards = _sentences(places)
+    chosen = [card.chosen for card in cards]
+    others = [card for card, gap in zip(cards, chosen, strict=True) if gap is None]
+    telling = iter(_telling(others))
+    return [_card_gap(card, gap or next(telling)) for card, gap in zip(cards, chosen, strict=True)]
+
+
+def _card_gap(card: _CardSentence, gap: Span) -> CardGap:
     return CardGap(
-        sentence=sentence,
-        words=" ".join(sentence[slice(*gap)].split()),
-        places=tuple(cloze.places(sentence, gap, row.source.language)),
+        sentence=card.sentence,
+        words=card.words(gap),
+        places=tuple(cloze.places(card.sentence, gap, card.row.source.language)),
     )
 
 
@@ -66,33 +94,47 @@ def checked(row: Highlight, locator: Locator | None, words: str) -> str:
     wanted = " ".join(clean(words, MAX_HIDDEN).split())
     if not wanted:
         return ""
-    sentence, inside, text = _sentence(row, locator)
-    gap = cloze.find(sentence, wanted)
+    (card,) = _sentences([(row, locator)])
+    gap = cloze.find(card.sentence, wanted)
     if gap is None:
         raise HiddenWordsNotFound(f"The sentence of this card does not have the words “{wanted}”.")
-    written, usual = (
-        " ".join(sentence[slice(*span)].split())
-        for span in (gap, _telling(row.source, text, sentence, inside))
-    )
-    return "" if written == usual else written
+    (usual,) = _telling([card])
+    written = card.words(gap)
+    return "" if written == card.words(usual) else written
 
 
-def _sentence(row: Highlight, locator: Locator | None) -> tuple[str, Span, str]:
-    """Return the sentence of a highlight, the passage in it, and the text that it is of."""
-    if locator is None:
-        text = row.prefix + row.quote + row.suffix
-        passage = (len(row.prefix), len(row.prefix) + len(row.quote))
-    else:
-        text, passage = source_texts.of(row.source).text, locator.span
-    first, last = cloze.sentence_around(text, passage)
-    inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
-    return text[first:last], inside, text
+def _sentences(places: Iterable[tuple[Highlight, Locator | None]]) -> list[_CardSentence]:
+    placed = [*places]
+    readings = source_texts.of_each(row.source for row, locator in placed if locator is not None)
+    cards = []
+    for row, locator in placed:
+        if locator is None:
+            text = row.prefix + row.quote + row.suffix
+            passage = (len(row.prefix), len(row.prefix) + len(row.quote))
+        else:
+            text, passage = readings[row.source_id].text, locator.span
+        first, last = cloze.sentence_around(text, passage)
+        inside = (max(0, passage[0] - first), min(last, passage[1]) - first)
+        cards.append(_CardSentence(row=row, sentence=text[first:last], inside=inside, text=text))
+    return cards
 
 
-def _telling(source: Source, text: str, sentence: str, inside: Span) -> Span:
-    """Return what a card hides unless its reader chose other words."""
-    distinctions = _distinctions(source, text, cloze.words_of(sentence))
-    return cloze.hidden(sentence, inside, _general(source.language), distinctions)
+def _telling(cards: Sequence[_CardSentence]) -> list[Span]:
+    """Return what each card hides unless its reader chose other words."""
+    words: dict[int, set[str]] = {}
+    for card in cards:
+        own = words.setdefault(card.row.source.collection_id, set())
+        own.update(cloze.words_of(card.sentence))
+    shares = lexical_index.shares(words, least=FEW)
+    return [
+        cloze.hidden(
+            card.sentence,
+            card.inside,
+            _general(card.row.source.language),
+            _distinctions(card, shares.get(card.row.source.collection_id)),
+        )
+        for card in cards
+    ]
 
 
 @lru_cache(maxsize=16)
@@ -102,16 +144,14 @@ def _general(language: str) -> frozenset[str]:
     return stop_words(language) | grammar.general | FILLERS
 
 
-def _distinctions(source: Source, text: str, words: list[str]) -> dict[str, float]:
+def _distinctions(card: _CardSentence, shares: Mapping[str, float] | None) -> dict[str, float]:
     """Return how much each word distinguishes a text from the collection of its source; nothing
     where that is small.
     """
-    every = resolve(Scope(readable=frozenset({source.collection_id})), Filter())
-    if every.chunks < FEW:
+    if shares is None:
         return {}
-    times = _word_counts(text)
-    shares = lexical_index.shares(words, resolved=every)
-    return cloze.distinctions({word: times[word] for word in words}, shares)
+    times = _word_counts(card.text)
+    return cloze.distinctions({word: times[word] for word in cloze.words_of(card.sentence)}, shares)
 
 
 @lru_cache(maxsize=16)

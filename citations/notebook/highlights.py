@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -30,6 +31,7 @@ MAX_NOTE: Final = 10_000
 MAX_TAGS: Final = 20
 MAX_TAG: Final = 60  # characters
 MOST_IN_SOURCE: Final = 2_000  # that a reader shows
+AT_ONCE: Final = 50  # whose texts are in memory together
 
 DETAILS: Final = (
     "author",
@@ -242,7 +244,7 @@ def list_highlights(
     rows = matching(scope, user, filter)
     page = list(rows[offset : offset + limit + 1])
     return HighlightPage(
-        highlights=tuple(_place(row) for row in page[:limit]),
+        highlights=tuple(place(page[:limit])),
         total=rows.count(),
         cards=rows.filter(is_card=True).count(),
         next=offset + limit if len(page) > limit else None,
@@ -292,8 +294,15 @@ def colored(placed: Iterable[PlacedHighlight]) -> tuple[ColoredSpan, ...]:
 
 
 def place(rows: Iterable[Highlight]) -> Iterator[PlacedHighlight]:
-    """Yield where highlights are; a text is read only where it has changed since."""
-    return map(_place, rows)
+    """Yield where highlights are; texts are read, of many at once, only where they have changed."""
+    remaining = iter(rows)
+    while batch := [*islice(remaining, AT_ONCE)]:
+        changed = [row.source for row in batch if row.digest != row.source.digest]
+        readings = source_texts.of_each(changed)
+        for row in batch:
+            reading = readings.get(row.source_id)
+            locator = verification.locator_in(row, reading) if reading else row.locator
+            yield PlacedHighlight(row=row, locator=locator)
 
 
 def tags_of(text: str) -> tuple[str, ...]:
@@ -302,10 +311,7 @@ def tags_of(text: str) -> tuple[str, ...]:
 
 
 def _place(row: Highlight) -> PlacedHighlight:
-    is_same = row.digest == row.source.digest
-    return PlacedHighlight(
-        row=row, locator=row.locator if is_same else verification.locator_of(row)
-    )
+    return next(place([row]))
 
 
 def _in_text(source: Source, rows: Iterable[Highlight]) -> list[PlacedHighlight]:

@@ -66,11 +66,20 @@ def front_matter(source: Source, **more: object) -> str:
     return "\n".join(["---", *lines, "---", ""])
 
 
-def _passage(placed: PlacedHighlight) -> str:
-    return "\n\n".join(_lines(placed)) + "\n"
+def passages(source: Source, highlights: Iterable[PlacedHighlight]) -> Iterator[str]:
+    """Yield the parts of a page that shows the highlights of a source, without what only Obsidian
+    reads.
+    """
+    yield f"# {escape_markdown(source.title)}\n"
+    for placed in highlights:
+        yield _passage(placed, has_reference=False)
 
 
-def _lines(placed: PlacedHighlight) -> Iterator[str]:
+def _passage(placed: PlacedHighlight, *, has_reference: bool = True) -> str:
+    return "\n\n".join(_lines(placed, has_reference=has_reference)) + "\n"
+
+
+def _lines(placed: PlacedHighlight, *, has_reference: bool) -> Iterator[str]:
     row = placed.row
     if placed.locator is None:
         gone = _("Not in the source any more")
@@ -81,7 +90,8 @@ def _lines(placed: PlacedHighlight) -> Iterator[str]:
     said_by = ["", f"— {row.attribution}"] if row.attribution else []
     lines = map(escape_markdown, [*row.quote.splitlines(), *said_by])
     yield "\n".join(f"> {line}".rstrip() for line in lines)
-    yield f"^{row.uuid}"  # refers to the block above it: the quote
+    if has_reference:
+        yield f"^{row.uuid}"  # refers to the block above it: the quote
     if row.note:
         yield row.note
     tags = (*row.tags, "/".join(color_tags.path_of(row)))

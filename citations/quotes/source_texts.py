@@ -3,9 +3,11 @@
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
+
+from django.db.models import QuerySet
 
 from citations.caches import Cache
 from citations.models import Document, Source
@@ -25,7 +27,7 @@ MAX_BYTES: Final = 128 << 20
 
 Span = tuple[int, int]
 
-_CACHE = Cache(MAX_BYTES)
+CACHE = Cache(MAX_BYTES)
 _BLANK = re.compile(r"\s")
 MAX_WORD: Final = 400  # characters that are searched for a blank
 _NONE = -1  # of a block without times, or without a page
@@ -137,12 +139,32 @@ class SourceText:
 
 
 def _turns(text: SourceText) -> Turns:
-    return _CACHE.of(("turns", text.digest), lambda: Turns(text.text, text.offsets))
+    return CACHE.of(("turns", text.digest), lambda: Turns(text.text, text.offsets))
 
 
 def of(source: Source) -> SourceText:
     """Return a source's current text; empty where it has none."""
-    return _CACHE.of(("text", *_version(source)), lambda: _read(source))
+    return of_each([source])[source.pk]
+
+
+def of_each(sources: Iterable[Source]) -> dict[int, SourceText]:
+    """Return the current texts of sources by their keys, by a constant number of queries.
+
+    Fetch ``transcript__video`` with recordings.
+    """
+    rows = {source.pk: source for source in sources}
+    keys = {pk: ("text", *version) for pk, version in _versions(rows.values()).items()}
+    texts: dict[int, SourceText | None] = {pk: CACHE.get(key) for pk, key in keys.items()}
+    missing = [rows[pk] for pk, text in texts.items() if text is None]
+    for source, blocks in source_blocks.read_each(missing):
+        transcript = source.transcript
+        text = replace(
+            from_blocks(blocks),
+            has_added_stops=transcript is not None and transcript.has_added_stops,
+        )
+        texts[source.pk] = text
+        CACHE.keep(keys[source.pk], text, text.nbytes)
+    return {pk: text for pk, text in texts.items() if text is not None}
 
 
 def prepared(source: Source) -> PreparedText:
@@ -152,7 +174,7 @@ def prepared(source: Source) -> PreparedText:
         reading = of(source)
         return prepare(reading.text, has_added_stops=reading.has_added_stops)
 
-    return _CACHE.of(("prepared", *_version(source)), make)
+    return CACHE.of(("prepared", *_version(source)), make)
 
 
 def find(
@@ -199,27 +221,33 @@ def from_blocks(blocks: Sequence[Block]) -> SourceText:
     )
 
 
-def _read(source: Source) -> SourceText:
-    transcript = source.transcript
-    return replace(
-        from_blocks(source_blocks.read(source)),
-        has_added_stops=transcript is not None and transcript.has_added_stops,
-    )
-
-
 def _known(value: int) -> int | None:
     return None if value == _NONE else value
 
 
 def _version(source: Source) -> tuple[Hashable, ...]:
-    """Return a key that changes whenever the text does; one small query."""
-    if source.transcript_id is None:
-        return source.pk, Document.objects.filter(source=source).values_list(
-            "digest", "read_by", "page_count"
-        ).first()
-    transcript = Transcript.objects.filter(pk=source.transcript_id)
-    return (
-        source.pk,
-        source.transcript_id,
-        transcript.values_list("digest", "updated_at", "video__updated_at").first(),
+    return _versions([source])[source.pk]
+
+
+def _versions(sources: Collection[Source]) -> dict[int, tuple[Hashable, ...]]:
+    """Return keys that change whenever a text does; one small query for recordings, and one for
+    documents.
+    """
+    spoken = [source.transcript_id for source in sources if source.transcript_id is not None]
+    written = [source.pk for source in sources if source.transcript_id is None]
+    transcripts = _by_key(
+        Transcript.objects.filter(pk__in=spoken), "pk", "digest", "updated_at", "video__updated_at"
     )
+    documents = _by_key(
+        Document.objects.filter(pk__in=written), "pk", "digest", "read_by", "page_count"
+    )
+    return {
+        source.pk: (source.pk, documents.get(source.pk))
+        if source.transcript_id is None
+        else (source.pk, source.transcript_id, transcripts.get(source.transcript_id))
+        for source in sources
+    }
+
+
+def _by_key(rows: QuerySet[Any], *fields: str) -> dict[int, tuple[Hashable, ...]]:
+    return {key: tuple(values) for key, *values in rows.order_by().values_list(*fields)}

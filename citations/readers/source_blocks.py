@@ -1,6 +1,7 @@
 """The blocks of a stored source: the cues of a recording, or the paragraphs of a document."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from citations.models import Page, Source, SourceKind
 from citations.text.blocks import Block
@@ -13,9 +14,29 @@ _WORD_DISTANCE = 40  # characters at most between two timed words
 
 def read(source: Source) -> list[Block]:
     """Return the blocks of a source in order, none if its text is missing."""
-    if source.kind != SourceKind.VIDEO:
-        pages = Page.objects.filter(document__source=source).order_by("number")
-        return [block for page in pages.iterator(chunk_size=200) for block in _paragraphs(page)]
+    return next(blocks for _, blocks in read_each([source]))
+
+
+def read_each(sources: Iterable[Source]) -> Iterator[tuple[Source, list[Block]]]:
+    """Yield sources with their blocks; pages of documents are fetched by one query.
+
+    Fetch ``transcript__video`` with recordings.
+    """
+    documents = {}
+    for source in sources:
+        if source.kind == SourceKind.VIDEO:
+            yield source, _of_recording(source)
+        else:
+            documents[source.pk] = source
+    if not documents:
+        return
+    pages = Page.objects.filter(document__in=documents).order_by("document", "number")
+    for pk, own in groupby(pages.iterator(chunk_size=200), key=lambda page: page.document_id):
+        yield documents.pop(pk), [block for page in own for block in _paragraphs(page)]
+    yield from ((source, []) for source in documents.values())
+
+
+def _of_recording(source: Source) -> list[Block]:
     transcript = source.transcript
     if transcript is None:
         return []

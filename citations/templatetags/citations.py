@@ -18,7 +18,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from citations.answers import sections
 from citations.ingest import pace
 from citations.lectures.cards import confidence, heading_path
-from citations.models import Citation, Page, Source, SourceKind
+from citations.library.item import KINDS
+from citations.models import Citation, Page, Source
+from citations.models import sources as source_models
 from citations.notebook.shared_links import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource
 from citations.providers.languages import empty_words
@@ -255,13 +257,19 @@ def percent(share: float) -> int:
 
 
 @register.filter
-def kind_name(kind: str) -> str:
-    """Return the label of a kind of source."""
-    return str(SourceKind(kind).label) if kind in SourceKind.values else kind
+def shown_kind(origin: PassageSource) -> str:
+    """Return the kind that pages show of a passage’s source."""
+    return source_models.shown_kind(origin.kind, origin.player)
 
 
 @register.filter
-def get(values: Mapping[str, int], name: str) -> int:
+def kind_name(kind: str) -> str:
+    """Return the label of a kind of source, as ``shown_kind`` says it, or of an item."""
+    return str(dict(KINDS).get(kind, kind))
+
+
+@register.filter
+def get(values: Mapping[Any, Any], name: Any) -> Any:
     """Return the value of a name in a mapping, 0 if it has none."""
     return values.get(name, 0)
 

@@ -30,6 +30,8 @@ from transcripts.views.requests import PageRequest, fragment
 
 LATEST: Final = 12  # conversations in the sidebar
 MOST_OFFERED: Final = 100  # sources to choose from, beside the chosen
+_OWN: Final = ("uuid", "title", "kind", "language", "state")
+_SHOWN: Final = (*_OWN, "video__youtube_id", "video__media__id")
 STREAM: Final = "text/event-stream"
 
 
@@ -216,7 +218,7 @@ def _source_choices(
     visible = visible.filter(collection=collection) if collection else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     total = sources.count()
-    rows = sources.only("uuid", "title", "kind", "language", "state").order_by("title", "pk")
+    rows = sources.select_related("video__media").only(*_SHOWN).order_by("title", "pk")
     others = rows.exclude(uuid__in=chosen)
     for word in words.split()[:10]:
         others = others.filter(title__icontains=word)

@@ -13,12 +13,20 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import HighlightColor
-from citations.notebook import cards, highlight_choices, highlights
+from citations.notebook import cards, highlight_choices, highlight_groups, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address, notes_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, back, confirm, fragment, number_of, own_address
+from transcripts.views.requests import (
+    PageRequest,
+    back,
+    confirm,
+    fragment,
+    number_of,
+    own_address,
+    without_empty,
+)
 
 BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
 PAGE: Final = 30  # highlights per page
@@ -26,19 +34,34 @@ PAGE: Final = 30  # highlights per page
 
 @require_safe
 def show_highlights(request: PageRequest) -> HttpResponse:
-    """List highlights by source, collection, tag, colour, day and words."""
+    """List highlights by source, of a source, collection, tag, colour, day or words; HTMX gets the
+    list alone.
+    """
+    filled = without_empty(request)
+    if filled and not request.htmx:
+        return redirect(filled)
     filter = FilterForm(request.GET).filter()
     offset = number_of(request.GET.get("offset", "")) or 0
-    page = highlights.list_highlights(
+    page = highlight_groups.list_groups(
         request.access, request.user, filter, offset=offset, limit=PAGE
     )
+    if offset and not page.groups:
+        return redirect(f"{reverse('highlights')}{address(filter)}")
     context = {
         "page": page,
+        "hidden_words": cards.hidden_words(page.highlights),
         "no_cards": cards.count_others(request.access, request.user, filter) if page.cards else 0,
         "offset": offset,
         "filter": filter,
         "is_filtered": filter != HighlightFilter(),
         "address": address(filter),
+    }
+    if request.htmx:
+        response = fragment(request, "citations/_highlights_list.html", context)
+        if filled:
+            response["HX-Replace-Url"] = filled
+        return response
+    context |= {
         "choices": highlight_choices.choices(request.access, request.user),
         "collections": library.collections(request.access),
         "colors": HighlightColor.choices,
@@ -74,7 +97,7 @@ def add(request: PageRequest) -> HttpResponse:
         return render(request, "citations/highlight_refused.html", context, status=422)
     if request.htmx:
         return _beside(request, highlight.placed)
-    return back(request, address_of(highlight.placed))
+    return back(request, _address_of(request, highlight.placed))
 
 
 @require_POST
@@ -116,7 +139,7 @@ def change(request: PageRequest, highlight_id: UUID) -> HttpResponse:
     except KnowledgeBaseError as error:
         context |= {"error": error}
         return render(request, "citations/highlight.html", context, status=422)
-    return back(request, address_of(placed))
+    return back(request, _address_of(request, placed))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -132,8 +155,12 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
     return confirm(request, _("The highlight was deleted."), page, undo=deletion.uuid)
 
 
-def address_of(placed: PlacedHighlight) -> str:
-    return f"{reverse('highlights')}?source={placed.row.source.uuid}#highlight-{placed.row.uuid}"
+def _address_of(request: PageRequest, placed: PlacedHighlight) -> str:
+    """Return where the list of its source has a highlight."""
+    row = placed.row
+    offset = highlight_groups.offset_of(request.access, request.user, row, limit=PAGE)
+    later = f"&offset={offset}" if offset else ""
+    return f"{reverse('highlights')}?source={row.source.uuid}{later}#highlight-{row.uuid}"
 
 
 def _find(request: PageRequest, highlight_id: UUID, *, write: bool) -> PlacedHighlight:

@@ -215,7 +215,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *([preset] if preset else []),
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
-        "sources": citable.select_related("collection")[:MOST_SHOWN],
+        "sources": citable.select_related("collection", "video__media")[:MOST_SHOWN],
         "languages": languages.choices(languages_of(request.access)),
     }
 

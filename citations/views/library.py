@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -24,7 +23,7 @@ from transcripts import activity, channels, clock, languages
 from transcripts.channels import Following
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.views.requests import PageRequest, fragment, without_empty
 
 PAGE: Final = 48
 A_YEAR: Final = 365 * 24 * 3600  # seconds
@@ -46,7 +45,7 @@ def show_list(
     """Show a page of the list, of one collection or of all; ``around`` returns what else the whole
     page needs.
     """
-    address = _without_empty(request)
+    address = without_empty(request)
     if address and not request.htmx:
         return redirect(address)
     parameters = LibraryForm(request.GET).parameters(
@@ -85,14 +84,6 @@ def show_list(
     if "view" in request.GET:
         response.set_cookie("library", parameters.view, max_age=A_YEAR, samesite="Lax")
     return response
-
-
-def _without_empty(request: PageRequest) -> str:
-    """Return the address without the fields of the filter that were left empty; "" if none was."""
-    sent = [(name, value) for name, values in request.GET.lists() for value in values]
-    filled = [(name, value) for name, value in sent if value]
-    question = f"?{urlencode(filled)}" if filled else ""
-    return f"{request.path}{question}" if len(filled) < len(sent) else ""
 
 
 def _renamed(request: PageRequest) -> dict[str, Any]:

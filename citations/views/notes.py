@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.ingest import selection
 from citations.models import Note
-from citations.notebook import entries, notes
+from citations.notebook import cards, entries, notes
 from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
@@ -93,6 +93,7 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     candidates = [collection] if collection else collections
     return {
         "page": page,
+        "hidden_words": cards.hidden_words(page.highlights),
         "offset": offset,
         "words": words,
         "collection": collection,

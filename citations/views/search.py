@@ -88,7 +88,7 @@ def choices(search: SubmittedSearch, facets: Facets) -> list[FilterSelect]:
     """Return selects of values that are not chosen yet, without empty ones."""
     offered = {
         "collection": facets.collections,
-        "kind": tuple((kind, str(SourceKind(kind).label)) for kind in facets.kinds),
+        "kind": tuple((kind, _kind(kind)) for kind in facets.kinds),
         "channel": tuple((name, name) for name in facets.channels),
         "tag": tuple((tag, tag) for tag in facets.tags),
         "language": tuple((code, name_of(code)) for code in facets.languages),
@@ -112,10 +112,17 @@ def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
         case "collection":
             return dict(facets.collections).get(value, value)
         case "kind":
-            return str(SourceKind(value).label) if value in SourceKind.values else value
+            return _kind(value)
         case "language":
             return name_of(value)
     return value
+
+
+def _kind(kind: str) -> str:
+    """Return the name of a kind to search: videos and transcripts are recordings."""
+    if kind == SourceKind.VIDEO:
+        return str(_("recording"))
+    return str(SourceKind(kind).label) if kind in SourceKind.values else kind
 
 
 MODES: Final = (

@@ -93,7 +93,7 @@ class LocalReport(Problems):
     def _print_jobs(self) -> None:
         for job in self.jobs:
             video = f"{job.video.key}: {job.video}" if job.video else ""
-            parts = (f"{job}", job.get_state_display(), jobs.place_text(job), video)
+            parts = (f"{job}", job.state_text, jobs.place_text(job), video)
             say(f"Job {job.pk}: {' · '.join(filter(None, parts))}")
         is_pending = any(not job.is_finished for job in self.jobs)
         if is_pending and not self.waited and not WorkerPulse.is_alive():

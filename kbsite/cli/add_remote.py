@@ -31,6 +31,7 @@ from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
 from transcripts import media
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Job
+from transcripts.models.jobs import failures, state_text
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 
 MOST_FILES: Final = 100  # of one request, as many as a server takes
@@ -89,8 +90,10 @@ class RemoteReport(Problems):
         for video in (video for video in self.videos if video.id not in fetched):
             say(f"“{video.title}” was added: {video.id}")
         for job in self.jobs:
-            state, step = Job.State(job.state).label, job.step if job.finished_at is None else ""
-            parts = (f"{Job.Kind(job.kind).label} {job.target}", f"{state}", step, job.video_id)
+            failed = failures(problem.code for problem in job.problems)
+            state = state_text(job.kind, job.state, done=job.done, failed=failed)
+            step = job.step if job.finished_at is None else ""
+            parts = (f"{Job.Kind(job.kind).label} {job.target}", state, step, job.video_id)
             say(f"Job {job.id}: {' · '.join(filter(None, parts))}")
         if not (self.documents or self.videos or self.jobs or self.problems):
             note("No captions and no documents found: nothing was added.", "yellow")

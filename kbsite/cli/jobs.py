@@ -221,7 +221,7 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
         if job.state == Job.State.QUEUED and job.waits_until:
             progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
         progress = place_text(job) or progress
-        rows.append((job.pk, job, job.get_state_display(), progress, job.error))
+        rows.append((job.pk, job, job.state_text, progress, job.error))
     table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.", main="Task")
     for reason in dict.fromkeys(f"{job.error} {job.hint}".strip() for job in jobs):
         if reason:

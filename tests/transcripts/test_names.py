@@ -28,3 +28,29 @@ def test_hyphens_and_underscores_become_blanks_where_they_stand_for_them(
     name: str, title: str
 ) -> None:
     assert readable(name) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("talk.transcript", "talk"),
+        ("talk.Transcripts", "talk"),
+        ("my-talk-transcript", "my talk"),
+        ("my_talk_TRANSCRIPT", "my talk"),
+        ("Week 3 - Transcript", "Week 3"),
+        ("Week 3 (full transcript)", "Week 3"),
+        ("Week 3 transcript", "Week 3"),
+        ("Vortrag Transkript", "Vortrag"),
+        ("My talk [a_B3-x9_Qz7].transcript", "My talk [a_B3-x9_Qz7]"),
+        ("transcript", "transcript"),
+        (".transcript", ".transcript"),
+        ("- transcript", "- transcript"),
+        ("How to make a transcript", "How to make a transcript"),
+        ("how-to-read-the-transcript", "how to read the transcript"),
+        ("transcript-of-a-talk", "transcript of a talk"),
+        ("transcripts 1986", "transcripts 1986"),
+        ("My manuscript", "My manuscript"),
+    ],
+)
+def test_that_a_file_is_a_transcript_is_no_part_of_its_title(name: str, title: str) -> None:
+    assert readable(name) == title

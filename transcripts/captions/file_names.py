@@ -9,7 +9,7 @@ from transcripts.captions.speech import label
 _EXTENSION: Final = re.compile(
     r"\.(?:vtt|srt|sbv|json3?|srv[123]|ttml|dfxp|xml|txt)$", re.IGNORECASE
 )
-_MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced)$", re.IGNORECASE)
+_MARKER: Final = re.compile(r"\.(?:auto|asr|cc|sdh|forced|trans[ck]ripts?)$", re.IGNORECASE)
 # yt-dlp appends eleven characters to a named track ("en-eEY6OEpapPo"); "-orig" is the spoken one.
 _LANGUAGE: Final = re.compile(
     r"\.([a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|[0-9]{3}))?)(?:-orig|-[A-Za-z0-9_-]{11})?$"
@@ -22,7 +22,7 @@ def split_name(name: str) -> tuple[str, str]:
     """Split a file name into an id and a language ("" if it has none).
 
     yt-dlp's ``Title [dQw4w9WgXcQ].en-GB.vtt`` gives the video's id. Otherwise the id is the name
-    without folder, extension, ``.auto`` and language.
+    without folder, extension, language, and what is no name, such as ``.auto``.
     """
     stem = _without(_MARKER, _without(_EXTENSION, PurePosixPath(name.replace("\\", "/")).name))
     match = _LANGUAGE.search(stem)

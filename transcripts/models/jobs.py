@@ -1,6 +1,6 @@
 """Jobs: long work that a worker does, and the pulse of the workers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Self
 
@@ -9,7 +9,9 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, OuterRef, Q
 from django.db.models.functions import Greatest, Now
 from django.utils import timezone
+from django.utils.formats import localize
 from django.utils.functional import cached_property
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock, locks
@@ -187,12 +189,12 @@ class Job(QueuedWork):
     @property
     def failure_count(self) -> int:
         """How many parts failed; the other problems are warnings."""
-        warnings = (ClockRestarts.code, MediaWithoutCaptions.code)
-        return sum(problem["code"] not in warnings for problem in self.problems)
+        return failures(problem["code"] for problem in self.problems)
 
     @property
-    def files_read(self) -> int:
-        return max(0, self.done - self.failure_count)
+    def state_text(self) -> str:
+        """Its state in words: of one that is done, what it did."""
+        return state_text(self.kind, self.state, done=self.done, failed=self.failure_count)
 
     def hasten(self, *, priority: int, tags: list[str]) -> None:
         """Raise the priority of a queued job to this one, and add tags."""
@@ -274,6 +276,26 @@ class Job(QueuedWork):
     def retry(self) -> None:
         """Queue a finished job again from the start."""
         self.restart(state=self.State.QUEUED, finished_at=None, problems=[])
+
+
+def failures(codes: Iterable[str]) -> int:
+    """Count the problems of a job that are no warnings."""
+    warnings = (ClockRestarts.code, MediaWithoutCaptions.code)
+    return sum(code not in warnings for code in codes)
+
+
+def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
+    """Return the state of a job in words: of one that is done, what it did with ``done`` parts."""
+    if state == Job.State.DONE and kind == Job.Kind.VIDEO:
+        return gettext("captions fetched")
+    if state != Job.State.DONE or not done:
+        return str(Job.State(state).label)
+    if kind == Job.Kind.FEED:
+        count, text = done, ngettext("%(count)s video found", "%(count)s videos found", done)
+    else:
+        count = max(0, done - failed)
+        text = ngettext("%(count)s file read", "%(count)s files read", count)
+    return text % {"count": localize(count)}
 
 
 class JobFile(models.Model):

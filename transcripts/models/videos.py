@@ -1,7 +1,7 @@
 """Videos and their transcripts."""
 
 from collections.abc import Iterable
-from typing import Self
+from typing import Final, Self
 
 from django.conf import settings
 from django.db import models
@@ -15,6 +15,8 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 KEY_LENGTH = 200
+# Videos of which nothing plays, as ``Video.player`` says of one.
+SILENT: Final = models.Q(youtube_id="", media__isnull=True)
 
 
 class VideoQuerySet(VisibleQuerySet["Video"]):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -41,6 +42,14 @@ def own_address(request: PageRequest, address: str) -> str:
         address, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
     return address if is_ours else ""
+
+
+def without_empty(request: PageRequest) -> str:
+    """Return the address without the fields of its form that were left empty; "" if none was."""
+    sent = [(name, value) for name, values in request.GET.lists() for value in values]
+    filled = [(name, value) for name, value in sent if value]
+    question = f"?{urlencode(filled)}" if filled else ""
+    return f"{request.path}{question}" if len(filled) < len(sent) else ""
 
 
 def number_of(text: str) -> int | None:

@@ -500,10 +500,23 @@ def run_together(*calls: Callable[[], object]) -> None:
             done.result(timeout=60)
 
 
-def test_the_share_of_the_chunks_that_have_a_word_is_known(collection: Collection) -> None:
+def test_the_share_of_the_chunks_that_have_a_word_is_known_by_collection(
+    collection: Collection,
+) -> None:
     make_document(collection, ["Networks learn.", "A network forgets.", "Soup boils.", "It cools."])
-    assert lexical_index.shares(["network", "soup", "toaster"], resolved=EVERYWHERE) == {
-        "network": 0.5,
-        "soup": 0.25,
-        "toaster": 0.0,
-    }
+    other = Collection.objects.create(name="Kitchen", slug="kitchen")
+    make_document(other, ["Soup boils.", "A network cools."])
+    gone = make_document(other, ["Soup is eaten."])
+    words = {collection.pk: ["network", "soup", "toaster"], other.pk: ["soup"]}
+
+    def shares() -> dict[int, dict[str, float]]:
+        return lexical_index.shares(words)
+
+    known = {"network": 0.5, "soup": 0.25, "toaster": 0.0}
+    assert shares() == {collection.pk: known, other.pk: {"soup": 2 / 3}}
+    merging.merge()
+    assert shares() == {collection.pk: known, other.pk: {"soup": 2 / 3}}
+    gone.delete()
+    assert shares() == {collection.pk: known, other.pk: {"soup": 0.5}}
+    assert lexical_index.shares(words, least=3) == {collection.pk: known}
+    assert lexical_index.shares({}) == {}

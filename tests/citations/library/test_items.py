@@ -21,7 +21,10 @@ def shelf(collection: Collection, scope: Scope) -> Collection:
     talk = make_video(collection, key="nets", title="Neural nets")
     make_source(talk)
     Video.objects.filter(pk=talk.pk).update(
-        channel="Lecture Hall", published_at=datetime(2020, 5, 1, tzinfo=UTC), tags=["ai", "week 1"]
+        channel="Lecture Hall",
+        youtube_id="dQw4w9WgXcQ",
+        published_at=datetime(2020, 5, 1, tzinfo=UTC),
+        tags=["ai", "week 1"],
     )
     make_video(collection, key="moss", title="all about moss", cues=make_cues(2))
     notes = make_document(collection, ["Ice and snow."], title="Notes on ice", language="de")
@@ -80,7 +83,8 @@ def test_what_has_no_date_of_publication_comes_last_in_either_direction(
         ({"channel": "lecture hall"}, {"Neural nets"}),
         ({"tag": "week 1"}, {"Neural nets"}),
         ({"kind": "lecture"}, {"A lecture"}),
-        ({"kind": "video"}, {"Neural nets", "all about moss"}),
+        ({"kind": "video"}, {"Neural nets"}),
+        ({"kind": "transcript"}, {"all about moss"}),
         ({"kind": "text"}, {"Notes on ice"}),
         ({"language": "en"}, {"Neural nets", "all about moss"}),
         ({"state": "ready"}, {"Neural nets"}),

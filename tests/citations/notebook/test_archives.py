@@ -2,21 +2,31 @@
 
 import io
 import json
-import re
+import posixpath
 import zipfile
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.utils import timezone
+from selectolax.lexbor import LexborHTMLParser
 
 from citations import tasks
 from citations.documents import storage as document_storage
 from citations.errors import ArchiveNotFound
-from citations.models import Answer, Archive, ArchivePart, Citation, Conversation, Note, Source
+from citations.models import (
+    Answer,
+    Archive,
+    ArchivePart,
+    Citation,
+    Conversation,
+    Highlight,
+    Note,
+    Source,
+)
 from citations.notebook import archive as archive_file
 from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
@@ -65,7 +75,9 @@ def test_everything_that_one_may_read_is_in_it_and_nothing_else(scope: Scope, ow
     assert {*files} == {
         *("index.html", "sources.json", "notes.json", "questions.json", "highlights.jsonld"),
         *("sources/A talk part 1.md", "sources/A book.md", "highlights/A book.md"),
+        *("sources/A talk part 1.html", "sources/A book.html", "highlights/A book.html"),
         *("notes/Week 3.md", "questions/On errors.md", "originals/paper.txt"),
+        *("notes/Week 3.html", "questions/On errors.html"),
     }
     assert "The error <b>runs</b>." in files["sources/A book.md"]
     assert "## Page 2" in files["sources/A book.md"]
@@ -121,13 +133,69 @@ def test_an_archive_of_other_sources_waits_for_the_unfinished_one(
         archives.request(scope, owner)
 
 
+def links_of(name: str, html: str) -> set[str]:
+    """Return the names of the files that a page leads to."""
+    tree = LexborHTMLParser(html)
+    targets = {link.attributes["href"] or "" for link in tree.css("a[href]")}
+    return {
+        posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(target)))
+        for target in targets
+        if not urlsplit(target).scheme
+    }
+
+
 @pytest.mark.usefixtures("library")
-def test_its_page_leads_to_every_file_without_scripts(scope: Scope, owner: User) -> None:
+def test_its_index_leads_to_pages_which_lead_to_every_file(scope: Scope, owner: User) -> None:
     files = written(scope, owner)
-    index = files["index.html"]
-    links = {link.replace("%20", " ") for link in re.findall(r'href="([^"]+)"', index)}
-    assert links == {name for name in files if name.endswith(".md")}
-    assert "<script" not in index
+    pages = links_of("index.html", files["index.html"])
+    assert pages == {name for name in files if name.endswith(".html")} - {"index.html"}
+    beyond = {name for page in pages for name in links_of(page, files[page])}
+    assert beyond <= {*files}
+    assert {name for name in files if name.endswith(".md")} | {"originals/paper.txt"} <= beyond
+    for page in ("index.html", *pages):
+        tree = LexborHTMLParser(files[page])
+        assert tree.css_first("html").attributes["lang"] == "en"
+        assert len(tree.css("h1")) == 1
+        assert not tree.css("script, img, link")
+
+
+@pytest.mark.usefixtures("library")
+def test_its_pages_show_what_browsers_would_show_as_plain_text(scope: Scope, owner: User) -> None:
+    files = written(scope, owner)
+    book = LexborHTMLParser(files["sources/A book.html"])
+    assert book.css_first("#page-1 + .page-text").text() == "The error <b>runs</b>."
+    note = LexborHTMLParser(files["notes/Week 3.html"])
+    assert note.css_first("main p > strong").text() == "Why?"
+    kept = LexborHTMLParser(files["highlights/A book.html"])
+    assert kept.css_first("blockquote").text(strip=True) == "It grows."
+    assert "kind:" not in kept.text()
+    assert str(Highlight.objects.get().uuid) not in kept.text()
+    talk = LexborHTMLParser(files["sources/A talk part 1.html"])
+    assert talk.css_first("main").attributes["lang"] == "en"
+
+
+def test_its_pages_keep_links_to_the_second_and_nothing_that_acts(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    make_source(make_video(collection, key="dQw4w9WgXcQ", youtube_id="dQw4w9WgXcQ"))
+    text = "<script>alert(1)</script> [a](javascript:alert(1)) ![b](https://example.org/b.png)"
+    notes.pin(scope, owner, collection=collection.slug, title="<i>Bad</i>", text=text)
+    book = make_paper(collection, ["One."], title="<b>Web</b>")
+    book.document.pages.update(html="<h3 onclick='x()'>Ports</h3><p><img src=x>Deep.</p>")
+    files = written(scope, owner)
+    talk = LexborHTMLParser(files["sources/Lecture 1.html"])
+    assert [link.attributes["href"] for link in talk.css("h2 > a")][:1] == [
+        "https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=0s"
+    ]
+    note = LexborHTMLParser(files["notes/i Bad i.html"])
+    assert note.css_first("h1").text() == "<i>Bad</i>"
+    assert not note.css("script, img")
+    assert [link.attributes["href"] for link in note.css("main a")] == ["https://example.org/b.png"]
+    assert "<script>alert(1)</script>" in note.text()
+    page = LexborHTMLParser(files["sources/b Web b.html"])
+    assert page.css_first("h1").text() == "<b>Web</b>"
+    assert page.css_first("main h2").attributes == {}
+    assert not page.css("img")
 
 
 @pytest.mark.usefixtures("library")
@@ -220,9 +288,12 @@ def test_audio_and_video_files_come_only_if_asked_for_and_are_linked_where_they_
     with zipfile.ZipFile(file) as archive:
         assert archive.read("media/A talk part 1.wav") == sound
         index = archive.read("index.html").decode()
-        page = archive.read("sources/A talk part 1.md").decode()
+        text = archive.read("sources/A talk part 1.md").decode()
+        page = archive.read("sources/A talk part 1.html").decode()
     assert '<audio controls preload="none" src="media/A%20talk%20part%201.wav">' in index
-    assert "(../media/A%20talk%20part%201.wav#t=0)" in page
+    assert "(../media/A%20talk%20part%201.wav#t=0)" in text
+    assert '<audio controls preload="none" src="../media/A%20talk%20part%201.wav">' in page
+    assert 'href="../media/A%20talk%20part%201.wav#t=0"' in page
 
 
 def test_a_request_for_files_is_kept_with_the_archive(

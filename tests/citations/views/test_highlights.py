@@ -51,9 +51,82 @@ def test_the_filters_are_folded_behind_one_button(page: Client, talk: Source) ->
     tree = LexborHTMLParser(text_of(page.get("/highlights/")))
     assert tree.css_first("form > details:not([open]) [name=color]")
     assert tree.css_first("form > .search-box [name=q]")
-    assert not tree.css_first('form > a[href="/highlights/"]')
-    filtered = LexborHTMLParser(text_of(page.get("/highlights/?color=blue")))
-    assert filtered.css_first('form > a[href="/highlights/"]')
+    assert tree.css_first("form > button.no-js")
+    assert not tree.css_first('#results a[href="/highlights/"]')
+    filtered = LexborHTMLParser(text_of(page.get("/highlights/?color=yellow")))
+    assert filtered.css_first('#results a[href="/highlights/"]').text() == "Show all"
+
+
+def test_a_filter_that_changes_renews_the_list_and_what_is_exported(
+    page: Client, talk: Source, book: Source
+) -> None:
+    keep(page, talk, SAID)
+    keep(page, book, "error", color="blue")
+    response = page.get("/highlights/?q=&source=&color=blue&since=", **HTMX)
+    html = LexborHTMLParser(text_of(response))
+    assert response["HX-Replace-Url"] == "/highlights/?color=blue"
+    assert not html.css_first("h1")
+    assert [quote.text(strip=True) for quote in html.css("blockquote")] == ["error"]
+    assert html.css_first(".count").text(strip=True).startswith("1 highlight of this kind")
+    export = html.css_first("#highlights-export[hx-swap-oob]")
+    assert export.css_first('a[href="/highlights/export/anki/?color=blue"]')
+    none = LexborHTMLParser(text_of(page.get("/highlights/?color=pink", **HTMX)))
+    assert none.css_first("[data-announce]").attributes["data-announce"] == (
+        "No highlight is of this kind"
+    )
+    assert none.css_first("#highlights-export").text(strip=True) == ""
+    plain = page.get("/highlights/?q=&source=&color=blue&since=")
+    assert plain["Location"] == "/highlights/?color=blue"
+
+
+def test_highlights_stand_below_their_source_in_the_order_of_its_text(
+    page: Client, talk: Source, book: Source
+) -> None:
+    for quote in ("follows", "weight", "error"):
+        keep(page, book, quote)
+    keep(page, talk, SAID)
+    html = LexborHTMLParser(text_of(page.get("/highlights/")))
+    assert [
+        (
+            group.css_first("h2 a").attributes["href"],
+            [quote.text(strip=True) for quote in group.css("blockquote")],
+        )
+        for group in html.css(".highlight-group")
+    ] == [
+        (f"/videos/{talk.video_id}/?lang=en", [SAID]),
+        (f"/sources/{book.uuid}/", ["error", "weight", "follows"]),
+    ]
+    assert [place.text(strip=True) for place in html.css("h3.highlight-place")] == [
+        "0:20–0:25",
+        "Page 1",
+        "Page 2",
+        "Page 2",
+    ]
+
+
+def test_a_source_that_goes_on_says_so_on_both_pages(page: Client, book: Source) -> None:
+    row = keep(page, book, "Each weight follows.")
+    Highlight.objects.bulk_create(
+        Highlight(
+            **{
+                name: getattr(row, name)
+                for name in ("source", "author", "span_start", "span_end", "quote", "digest")
+            }
+        )
+        for _ in range(31)
+    )
+    first = text_of(page.get("/highlights/"))
+    assert "2 more highlights of this source are on the next pages." in first
+    assert 'rel="next" href="?offset=30"' in first
+    second = text_of(page.get("/highlights/?offset=30"))
+    assert "Goes on: 30 highlights of this source are on the pages before." in second
+    assert "more highlight" not in second.casefold()
+    assert page.get("/highlights/?offset=60&color=yellow")["Location"] == (
+        "/highlights/?color=yellow"
+    )
+    last = Highlight.objects.latest("pk")
+    kept = page.post(f"/highlights/{last.uuid}/", {"color": "green"})
+    assert kept["Location"] == (f"/highlights/?source={book.uuid}&offset=30#highlight-{last.uuid}")
 
 
 def test_a_passage_is_highlighted_by_a_plain_form_and_marked_in_the_text(
@@ -150,7 +223,7 @@ def test_the_page_lists_filters_and_shows_empty_states(page: Client, book: Sourc
     assert "No highlight yet" in text_of(page.get("/highlights/"))
     keep(page, book, "Each weight", page="2", color="blue", tags="exam, week 3")
     response = page.get("/highlights/?color=blue&tag=exam&q=weight")
-    assert "Paper, page 2" in text_of(response)
+    assert "Page 2" in text_of(response)
     assert "#week 3" in text_of(response)
     assert "No highlight is of this kind" in text_of(page.get("/highlights/?color=green"))
     assert page.get("/highlights/?color=red&since=soon&source=x&offset=-1").status_code == 200

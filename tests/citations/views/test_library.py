@@ -1,6 +1,7 @@
 """The library page: what it lists, how, and for whom."""
 
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from citations.models import Archive, Deletion, EmbeddingSpace, LectureSession, 
 from citations.providers import weights
 from citations.views import library as library_views
 from tests.html import text_of
-from tests.makers import make_cues, make_document, make_source, make_video
-from transcripts import collections
+from tests.makers import make_cues, make_document, make_source, make_video, make_wav
+from transcripts import collections, media
 from transcripts.models import Collection, Feed, Job, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -320,11 +321,44 @@ def test_what_an_action_leaves_out_is_told(
 
 
 def test_the_kind_of_a_row_is_said_and_no_triangle_to_unfold_it(page: Client, talk: Video) -> None:
+    Video.objects.update(youtube_id="dQw4w9WgXcQ")
     table = LexborHTMLParser(text_of(page.get("/library/?view=table")))
     sign = table.css("[data-item] .item-kind")[0]
     assert sign.attributes["title"] == "Video"
     assert sign.text(strip=True) == "Video:"
     assert sign.css("svg rect"), "a screen around the triangle"
+
+
+@pytest.mark.parametrize(
+    ("headers", "name"), [({}, "Transcript"), ({"Accept-Language": "de"}, "Transkript")]
+)
+def test_captions_of_which_nothing_plays_are_a_transcript(
+    page: Client, talk: Video, headers: dict[str, str], name: str
+) -> None:
+    source = Source.objects.get()
+
+    def shown(address: str) -> LexborHTMLParser:
+        return LexborHTMLParser(text_of(page.get(address, headers=headers)))
+
+    table = shown("/library/?view=table&group=kind")
+    assert table.css_first(".item-kind").attributes["title"] == name
+    assert table.css_first(".group-row a").attributes["href"] == "/library/?kind=transcript"
+    assert table.css_first(".group-row a").text() == name
+    options = [option.text(strip=True) for option in table.css("#by-kind option")]
+    assert {"Video", name} <= {*options}
+    card = shown("/library/?kind=transcript&view=cards").css_first(".card .badges")
+    assert card.css_first(".badge-plain").text().casefold() == name.casefold()
+    assert not shown("/library/?kind=video").css(".card")
+    for address in (f"/sources/{source.uuid}/passages/", "/ask/sources/", "/lectures/new/"):
+        said = [part.text() for part in shown(address).css(".meta, .check .muted")]
+        assert any(name.casefold() in part.casefold() for part in said), address
+        assert not any("video" in part.casefold() for part in said), address
+    searched = shown("/search/").css_first("select[name=kind] option[value=video]")
+    assert searched.text() in ("recording", "Aufnahme"), "it finds videos, too"
+    media.replace(talk, BytesIO(make_wav()), name="talk.wav")
+    table = shown("/library/?view=table")
+    assert table.css_first(".item-kind").attributes["title"] == "Video"
+    assert not shown("/library/?kind=transcript").css(".card, tr[data-item]")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,23 @@ def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
     assert failed.hint in result.err
 
 
+def test_a_job_that_is_done_says_what_it_did_as_its_page_does(kb: Kb, library: Collection) -> None:
+    feed = Feed.objects.create(collection=library, kind="playlist", youtube_id=PLAYLIST)
+    for kind, about in {
+        Job.Kind.VIDEO: {},
+        Job.Kind.FEED: {"feed": feed, "done": 3},
+        Job.Kind.FILES: {
+            "done": 2,
+            "problems": [{"name": "a.txt", "code": "unreadable", "message": "", "hint": ""}],
+        },
+    }.items():
+        Job.objects.create(collection=library, kind=kind, target=f"a-{kind}", **about).finish()
+    said = kb("jobs", "--all").out
+    for words in ("captions fetched", "3 videos found", "1 file read"):
+        assert words in said
+    assert {job["state"] for job in kb("jobs", "--all", "--json").json["jobs"]} == {"done"}
+
+
 def test_the_gate_is_shown_and_can_be_opened(kb: Kb) -> None:
     assert kb("jobs", "--json").json["youtube"]["state"] == "open"
     YouTubeGate.refused(Blocked("YouTube treats this server as a bot."))

@@ -228,7 +228,7 @@ def test_a_file_is_sent_and_found_on_the_server(
     again = terminal.run("add", document).out
     assert f"“Sent” is already in the library (Markdown): {hit['source_id']}" in again
     output = terminal.run("add", str(files / "alone.vtt"), "--wait").out
-    assert "import files alone.vtt · done · alone" in output
+    assert "import files alone.vtt · 1 file read · alone" in output
     assert "narrow pipe" in terminal.run("search", "geyser").out
 
 

@@ -1,0 +1,101 @@
+"""The pages of an archive: what browsers show instead of Markdown, without scripts."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+from urllib.parse import quote
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from citations.models import Page, Source
+from citations.readers.markup import whole_texts
+from citations.readers.markup.sanitizer import below_title, sanitize
+from transcripts import exports
+
+BATCH: Final = 50  # pages of a document that are read at once
+Text = str  # Markdown, or a SafeString of HTML
+
+_STYLE: Final = """
+body {
+  font: 1rem/1.6 system-ui, sans-serif; max-width: 44rem; margin: 2rem auto; padding: 0 1rem 4rem;
+  overflow-wrap: anywhere; color: light-dark(#1b1c1f, #e8e6e1);
+  background: light-dark(#fff, #141518);
+}
+a { color: light-dark(#0b6b5c, #6fd0c2); }
+h1 { line-height: 1.25; }
+h2 { font-size: 1.15rem; margin-top: 2rem; }
+nav, .about, .page-number { color: light-dark(#5c5e66, #a3a19b); font-size: .9rem; }
+.page-number { margin-top: 2.5rem; border-top: 1px solid currentcolor; padding-top: .3rem; }
+.page-text { white-space: pre-wrap; }
+blockquote { margin: 1rem 0; padding-left: 1rem; border-left: 3px solid; font-size: 1.05rem; }
+pre { overflow-x: auto; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+td, th { border: 1px solid; padding: .3rem .6rem; text-align: left; }
+audio, video { width: 100%; max-width: 30rem; }
+"""
+_BEGINNING: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>
+<body>
+"""
+END: Final = "</body></html>\n"
+
+
+def beginning(title: str) -> SafeString:
+    return format_html(_BEGINNING, title=title, style=mark_safe(_STYLE))
+
+
+def page(
+    title: str, parts: Iterable[Text], *, links: Mapping[str, str], language: str = ""
+) -> Iterator[str]:
+    """Yield a page: links by their names, then the parts."""
+    yield beginning(title)
+    named = ((quote(address), name) for name, address in links.items())
+    yield format_html("<nav>{}</nav>\n", format_html_join(" · ", '<a href="{}">{}</a>', named))
+    yield format_html('<main dir="auto"{}>\n', _lang(language))
+    for part in parts:
+        if isinstance(part, SafeString):
+            yield f"{part}\n"
+        else:
+            yield from whole_texts.render(part)
+    yield f"</main>\n{END}"
+
+
+def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator[Text]:
+    """Yield the text of a source; ``file`` plays there, and the times lead into it."""
+    if source.transcript and source.video:
+        if file:
+            yield player(file, is_audio=source.video.media.is_audio)
+        yield exports.to_markdown(source.video, source.transcript, file=quote(file))
+        return
+    yield format_html("<h1>{}</h1>", source.title)
+    yield _about(source, original)
+    pages = Page.objects.filter(document__source=source).order_by("number")
+    for leaf in pages.iterator(chunk_size=BATCH):
+        yield format_html('<p class="page-number" id="page-{0}">Page {0}</p>', leaf.number)
+        if leaf.html:
+            yield mark_safe(below_title(sanitize(leaf.html)))
+        else:
+            yield format_html('<p class="page-text">{}</p>', leaf.text)
+
+
+def player(file: str, *, is_audio: bool) -> SafeString:
+    """Return what plays a file."""
+    name = "audio" if is_audio else "video"
+    return format_html('<{0} controls preload="none" src="{1}"></{0}>', name, quote(file))
+
+
+def _about(source: Source, original: str) -> SafeString:
+    day = f"{source.published_at:%Y-%m-%d}" if source.published_at else ""
+    facts = [part for part in (source.author, source.collection.name, day) if part]
+    if source.url.startswith(("https://", "http://")):
+        facts.append(format_html('<a href="{0}" rel="noreferrer">{0}</a>', source.url))
+    if original:
+        name = original.rpartition("/")[2]
+        facts.append(format_html('<a href="../{}">{}</a>', quote(original), name))
+    rows = ((fact,) for fact in facts)
+    return format_html('<p class="about">{}</p>', format_html_join(" · ", "{}", rows))
+
+
+def _lang(language: str) -> SafeString:
+    return format_html(' lang="{}"', language) if language else SafeString()
