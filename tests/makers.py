@@ -53,7 +53,7 @@ SENTENCES = (
 LEARNING = (
     "Networks learn from errors.",
     "An error 404 is a missing page.",
-    "Errors flow back to the start of the network.",
+    "Errors flow back to the start.",
 )
 COOKING = ("Bread is baked in an oven.", "A network of bakers keeps its secrets.")
 

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, Final
 from uuid import uuid4
 
-from django.db import InterfaceError, OperationalError, connection, connections, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -33,7 +33,7 @@ from citations.models import Chunk, Citation, LectureSession, Window, WindowOutc
 from citations.providers import registry
 from transcripts import library, locks
 from transcripts.errors import InvalidInput, KnowledgeBaseError
-from transcripts.locks import Lock
+from transcripts.locks import Lock, release_connection
 from transcripts.models import Transcript
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -229,7 +229,7 @@ def _work() -> bool:
     except Exception:
         logger.exception("Windows wait after an unexpected error")
     finally:
-        _close_connections()
+        release_connection()
     return False
 
 
@@ -245,13 +245,6 @@ def _extract_keywords_next() -> bool:
 
 _pool: Final = _Pool(THREADS, _work)
 _undescribed: Final[deque[WindowRun]] = deque(maxlen=MAX_UNDESCRIBED)
-
-
-def _close_connections() -> None:
-    """Close this thread's connections, as Django does only at the end of requests."""
-    for connection_ in connections.all(initialized_only=True):
-        if not connection_.in_atomic_block:
-            connection_.close()
 
 
 # Warming up
@@ -286,7 +279,7 @@ def _warm_keywords(pk: int) -> None:
     except (KnowledgeBaseError, OperationalError, InterfaceError) as error:
         logger.warning("Lecture %s starts with a cold keyword cache: %s", pk, error)
     finally:
-        _close_connections()
+        release_connection()
 
 
 def _expected_texts(session: LectureSession) -> Iterable[str]:

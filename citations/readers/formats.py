@@ -150,9 +150,7 @@ def _refuse_foreign(head: bytes) -> None:
     for signature, kind, hint in _FOREIGN:
         if head.startswith(signature):
             raise DocumentUnknown(f"It is {kind}, which cannot be read.", hint=hint)
-    if (
-        not head.startswith(tuple(mark for mark, _ in plain_text.BYTE_ORDER_MARKS))
-        and not captions.unmarked_utf16(head)
-        and len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head)
-    ):
+    if not captions.is_marked_or_utf16(head) and len(
+        _CONTROLS.findall(head)
+    ) > _MOST_CONTROLS * len(head):
         raise DocumentUnknown("It is neither a PDF nor text.")

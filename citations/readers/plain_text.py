@@ -12,13 +12,6 @@ from citations.errors import DocumentTooLarge
 from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
 
-BYTE_ORDER_MARKS: Final = (  # UTF-32's little-endian mark begins with UTF-16's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _SAMPLE: Final = 32_768  # bytes from which an encoding is guessed
 _MAX_CHARACTER_BYTES: Final = 4
 # Controls, surrogates, and marks that change the direction of text.
@@ -50,17 +43,9 @@ def load(path: Path, *, most: int, declared: str = "") -> str:
 
 
 def decode(data: bytes, *, declared: str = "") -> str:
-    """Decode by byte order mark, as UTF-8, as ``declared``, or by a guess, in this order."""
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, errors="replace")
-    if utf16 := captions.unmarked_utf16(data):
-        return data.decode(utf16, errors="replace")
-    try:
-        return codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        if text := captions.nearly_utf8(data):
-            return text
+    """Decode as Unicode, as ``declared``, or by a guess, in this order."""
+    if (text := captions.decode_unicode(data)) is not None:
+        return text
     guess = from_bytes(data[:_SAMPLE]).best()
     encodings = (declared, guess.encoding if guess else "", "cp1252")
     return data.decode(next(filter(_is_text_codec, encodings)), errors="replace")

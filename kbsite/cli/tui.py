@@ -14,7 +14,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections
 from django.utils import timezone
 
 from citations.answers.answer import Event
@@ -35,6 +34,7 @@ from kbsite.tui.turns import AnswerFooter, QuoteInContext, Turn, cited, letter
 from transcripts import library
 from transcripts.conf import absolute
 from transcripts.errors import InvalidInput, InvalidUrl, KnowledgeBaseError
+from transcripts.locks import release_connection
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target, watch_url
 
@@ -130,7 +130,7 @@ class LibraryNotebook:
         self.name = chosen.name if chosen else "the whole library"
 
     def list_sources(self, words: str = "") -> SourceList:
-        with _released_connections():
+        with _released_connection():
             filter = Filter(collections=(self._slug,) if self._slug else ())
             page = library_sources.list_sources(
                 self._scope(), filter, words=words, limit=SOURCES_LIMIT
@@ -149,7 +149,7 @@ class LibraryNotebook:
 
     def ask(self, question: str, sources: tuple[str, ...] = ()) -> Generator[Event, None, None]:
         """Answer the conversation's next question; other sources start another conversation."""
-        with _released_connections():
+        with _released_connection():
             scope, conversation = self._scope(), self._conversation
             if conversation is None or set(conversation.sources) != {*sources}:
                 answer = questions.ask_first(
@@ -164,7 +164,7 @@ class LibraryNotebook:
         self._conversation = None
 
     def earlier_conversations(self) -> tuple[EarlierConversation, ...]:
-        with _released_connections():
+        with _released_connection():
             page = conversations.list_conversations(
                 self._scope(), None, collection=self._slug, limit=CONVERSATIONS_LIMIT
             )
@@ -179,7 +179,7 @@ class LibraryNotebook:
             )
 
     def resume(self, conversation: str) -> tuple[Turn, ...]:
-        with _released_connections():
+        with _released_connection():
             self._conversation = conversations.find(self._scope(), None, conversation)
             return tuple(map(turn_of, answers.of_conversation(self._scope(), self._conversation)))
 
@@ -252,8 +252,8 @@ def _youtube_links(quote: QuoteInContext) -> tuple[Link, ...]:
 
 
 @contextlib.contextmanager
-def _released_connections() -> Iterator[None]:
-    """Close the thread's connections at the end; turn database failures into expected errors."""
+def _released_connection() -> Iterator[None]:
+    """Give the thread's connection back at the end; turn database failures into expected errors."""
     try:
         yield
     except Exception as error:
@@ -262,9 +262,7 @@ def _released_connections() -> Iterator[None]:
             raise
         raise expected from error
     finally:
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close()
+        release_connection()
 
 
 def _summary(target: str, out: str, err: str) -> str:

@@ -8,7 +8,6 @@ from functools import cache, partial
 from typing import Any, ParamSpec, TypeVar
 
 from django.conf import settings
-from django.db import connections
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken
 from pydantic import Field
@@ -18,6 +17,7 @@ from kbsite.errors import DATABASE_ERRORS
 from kbsite.mcp import response
 from transcripts.actors import Actor, acting
 from transcripts.errors import DatabaseLost, NotSignedIn
+from transcripts.locks import release_connection
 
 ADDRESS: ContextVar[str | None] = ContextVar("address", default=None)  # of the client
 LOCAL_CALLER: ContextVar[Caller | None] = ContextVar("local_caller", default=None)  # by stdio
@@ -94,7 +94,4 @@ def _and_release(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     except DATABASE_ERRORS as error:
         raise DatabaseLost from error
     finally:
-        # Django returns connections to the pool after a request, and here there is none.
-        for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:
-                connection.close()
+        release_connection()  # Django does it after a request, and here there is none

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from transcripts.captions.builder import Captions
-from transcripts.captions.encoding import decode, nearly_utf8, unmarked_utf16
+from transcripts.captions.encoding import decode, decode_unicode, is_marked_or_utf16
 from transcripts.captions.file_names import split_name
 from transcripts.captions.formats import CaptionKind, are_times_dense, sniff
 from transcripts.captions.json_files import read_json
@@ -28,9 +28,10 @@ from transcripts.errors import CaptionError, CaptionsTooLarge, EmptyCaptions
 __all__ = [
     "MAX_BYTES",
     "Captions",
+    "decode_unicode",
     "from_json",
+    "is_marked_or_utf16",
     "is_timed",
-    "nearly_utf8",
     "parse",
     "parse_text",
     "split_name",
@@ -38,7 +39,6 @@ __all__ = [
     "to_srt",
     "to_txt",
     "to_vtt",
-    "unmarked_utf16",
     "word_times_to_json",
 ]
 

@@ -18,23 +18,32 @@ _SAMPLE: Final = 4096
 
 
 def decode(data: bytes) -> str:
-    """Decode by the byte order mark, else as UTF-16 (by its zero bytes), UTF-8 or Windows-1252.
+    """Decode as Unicode or Windows-1252. Raises ``BadEncoding`` for bytes that neither defines."""
+    text = decode_unicode(data)
+    return _windows1252(data) if text is None else text
 
-    A few broken bytes in UTF-8 or UTF-16 become U+FFFD. Raises ``BadEncoding`` for bytes that
-    Windows-1252 does not define.
+
+def decode_unicode(data: bytes) -> str | None:
+    """Decode by the byte order mark, else as UTF-16 (by its zero bytes) or UTF-8; a few broken
+    bytes become U+FFFD. Return None for text that is not in Unicode.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, errors="replace")
-    if (unmarked := unmarked_utf16(data)) is not None:
+    if (unmarked := _unmarked_utf16(data)) is not None:
         return data.decode(unmarked, errors="replace")
     try:
         return _INCREMENTAL_UTF8().decode(data)  # leaves out a last character that was cut off
     except UnicodeDecodeError:
-        return nearly_utf8(data) or _windows1252(data)
+        return _nearly_utf8(data)
 
 
-def unmarked_utf16(data: bytes) -> str | None:
+def is_marked_or_utf16(head: bytes) -> bool:
+    """Tell whether bytes begin with a byte order mark, or look like UTF-16 without one."""
+    return head.startswith(tuple(mark for mark, _ in _MARKS)) or _unmarked_utf16(head) is not None
+
+
+def _unmarked_utf16(data: bytes) -> str | None:
     """Return the codec of UTF-16 without a mark, by the positions of its zero bytes, or None."""
     sample = data[:_SAMPLE]
     half = len(sample) // 2
@@ -46,7 +55,7 @@ def unmarked_utf16(data: bytes) -> str | None:
     return None
 
 
-def nearly_utf8(data: bytes) -> str | None:
+def _nearly_utf8(data: bytes) -> str | None:
     """Return UTF-8 text with a few broken bytes as U+FFFD, or None if it is not mostly UTF-8."""
     lenient = data.decode(errors="replace")
     broken = lenient.count("\ufffd")
