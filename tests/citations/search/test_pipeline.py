@@ -51,6 +51,10 @@ TEXTS = (
 )
 
 
+def by_words(scope: Scope, query: str, **options: Any) -> Results:
+    return search_pipeline.search(scope, query, mode=SearchMode.WORDS, **options)
+
+
 def texts(results: Results) -> list[str]:
     return [passage.text for passage in results.passages]
 
@@ -99,7 +103,7 @@ def with_llm(monkeypatch: pytest.MonkeyPatch, settings: Any, answer: Callable[[]
 
 def test_a_word_finds_the_passages_that_say_it(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    result = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)
+    result = by_words(scope, "entropy")
     assert texts(result) == ["Entropy, and entropy again.", "Entropy is disorder."]
     assert result.mode == SearchMode.WORDS
     assert not result.notes
@@ -155,9 +159,7 @@ def test_the_scores_of_the_words_add_up_to_the_bm25_score(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, TEXTS)
-    (passage,) = search_pipeline.search(
-        scope, "enthalpy heat missing", mode=SearchMode.WORDS, explain=True
-    ).passages
+    (passage,) = by_words(scope, "enthalpy heat missing", explain=True).passages
     assert passage.explanation is not None
     assert {term.term for term in passage.explanation.terms} == {"enthalpy", "heat"}
     assert passage.explanation.bm25 == pytest.approx(
@@ -170,10 +172,7 @@ def test_the_scores_of_the_words_add_up_to_the_bm25_score(
 
 def test_without_explain_nothing_is_explained(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
-    assert all(
-        passage.explanation is None
-        for passage in search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
-    )
+    assert all(passage.explanation is None for passage in by_words(scope, "entropy").passages)
 
 
 def test_the_same_search_gives_the_same_order_also_of_equals(
@@ -226,9 +225,7 @@ def test_the_real_model_finds_what_is_meant_without_a_common_word(
         for mode in (SearchMode.MEANING, SearchMode.BOTH):
             (best, *_) = search_pipeline.search(scope, query, mode=mode).passages
             assert best.text.startswith(beginning)
-    assert (
-        texts(search_pipeline.search(scope, "who violated contracts", mode=SearchMode.WORDS)) == []
-    )
+    assert texts(by_words(scope, "who violated contracts")) == []
 
 
 def test_what_is_not_in_the_library_is_said_not_to_be_there(
@@ -367,7 +364,7 @@ def test_a_passage_of_a_video_opens_at_its_second_on_youtube_and_here(
     video.youtube_id = "abcdefghijk"
     video.save()
     make_source(video, author="MIT", texts=[*("filler" for _ in range(24)), "Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
+    (passage,) = by_words(scope, "entropy").passages
     assert passage.link == f"/videos/{video.pk}/?t=240s&lang=en"
     assert passage.timestamp_link == "https://www.youtube.com/watch?v=abcdefghijk&t=240s"
     assert (passage.locator.start, passage.locator.end) == (240_000, 250_000)
@@ -386,7 +383,7 @@ def test_a_passage_of_an_uploaded_recording_opens_here(
 ) -> None:
     video = make_video(collection, key="own")
     make_source(video, texts=["Entropy is disorder."])
-    (passage,) = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
+    (passage,) = by_words(scope, "entropy").passages
     assert passage.timestamp_link == passage.link == f"/videos/{video.pk}/?t=0s&lang=en"
 
 
@@ -394,7 +391,7 @@ def test_the_words_of_the_query_are_marked_but_not_those_excluded(
     scope: Scope, collection: Collection
 ) -> None:
     make_document(collection, ["Heat, and the heat of a system."])
-    (passage,) = search_pipeline.search(scope, "heat -entropy", mode=SearchMode.WORDS).passages
+    (passage,) = by_words(scope, "heat -entropy").passages
     assert [passage.text[start:end] for start, end in passage.spans] == ["Heat", "heat"]
 
 
@@ -406,7 +403,7 @@ def test_stop_words_are_marked_only_where_nothing_else_is_searched_for(
     scope: Scope, collection: Collection, query: str, marked: list[str]
 ) -> None:
     make_document(collection, ["And the heat of an engine."])
-    (passage,) = search_pipeline.search(scope, query, mode=SearchMode.WORDS).passages
+    (passage,) = by_words(scope, query).passages
     assert [passage.text[start:end] for start, end in passage.spans] == marked
 
 
@@ -419,7 +416,7 @@ def test_near_duplicates_are_told_under_the_best_of_them(
     )
     make_document(collection, [said, "a fox in a hole"], title="First")
     make_document(collection, [f"{said} now"], title="Second")
-    result = search_pipeline.search(scope, "quick fox", mode=SearchMode.WORDS)
+    result = by_words(scope, "quick fox")
     assert len(result.passages) == 2
     best = result.passages[0]
     (duplicate,) = best.duplicates
@@ -434,9 +431,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     video = make_video(collection, key="abcdefghijk")
     said = ["Entropy.", "Entropy, entropy and entropy.", "A cat.", "Entropy of cats."]
     make_source(video, texts=said)
-    result = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.WORDS, for_readers=True, explain=True
-    )
+    result = by_words(scope, "entropy", for_readers=True, explain=True)
     joined, alone = result.passages
     assert (joined.text, [part.text for part in joined.parts]) == (said[1], said[:1])
     assert joined.extent is not None
@@ -445,7 +440,7 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
     assert joined.link == f"/videos/{video.pk}/?t=10s&lang=en"
     assert joined.parts[0].link == f"/videos/{video.pk}/?t=0s&lang=en"
     assert (alone.text, alone.parts, alone.extent) == (said[3], (), None)
-    single = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
+    single = by_words(scope, "entropy", explain=True)
     assert joined.explanation == next(
         passage.explanation for passage in single.passages if passage.text == said[1]
     )
@@ -454,15 +449,13 @@ def test_neighbouring_passages_become_one_that_reaches_over_them(
 def test_hits_that_overlap_are_shown_apart(scope: Scope, collection: Collection) -> None:
     said = [f"Entropy of the {number}th kind grows on its own." for number in range(80)]
     source = talk_in(collection, said=said)
-    whole = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, limit=50)
+    whole = by_words(scope, "entropy", limit=50)
     chunks = Chunk.objects.in_bulk()
     for passage in whole.passages:
         row = chunks[passage.chunk]
         assert passage.locator.span == (row.span_start, row.span_end)
         assert passage.text == row.text
-    shown = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.WORDS, limit=50, for_readers=True
-    )
+    shown = by_words(scope, "entropy", limit=50, for_readers=True)
     assert len(whole.passages) > len(shown.passages) > 2
     assert {passage.chunk for passage in shown.passages} <= {*chunks}
     extents = [passage.extent or passage.locator for passage in shown.passages]
@@ -488,18 +481,14 @@ def test_no_passage_is_lost_or_repeated_by_joining(
         make_document(
             collection, [f"entropy {chr(97 + place) * (number + 2)}" for place in range(7)]
         )
-    whole = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.WORDS, limit=50, for_readers=True
-    )
+    whole = by_words(scope, "entropy", limit=50, for_readers=True)
     ids = [
         chunk
         for passage in whole.passages
         for chunk in (passage.chunk, *(part.chunk for part in passage.parts))
     ]
     assert len(ids) == len(set(ids)) == 21
-    result = search_pipeline.search(
-        scope, "entropy", mode=SearchMode.WORDS, limit=limit, for_readers=True
-    )
+    result = by_words(scope, "entropy", limit=limit, for_readers=True)
     assert result.passages == whole.passages[:limit]
 
 
@@ -520,27 +509,21 @@ def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
     ada, bob = make_user("ada"), make_user("bob")
-    first, second = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages
+    first, second = by_words(scope, "entropy").passages
     judgments.mark(scope, ada, "entropy", first.chunk, right=True)
     judgments.mark(scope, ada, " entropy ", second.chunk, right=False)
-    assert [
-        passage.mark
-        for passage in search_pipeline.search(
-            scope, "entropy", mode=SearchMode.WORDS, user=ada
-        ).passages
-    ] == [True, False]
-    assert [
-        passage.mark
-        for passage in search_pipeline.search(
-            scope, "entropy", mode=SearchMode.WORDS, user=bob
-        ).passages
-    ] == [None, None]
-    assert [
-        passage.mark
-        for passage in search_pipeline.search(
-            scope, "entropy again", mode=SearchMode.WORDS, user=ada
-        ).passages
-    ] == [None, None]
+    assert [passage.mark for passage in by_words(scope, "entropy", user=ada).passages] == [
+        True,
+        False,
+    ]
+    assert [passage.mark for passage in by_words(scope, "entropy", user=bob).passages] == [
+        None,
+        None,
+    ]
+    assert [passage.mark for passage in by_words(scope, "entropy again", user=ada).passages] == [
+        None,
+        None,
+    ]
 
 
 # What may be found
@@ -568,9 +551,7 @@ def test_a_source_that_leaves_the_scope_during_a_search_is_not_shown(
         return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_move)
-    assert texts(search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)) == [
-        "Entropy stays."
-    ]
+    assert texts(by_words(scope, "entropy")) == ["Entropy stays."]
 
 
 def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
@@ -586,7 +567,7 @@ def test_a_source_that_is_cut_anew_during_a_search_is_looked_for_again(
         return rows
 
     monkeypatch.setattr(lexical_index, "find", search_then_cut)
-    result = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS)
+    result = by_words(scope, "entropy")
     assert texts(result) == ["Entropy, new."]
     assert [stage.name for stage in result.stages].count("lexical") == 1
 
@@ -630,7 +611,7 @@ def test_a_filter_that_names_nothing_is_refused(
     scope: Scope, filter: Filter, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
-        search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, filter=filter)
+        by_words(scope, "entropy", filter=filter)
 
 
 @pytest.mark.parametrize("mode", list(SearchMode))
@@ -769,7 +750,7 @@ def test_another_model_than_the_library_is_locked_to_fails_at_once_but_not_a_sea
     for mode in (SearchMode.BOTH, SearchMode.MEANING):
         with pytest.raises(EmbeddingMismatch):
             search_pipeline.search(scope, "entropy", mode=mode)
-    assert len(search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).passages) == 2
+    assert len(by_words(scope, "entropy").passages) == 2
 
 
 def test_an_empty_library_finds_nothing_without_an_error(scope: Scope) -> None:
@@ -804,7 +785,7 @@ def test_a_search_by_words_asks_no_language_model(
 ) -> None:
     embed(make_document(collection, TEXTS))
     teller = with_llm(monkeypatch, settings, lambda: "anything")
-    assert search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS).hypothesis == ""
+    assert by_words(scope, "entropy").hypothesis == ""
     assert not teller.prompts
 
 
@@ -918,11 +899,7 @@ def test_the_numbers_of_the_search_take_effect_at_once(
     others = [f"Entropy is disorder {number}." for number in range(12)]
     embed(make_document(collection, [*TEXTS, *others]))
     first = search_pipeline.search(scope, "entropy disorder", explain=True)
-    assert "1/(60 + 1)" in str(
-        search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
-        .passages[0]
-        .explanation
-    )
+    assert "1/(60 + 1)" in str(by_words(scope, "entropy", explain=True).passages[0].explanation)
     settings.DUPLICATE_SIMILARITY, settings.RRF_K, settings.SEARCH_CANDIDATES = 0.7, 5, 10
     result = search_pipeline.search(scope, "entropy disorder", explain=True)
     assert len(result.passages) < len(first.passages)
@@ -933,7 +910,7 @@ def test_the_numbers_of_the_search_take_effect_at_once(
     assert how.rrf_lexical == pytest.approx(1 / (5 + how.lexical_rank))
     counts = {stage.name: stage.count for stage in result.stages}
     assert (counts["lexical"], counts["vector"], counts["fuse"]) == (10, 10, 10)
-    lexical = search_pipeline.search(scope, "entropy", mode=SearchMode.WORDS, explain=True)
+    lexical = by_words(scope, "entropy", explain=True)
     assert "1/(5 + 1)" in str(lexical.passages[0].explanation)
 
 
