@@ -53,7 +53,7 @@ from kbsite.models import ApiToken, Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import delivery, messages
 from tests.kbsite.mcp_walk import TOOL_CALLS
 from tests.kbsite.oauth.program import Program
-from tests.makers import make_source, make_user, make_video
+from tests.makers import SENTENCES, make_cues, make_source, make_user, make_video
 from tests.webhook_receiver import WebhookReceiver
 from transcripts import media
 from transcripts.models import Collection, Feed, Job, Role, Thumbnail
@@ -143,6 +143,7 @@ PAGES = [
     Door("GET", "videos/<int:pk>/thumbnail"),
     Door("GET", "videos/<int:pk>/media"),
     Door("POST", "videos/<int:pk>/media/", "thing", {"remove": "1"}),
+    Door("POST", "videos/<int:pk>/speakers/", "thing", {"speaker": "Ann", "name": "Ada"}),
     Door("POST", "videos/<int:pk>/fetch/"),
     Door("GET", "activity/", "list"),
     Door("GET", "activity/now/", "list"),
@@ -614,7 +615,8 @@ def furnish() -> House:
     owner = make_user("owner", collection=shelf, role=Role.OWNER)
     elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
     outsider = make_user("outsider", collection=elsewhere, role=Role.VIEWER)
-    video = make_video(shelf, title=SECRET, youtube_id="dQw4w9WgXcQ")
+    cues = make_cues(sentences=[*SENTENCES, "Ann: Any questions?", "Bob: None."])
+    video = make_video(shelf, title=SECRET, cues=cues, youtube_id="dQw4w9WgXcQ")
     Thumbnail.objects.create(video=video, data=b"\xff\xd8\xff", content_type="image/jpeg")
     media.replace(video, BytesIO(b"fLaC" + SECRET.encode()), name=f"{SECRET}.flac")
     feed = Feed.objects.create(
