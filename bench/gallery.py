@@ -1,7 +1,8 @@
 """Take a picture of every page: phone, laptop and large screen, light and dark, on one sheet each.
 
-Run ``python bench/gallery.py FOLDER`` from the repository. It serves the sample library, uses it as
-a reader would, and writes a WebP file per page; ``--only ask,video`` takes some of them.
+Run ``python bench/gallery.py`` from the repository. It serves the sample library, uses it as a
+reader would, and writes a WebP file per page for docs/tour.md; ``--only ask,video`` takes some of
+them, ``--into`` writes them elsewhere.
 """
 
 import argparse
@@ -41,10 +42,10 @@ KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 def main() -> None:
     """Serve the sample library and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("--into", type=Path, default=ROOT / "docs" / "images" / "pages")
     parser.add_argument("--only", default="", help="Names of pages, with commas between them.")
     choice = parser.parse_args()
-    choice.folder.mkdir(parents=True, exist_ok=True)
+    choice.into.mkdir(parents=True, exist_ok=True)
     log = Path(HOME) / "serve.log"
     with log.open("w") as output, started(SERVE, output) as process:
         link = wait_for(lambda: LINK.findall(log.read_text()), process)[-1]
@@ -58,7 +59,7 @@ def main() -> None:
             state = sign_in(browser, link)
             for name in wanted:
                 own = None if pages[name].startswith(("/shared/", "/sign-in/")) else state
-                save(choice.folder / f"{name}.webp", shots(browser, origin + pages[name], own))
+                save(choice.into / f"{name}.webp", shots(browser, origin + pages[name], own))
             browser.close()
 
 

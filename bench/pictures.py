@@ -29,6 +29,8 @@ COLORS: Final = 128  # more make the files large, fewer make bands
 LAPTOP: Final = {"width": 1280, "height": 800}
 # What stays in place while the page scrolls would stand in the middle of a long picture.
 UNSTUCK: Final = ".top { position: static !important; }"
+QUESTION: Final = "What is exponential back-off, and why do captions have times?"
+REPLAYED: Final = 12_000  # ms, at ten times the speed of the talk
 TITLE: Final = "Patience for programs: retries and back-off"
 SPOKEN: Final = (
     "when a service says no, a program may try again",
@@ -99,6 +101,8 @@ def take_all(browser: Browser, origin: str, state: Any, talk: int) -> None:
 
     take("library", "/library/")
     take("video", f"/videos/{talk}/?q=words", act=highlight)
+    take("ask", "/ask/", act=ask)
+    take("lecture", "/lectures/", act=replay)
     take("sign-in", "/sign-in/", size={"width": 540, "height": 540}, is_stranger=True)
     take("consent", CONSENT, size={"width": 500, "height": 660})
     take("tokens", "/tokens/", size={"width": 840, "height": 900}, act=unfold, clip=from_clients)
@@ -140,6 +144,22 @@ def highlight(page: Page) -> None:
     page.wait_for_timeout(500)
     page.evaluate("document.activeElement.blur()")
     page.mouse.move(2, 2)
+
+
+def ask(page: Page) -> None:
+    """Ask a question of two parts, and wait for the answer."""
+    page.locator("#question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    page.locator(".part-confidence").nth(1).wait_for(timeout=60_000)
+    page.evaluate("document.activeElement.blur()")
+
+
+def replay(page: Page) -> None:
+    """Replay the sample lecture until some pages of its textbook stand beside it."""
+    page.get_by_role("link", name="Sample lecture").click()
+    page.locator("[data-speed]").select_option("10")
+    page.get_by_role("button", name="Replay").click()
+    page.wait_for_timeout(REPLAYED)
 
 
 def unfold(page: Page) -> None:
