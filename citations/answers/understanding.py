@@ -18,6 +18,7 @@ from citations.answers.question.named_sections import (
     section_span,
 )
 from citations.answers.question.wording import (
+    asks_what_is,
     content_words,
     in_context,
     refers_back,
@@ -49,7 +50,7 @@ KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its 
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
 FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet
-FEWEST_OF_TERM: Final = 2  # words of a term that is asked for by its name, as “the cost” is not
+FEWEST_OF_TERM: Final = 2  # words of a term that is a name by itself, as “the cost” is not
 TOGETHER: Final = 20  # passages that may have a term together with the question before it
 _SHOWN: Final = 120  # characters of a title
 
@@ -250,7 +251,7 @@ def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Rout
 def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
     term = set(stems(answer_types.term(without_connective(own)))) if context else set()
-    if len(term) < FEWEST_OF_TERM:
+    if len(term) < (1 if asks_what_is(own) else FEWEST_OF_TERM):
         return False
     results = search_pipeline.search(
         scope,

@@ -51,13 +51,17 @@ _CONTEXT: Final = re.compile(r"(?P<own>.*\S) \((?P<context>[^()]+)\)", re.DOTALL
 # “What is a scan key”, “who is Ada”: asks about a thing by its name. “What is the cost” does not.
 _IS_ASKED: Final = r"(?:what|who)(?:\s+(?:is|are|was|were)|['’]s)|(?:was|wer)\s+(?:ist|war)"
 _NAMING: Final = rf"(?i:{_IS_ASKED})\s+(?:(?i:an?|ein|eine)\s+\w|(?!I\b)[A-ZÀ-Þ])"
+# “And what is jitter?” asks for a thing, too, behind a question that does: see ``_is_end``.
+_THING: Final = rf"(?i:{_IS_ASKED})\s+(?P<thing>\w[\w'’-]*(?:\s+\w[\w'’-]*)?)[^\w\n;]*$"
+_ASKS_WHAT_IS: Final = re.compile(_THING)
 # Questions end at their marks, at lines, at “and what is a …”, at “, and how many times”, and at
 # “, and why do …”: of a few words more it is a part.
 _END: Final = re.compile(
     rf"""[{QUESTION_MARKS}！]+ | [\n;]
     | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_NAMING})
     | ,(?=\s+(?i:{any_of("connectives")})\s+
-        (?i:how\s+(?:many|much|often|long)\s+\w|{any_of("question_words")}(?:\W+\w+){{3}}))""",
+        (?i:how\s+(?:many|much|often|long)\s+\w|{any_of("question_words")}(?:\W+\w+){{3}}))
+    | (?:,|(?<![,\s]))(?=\s+(?i:{any_of("connectives")})\s+{_THING})""",
     re.VERBOSE,
 )
 _ITEM: Final = re.compile(r"(?:[-*•–]|\(?\d{1,2}[.)])\s+")
@@ -155,6 +159,12 @@ def separated(question: str) -> tuple[str, str]:
     return (joined["own"], joined["context"]) if joined else (question, "")
 
 
+def asks_what_is(question: str) -> bool:
+    """Tell whether a question asks what a thing is, by one or two content words: “what is gas?”"""
+    asked = _ASKS_WHAT_IS.search(question)
+    return asked is not None and _is_thing(asked["thing"])
+
+
 def without_connective(question: str) -> str:
     """Cut off the “And” with which a question goes on; of a question that is no more, nothing."""
     rest = _CONNECTIVE.sub("", question, count=1)
@@ -181,12 +191,20 @@ def _pieces(text: str) -> list[str]:
 
 def _is_end(text: str, end: re.Match[str]) -> bool:
     """Tell whether a question ends here: only the first comma is no list's, and without a comma
-    “and what is a …” begins another one only behind a question that asks what a thing is.
+    “and what is a …” begins another one only behind a question that asks what a thing is; so does
+    “and what is” with one or two content words.
     """
-    before = text[: end.start()]
-    if end[0]:
+    before, thing = text[: end.start()], end["thing"]
+    if thing and not _is_thing(thing):
+        return False
+    if end[0] and not thing:
         return end[0] != "," or "," not in before
     return bool(_WHAT_IS.match(before)) and len(_QUESTION_WORD.findall(before)) == 1
+
+
+def _is_thing(words: str) -> bool:
+    """Tell whether each of some words is a content word: “the cost” is of the question before."""
+    return len(content_words(words)) == len(tokenize(words, shortest=1))
 
 
 def _is_question(piece: str) -> bool:

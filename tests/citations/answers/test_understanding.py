@@ -188,6 +188,7 @@ def test_where_it_fails_the_question_is_joined_to_the_one_before_it() -> None:
     [
         ("And what is the trapezoidal rule?", "What is the trapezoidal rule?"),
         ("And what is the default size?", "And what is the default size? (What is a mempool?)"),
+        ("And what is gas?", "What is gas?"),
         ("And what is the cost?", "And what is the cost? (What is a mempool?)"),
     ],
 )

@@ -58,6 +58,14 @@ SPLIT = {
         "What is the capital of Mongolia",
         "and what is a scan key?",
     ],
+    "What is exponential back-off, and what is jitter?": [
+        "What is exponential back-off",
+        "and what is jitter? (What is exponential back-off)",
+    ],
+    "What is a mempool and what are package relays?": [
+        "What is a mempool",
+        "and what are package relays? (What is a mempool)",
+    ],
     "What is a tensor and who is Ada?": ["What is a tensor", "and who is Ada?"],
     "What is the mempool, and what is FROST?": ["What is the mempool", "and what is FROST?"],
     "What is the mempool, and what is the default size?": [
@@ -83,6 +91,9 @@ WHOLE = """
     How do I decide what is a claim and what is an opinion?
     What is the difference between what is a duty and what is a right?
     What is a tensor, a vector, and what is a scalar?
+    What is a note and what is the use?
+    What is RAID and what is good about it?
+    How do I decide what is good and what is bad?
     What does he say about the moon, and how it moves?
     Describe the mempool, and what it does.
     What is the difference between supervised and unsupervised learning?
