@@ -19,7 +19,7 @@ boot(database=False)
 
 import requests
 from doors import LINK, SERVE, started, wait_for
-from pictures import sign_in
+from pictures import QUESTION, sign_in
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -34,7 +34,6 @@ GAP: Final = 12  # pixels between two pictures
 PAPER: Final = "#8a8f98"
 QUALITY: Final = 45  # of WebP, of 100
 SETTLED: Final = 1_500  # ms, until pictures of sources and what arrives by itself are there
-QUESTION: Final = "What is exponential back-off, and why do captions have times?"
 FOLLOW_UP: Final = "How long should a program wait?"
 KEPT: Final = "yellow", "blue", "pink"  # colours of highlights
 

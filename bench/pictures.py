@@ -29,7 +29,7 @@ COLORS: Final = 128  # more make the files large, fewer make bands
 LAPTOP: Final = {"width": 1280, "height": 800}
 # What stays in place while the page scrolls would stand in the middle of a long picture.
 UNSTUCK: Final = ".top { position: static !important; }"
-QUESTION: Final = "What is exponential back-off, and why do captions have times?"
+QUESTION: Final = "Why is the pause made random, and what is inverse document frequency?"
 REPLAYED: Final = 12_000  # ms, at ten times the speed of the talk
 TITLE: Final = "Patience for programs: retries and back-off"
 SPOKEN: Final = (
