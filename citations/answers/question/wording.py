@@ -162,7 +162,7 @@ def separated(question: str) -> tuple[str, str]:
 def asks_what_is(question: str) -> bool:
     """Tell whether a question asks what a thing is, by one or two content words: “what is gas?”"""
     asked = _ASKS_WHAT_IS.search(question)
-    return asked is not None and _is_thing(asked["thing"])
+    return bool(asked) and _STOP_WORDS.isdisjoint(tokenize(asked["thing"], shortest=1))
 
 
 def without_connective(question: str) -> str:
@@ -195,16 +195,11 @@ def _is_end(text: str, end: re.Match[str]) -> bool:
     “and what is” with one or two content words.
     """
     before, thing = text[: end.start()], end["thing"]
-    if thing and not _is_thing(thing):
+    if thing and not asks_what_is(text[end.end() :]):
         return False
     if end[0] and not thing:
         return end[0] != "," or "," not in before
     return bool(_WHAT_IS.match(before)) and len(_QUESTION_WORD.findall(before)) == 1
-
-
-def _is_thing(words: str) -> bool:
-    """Tell whether each of some words is a content word: “the cost” is of the question before."""
-    return len(content_words(words)) == len(tokenize(words, shortest=1))
 
 
 def _is_question(piece: str) -> bool:
