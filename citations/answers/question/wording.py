@@ -161,8 +161,8 @@ def separated(question: str) -> tuple[str, str]:
 
 def asks_what_is(question: str) -> bool:
     """Tell whether a question asks what a thing is, by one or two content words: “what is gas?”"""
-    asked = _ASKS_WHAT_IS.search(question)
-    return bool(asked) and _STOP_WORDS.isdisjoint(tokenize(asked["thing"], shortest=1))
+    match = _ASKS_WHAT_IS.search(question)
+    return match is not None and _STOP_WORDS.isdisjoint(tokenize(match["thing"], shortest=1))
 
 
 def without_connective(question: str) -> str:
