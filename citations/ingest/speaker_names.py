@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from citations.ingest.selection import record
-from citations.models import Citation, Highlight, SharedLink, Source
+from citations.models import Answer, Citation, Highlight, SharedLink, Source
 from citations.quotes.anchoring import AROUND
 from citations.text.speakers import LABEL, Turns
 from transcripts import captions, transcript_rows
@@ -21,16 +21,22 @@ _MAX_SHOWN: Final = 100  # characters of a name in a message
 
 
 def rename(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[Source]]:
-    """Give a speaker of a transcript another name, that of another speaker to join both.
+    """Give a speaker of a transcript another name, which no other speaker there may have.
 
     Returns the name as it is written, and the sources whose index is made again, to be sent to the
     workers. Raises ``InvalidInput``.
     """
     label = _checked(name)
-    if speaker not in _speakers(transcript):
+    speakers = _speakers(transcript)
+    if speaker not in speakers:
         raise InvalidInput(f"Nobody is called “{clean(speaker, _MAX_SHOWN)}” in this transcript.")
     if label == speaker:
         return label, []
+    if label in speakers:
+        raise InvalidInput(
+            f"Somebody else is called “{label}” in this transcript.",
+            hint="Write another name: who says what could not be told apart any more.",
+        )
     with transaction.atomic():
         transcript_rows.rename_speaker(transcript, speaker, label)
         record(transcript.video, "speakers")
@@ -56,6 +62,12 @@ def _rename_in_quotes(source: Source, speaker: str, label: str) -> None:
         quotes.bulk_update(changed, ["prefix", "quote", "suffix"], batch_size=500)
     for rows in (Citation.objects, Highlight.objects):
         rows.filter(source=source, speaker=speaker).update(speaker=label)
+    for answer in Answer.objects.filter(citations__source=source).distinct():
+        numbers = set(answer.citations.filter(source=source).values_list("number", flat=True))
+        for claim in answer.claims:
+            if not numbers.isdisjoint(claim["citations"]):
+                claim["text"] = change(claim["text"])
+        answer.save(update_fields=["claims"])
 
 
 def _checked(name: str) -> str:

@@ -32,7 +32,7 @@ from citations.views.hit_place import hit_place
 from citations.views.reader_form import VIEWS, ReaderForm, ReaderParameters
 from citations.views.reading_progress import resume_recording
 from transcripts import collections, conf, library
-from transcripts.errors import TranscriptNotFound
+from transcripts.errors import InvalidInput, TranscriptNotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock, milliseconds
@@ -59,8 +59,16 @@ class ListedMatch:
 @require_safe
 def show_recording(request: PageRequest, pk: int) -> HttpResponse:
     """Show a transcript at a moment, a sentence, or the first match of ``q``."""
-    video = collections.find_video(request.access, pk)
     parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
+    response = _recording(request, collections.find_video(request.access, pk), parameters)
+    if "view" in request.GET:
+        response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")
+    return response
+
+
+def _recording(
+    request: PageRequest, video: Video, parameters: ReaderParameters, **more: Any
+) -> HttpResponse:
     context: dict[str, Any] = {
         "video": video,
         "parameters": parameters,
@@ -70,6 +78,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
         "transcripts": video.transcripts.light(),
         "formats": list(TranscriptFormat),
         "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
+        **more,
     }
     try:
         transcript = library.find_transcript(video, language=parameters.language)
@@ -82,10 +91,8 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
     context |= _progress(request, video, parameters, context)
     if context["source"]:
         send_for_abstracts(context["source"])
-    response = render(request, "citations/recording.html", context)
-    if "view" in request.GET:
-        response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")
-    return response
+    status = 422 if "error" in more else 200
+    return render(request, "citations/recording.html", context, status=status)
 
 
 @require_safe
@@ -144,13 +151,17 @@ def show_clip(request: PageRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
-    """Give a speaker another name; show what they say."""
+    """Give a speaker another name; show what they say, or what is wrong with the name."""
     video = collections.find_video(request.access, pk)
     request.access.require_write(video.collection_id)
     language = request.POST.get("lang", "")
     transcript = library.find_transcript(video, language=language)
-    speaker = request.POST.get("speaker", "")
-    name, sources = speaker_names.rename(transcript, speaker, request.POST.get("name", ""))
+    speaker, wanted = request.POST.get("speaker", ""), request.POST.get("name", "")
+    try:
+        name, sources = speaker_names.rename(transcript, speaker, wanted)
+    except InvalidInput as error:
+        shown = ReaderParameters(speaker=speaker, language=language)
+        return _recording(request, video, shown, error=error, wanted_name=wanted)
     for source in sources:
         send(source)
     if name != speaker:

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 
 from citations.ingest import discovery, speaker_names
 from citations.ingest import pipeline as ingest_pipeline
-from citations.models import Chunk, Source, State
-from citations.notebook import highlights
+from citations.models import Answer, Chunk, Source, State
+from citations.notebook import conversations, highlights
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.quotes import source_texts
-from tests.makers import caption_json, make_cues, make_video
+from tests.makers import caption_json, make_citation, make_cues, make_video
 from transcripts import bm25, captions, storage, transcript_rows
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
@@ -100,10 +100,29 @@ def test_a_name_is_taken_back(source: Source) -> None:
     assert add_again(source, make_cues(40, sentences=SAID)) is StorageChange.UNCHANGED
 
 
-def test_who_gets_the_name_of_another_is_joined_with_them(source: Source) -> None:
-    rename(source, "Speaker 0", "Speaker 1")
-    assert "Speaker 0" not in said(source)
-    assert said(source).count("Speaker 1: ") == 30
+def test_an_answer_quotes_the_speaker_by_the_new_name(
+    source: Source, scope: Scope, owner: User
+) -> None:
+    text = "Speaker 1: A programme tells a machine what to do."
+    claims = [
+        {"text": text, "citations": [1], "is_supported": True},
+        {"text": "Speaker 1: of another source.", "citations": [2], "is_supported": True},
+    ]
+    answer = Answer.objects.create(
+        conversation=conversations.begin(scope, owner),
+        ordinal=1,
+        question="?",
+        claims=claims,
+        state="answered",
+    )
+    make_citation(answer, source, text)
+    rename(source, "Speaker 1", "Ada")
+    answer.refresh_from_db()
+    assert [claim["text"] for claim in answer.claims] == [
+        "Ada: A programme tells a machine what to do.",
+        "Speaker 1: of another source.",
+    ]
+    assert answer.citations.get().quote == answer.claims[0]["text"]
 
 
 def test_a_highlight_keeps_its_place_and_has_the_name(
@@ -127,6 +146,7 @@ def test_a_highlight_keeps_its_place_and_has_the_name(
         ("Speaker 1", "007", "begins with a letter"),
         ("Speaker 7", "Ada", "Nobody is called"),
         ("", "Ada", "Nobody is called"),
+        ("Speaker 1", "speaker 0", "Somebody else is called “Speaker 0”"),
     ],
 )
 def test_what_is_no_name_or_nobody_s_is_refused_and_nothing_changes(

@@ -124,6 +124,18 @@ def test_a_speaker_gets_a_name_on_the_page_of_what_they_say(page: Client, panel:
     assert "Thank you." in html
 
 
+def test_a_name_that_cannot_be_stays_in_the_form_with_what_is_wrong(
+    page: Client, panel: Video
+) -> None:
+    form = {"speaker": "Bob", "name": "one two three four five <b>", "lang": "en"}
+    refused = page.post(f"/videos/{panel.pk}/speakers/", form)
+    assert refused.status_code == 422
+    html = text_of(refused)
+    assert 'value="one two three four five &lt;b&gt;"' in html
+    assert "Write a name of at most four words that begins with a letter." in html
+    assert "Thank you." in html
+
+
 def test_only_who_may_write_names_speakers(viewer: Client, stranger: Client, panel: Video) -> None:
     html = text_of(viewer.get(f"/videos/{panel.pk}/", {"speaker": "Bob"}))
     assert "Thank you." in html
