@@ -29,7 +29,7 @@ from citations.passages import (
     covering,
 )
 from citations.providers import registry
-from citations.providers.languages import telling_words
+from citations.providers.languages import SURE, probabilities, stop_words, telling_words
 from citations.search import candidates, fusion, judgments, neighbours
 from citations.search.candidates import (
     FETCH,
@@ -174,8 +174,12 @@ def _parsed(query: str) -> lexical_query.Query:
 
 
 def _suggestion(request: SearchRequest, log: StageLog) -> str:
-    everything = resolve(request.scope, Filter())
-    return spelling.correct(request.query.text, log.unknown, resolved=everything)
+    """Correct the words that no source has, unless they are common in the query's own language."""
+    text = request.query.text
+    code, probability = next(iter(probabilities(text).items()), ("", 0.0))
+    common = stop_words(code) if probability >= SURE else frozenset()
+    unknown = [word for word in log.unknown if word not in common]
+    return spelling.correct(text, unknown, resolved=resolve(request.scope, Filter()))
 
 
 # Re-rank

@@ -506,6 +506,16 @@ def test_a_reader_is_offered_the_query_with_words_corrected_that_occur_nowhere(
     assert search_pipeline.search(scope, "entorpy").suggestion == ""
 
 
+def test_a_common_word_of_the_query_s_own_language_is_not_corrected(
+    collection: Collection, scope: Scope
+) -> None:
+    make_document(collection, ["The coating of the mirror stays warm and is expensive."])
+    question = "warum ist die Beschichtung des Spiegels so teuer"
+    assert search_pipeline.search(scope, question, for_readers=True).suggestion == ""
+    misspelt = search_pipeline.search(scope, "a warmn mirror", for_readers=True)
+    assert misspelt.suggestion == "a warm mirror"
+
+
 def test_what_the_caller_marked_is_told(scope: Scope, collection: Collection) -> None:
     make_document(collection, TEXTS)
     ada, bob = make_user("ada"), make_user("bob")
