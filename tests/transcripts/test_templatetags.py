@@ -5,7 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from transcripts.templatetags.transcripts import ago, marked, spoken_length, with_code
+from transcripts.templatetags.transcripts import (
+    ago,
+    is_of_this_machine,
+    marked,
+    spoken_length,
+    with_code,
+)
 
 
 def test_marking_escapes_everything_but_its_own_marks() -> None:
@@ -29,3 +35,20 @@ def test_durations_are_written_in_words(ms: int, said: str) -> None:
 def test_a_recent_moment_is_just_now() -> None:
     assert ago(timezone.now()) == "just now"
     assert ago(timezone.now() - timedelta(hours=3)) == "3\xa0hours ago"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_here"),
+    [
+        ("http://127.0.0.1:8000/shared/x/", True),
+        ("http://localhost/shared/x/", True),
+        ("http://[::1]:8000/", True),
+        ("https://kb.example.org/shared/x/", False),
+        ("http://192.168.1.20:8000/", False),
+        ("/shared/x/", False),
+    ],
+)
+def test_an_address_that_leads_every_machine_to_itself_is_of_this_machine(
+    address: str, is_here: bool
+) -> None:
+    assert is_of_this_machine(address) is is_here

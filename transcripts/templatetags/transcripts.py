@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from ipaddress import ip_address
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from django import template
 from django.utils import timezone
@@ -85,6 +86,16 @@ _OWN_ROLES = {
     "editor": gettext_lazy("you are editor"),
     "owner": gettext_lazy("you are owner"),
 }
+
+
+@register.filter
+def is_of_this_machine(address: str) -> bool:
+    """Tell whether an address leads every machine to itself."""
+    host = urlsplit(address).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @register.filter
