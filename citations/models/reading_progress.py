@@ -25,6 +25,7 @@ class ReadingProgress(models.Model):
     read_at = models.DateTimeField("last read")
 
     class Meta:
+        verbose_name_plural = "reading progress"
         ordering = ("-read_at", "-pk")
         constraints = (
             UniqueConstraint(fields=("user", "video"), name="reading_of_video_once"),

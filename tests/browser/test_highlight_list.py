@@ -48,7 +48,7 @@ def test_the_list_follows_its_filters_at_once(visit: Callable[..., Visit]) -> No
     expect(page.locator("#highlights-export > details > summary")).to_contain_text("these 1")
     check_accessibility(page)
     page.get_by_label("From").fill("2999-01-01")
-    expect(page.get_by_role("heading", name="No highlight is of this kind")).to_be_visible()
+    expect(page.get_by_role("heading", name="No highlight matches")).to_be_visible()
     page.get_by_role("link", name="All highlights").click()
     expect(quotes).to_have_count(2)
     assert not visited.console

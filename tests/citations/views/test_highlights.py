@@ -67,12 +67,12 @@ def test_a_filter_that_changes_renews_the_list_and_what_is_exported(
     assert response["HX-Replace-Url"] == "/highlights/?color=blue"
     assert not html.css_first("h1")
     assert [quote.text(strip=True) for quote in html.css("blockquote")] == ["error"]
-    assert html.css_first(".count").text(strip=True).startswith("1 highlight of this kind")
+    assert html.css_first(".count").text(strip=True).startswith("1 highlight matches")
     export = html.css_first("#highlights-export[hx-swap-oob]")
     assert export.css_first('a[href="/highlights/export/anki/?color=blue"]')
     none = LexborHTMLParser(text_of(page.get("/highlights/?color=pink", **HTMX)))
     assert none.css_first("[data-announce]").attributes["data-announce"] == (
-        "No highlight is of this kind"
+        "No highlight matches"
     )
     assert none.css_first("#highlights-export").text(strip=True) == ""
     plain = page.get("/highlights/?q=&source=&color=blue&since=")
@@ -225,7 +225,7 @@ def test_the_page_lists_filters_and_shows_empty_states(page: Client, book: Sourc
     response = page.get("/highlights/?color=blue&tag=exam&q=weight")
     assert "Page 2" in text_of(response)
     assert "#week 3" in text_of(response)
-    assert "No highlight is of this kind" in text_of(page.get("/highlights/?color=green"))
+    assert "No highlight matches" in text_of(page.get("/highlights/?color=green"))
     assert page.get("/highlights/?color=red&since=soon&source=x&offset=-1").status_code == 200
     assert page.get(f"/highlights/?source={uuid4()}").status_code == 404
 
