@@ -45,7 +45,7 @@ def test_the_list_follows_its_filters_at_once(visit: Callable[..., Visit]) -> No
     expect(quotes).to_have_count(1)
     expect(quotes).to_contain_text("weight")
     expect(page).to_have_url(f"{visited.site.url}/highlights/?color=blue")
-    expect(page.locator("#highlights-export > details > summary")).to_contain_text("these 1")
+    expect(page.locator("#highlights-export > details > summary")).to_contain_text("Export 1")
     check_accessibility(page)
     page.get_by_label("From").fill("2999-01-01")
     expect(page.get_by_role("heading", name="No highlight matches")).to_be_visible()
