@@ -114,10 +114,7 @@ def request_files(
     accepted = files.candidates(uploads)
     selected = files.select(name for name, _ in accepted)
     if not selected:
-        raise errors.InvalidInput(
-            "None of these files has the name of a transcript.",
-            hint=f"Known formats: {' '.join(files.FORMATS)}",
-        )
+        raise files.no_transcript()
     for name, data in accepted:
         storage.check_size(name, data)
     with transaction.atomic():

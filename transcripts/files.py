@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from transcripts.captions import split_name
+from transcripts.errors import InvalidInput
 
 # Best first: of several files of one recording, the one that times words is preferred.
 FORMATS = (
@@ -38,10 +39,15 @@ class SelectedFile:
 def is_candidate(name: str) -> bool:
     """Return whether the name is that of captions or their metadata."""
     path = PurePosixPath(name)
-    return (
-        path.suffix.casefold() in FORMATS
-        and not path.name.startswith(".")
-        and not path.name.casefold().endswith(".live_chat.json")
+    is_chat = path.name.casefold().endswith(".live_chat.json")
+    return path.suffix.casefold() in FORMATS and not is_chat
+
+
+def no_transcript() -> InvalidInput:
+    """Return the error for files that are no candidates."""
+    return InvalidInput(
+        "None of these files has the name of a transcript.",
+        hint=f"Known formats: {' '.join(FORMATS)}",
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 _HYPHEN: Final = re.compile(r"(?<![A-Z\d])-|-(?!\d)")
 _ID: Final = r"[\w-]{11}"  # of a video on YouTube
@@ -17,6 +18,11 @@ _LEADS_ON: Final = re.compile(
     r"|without|your|das|dem|des|ein|eine[mnrs]?|im|mit|ohne|und|vom|zum)$",
     re.IGNORECASE,
 )
+# What an address has for other characters than letters, and what a file of sound or pictures is.
+_ESCAPED: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_RECORDING: Final = re.compile(
+    r"(?<=[^.\s])\.(?:mp[34]|m4[av]|mov|mkv|webm|avi|wav|og[gv]|opus|flac|aac)$", re.IGNORECASE
+)
 
 
 def readable(name: str) -> str:
@@ -25,8 +31,12 @@ def readable(name: str) -> str:
 
     They do where a name has no blanks: ``calculus-1`` becomes "calculus 1". Those of "COVID-19" and
     "2024-05-01" stay, and so does the id of a video at the end: "talk-H39Z_720T5s" becomes
-    "talk H39Z_720T5s".
+    "talk H39Z_720T5s". ``talk%20one.mp4``, a name from an address and of a recording, is
+    "talk one".
     """
+    name = _ESCAPED.sub(_decoded, name)
+    name = name.strip(" .") or name if name.startswith(".") else name
+    name = _RECORDING.sub("", name)
     ending = _TRANSCRIPT.search(name)
     if ending and (named := name[: ending.start()].strip(" -_.")) and not _LEADS_ON.search(named):
         name = named
@@ -37,3 +47,12 @@ def readable(name: str) -> str:
     text = name.replace("_", " ").strip()
     words = text if " " in text else " ".join(_HYPHEN.sub(" ", text).split())
     return words or name
+
+
+def _decoded(escaped: re.Match[str]) -> str:
+    """Return what stands for printable characters in UTF-8, else the escapes themselves."""
+    try:
+        text = unquote_to_bytes(escaped[0]).decode()
+    except UnicodeDecodeError:
+        return escaped[0]
+    return text if text.isprintable() else escaped[0]

@@ -21,6 +21,7 @@ from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
 from transcripts import acquisition, activity, library, media
+from transcripts import files as caption_files
 from transcripts.api.endpoints import Request, add_video_or_text, contents
 from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
@@ -101,7 +102,9 @@ def add_files(
     others = [file for file in files if file not in playable]
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
     captions = [file for file in others if file not in documents]
-    with_captions, alone = media.beside((file.name or "" for file in captions), playable)
+    unread = [file for file in captions if not caption_files.is_candidate(file.name or "")]
+    names = (file.name or "" for file in captions if file not in unread)
+    with_captions, alone = media.beside(names, playable)
     job = None
     if captions:  # first: a refused request must store nothing
         job = acquisition.request_files(
@@ -120,6 +123,7 @@ def add_files(
         collection, documents, about, by=request.caller.user, is_alone=is_alone
     )
     problems += _add_media(collection, alone, is_alone=is_alone)
+    problems += [_problem(file, caption_files.no_transcript()) for file in unread]
     if job is None and added:
         request.answer["Location"] = f"/api/content/sources/{added[0].source.uuid}/"
     return Status(

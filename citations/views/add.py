@@ -137,7 +137,9 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     playable = [file for file in values["files"] if media.is_media(file)]
     others = [file for file in values["files"] if file not in playable]
     documents = [file for file in others if document_storage.is_document(file, file.name or "")]
-    values["files"] = [file for file in others if file not in documents]
+    captions = [file for file in others if file not in documents]
+    values["files"] = [file for file in captions if caption_files.is_candidate(file.name or "")]
+    unknown = [file for file in captions if file not in values["files"]]
     names = (file.name or "" for file in values["files"])
     with_captions, alone = media.beside(names, playable)
     is_alone = len(documents) == 1 and not values["text"]
@@ -145,6 +147,7 @@ def _add_all(request: PageRequest, values: dict[str, Any], form: AddForm) -> lis
     outcomes = [*_add_addresses(request, form), *_add_captions(request, form, with_captions)]
     if values["text"].strip():
         outcomes.append(_add_text(values, by=request.user))
+    outcomes += map(_refuse, unknown)
     outcomes += [_add_media(values["collection"], file) for file in alone]
     return outcomes + [_add(values, file, by=request.user, alone=is_alone) for file in documents]
 
@@ -199,6 +202,11 @@ def _queue(name: str, request_job: Callable[[], Job]) -> AddResult:
         return AddResult(name=name, error=error)
     send_job(job)
     return AddResult(name=name, job=job)
+
+
+def _refuse(file: "UploadedFile[Any]") -> AddResult:
+    name = document_storage.clean_name(file.name or "")
+    return AddResult(name=name, error=caption_files.no_transcript())
 
 
 def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:

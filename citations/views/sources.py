@@ -65,12 +65,18 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
 
 @require_safe
 def show_guide(request: PageRequest, source_id: UUID) -> HttpResponse:
-    """Show the guide to a source: a fragment that polls until it is made, then ``open`` or not."""
+    """Show the guide to a source: a fragment that polls until it is made, then ``open`` or not.
+
+    It tells the rest of the page when the source is ready.
+    """
     source = find_source(request.access, str(source_id))
     if not request.htmx:
         return redirect("source", source_id=source_id)
     context = {"source": source, "is_first_visit": "open" in request.GET}
-    return fragment(request, "citations/_guide_alone.html", context)
+    response = fragment(request, "citations/_guide_alone.html", context)
+    if not source.is_unfinished:
+        response["HX-Trigger"] = "source-ready"
+    return response
 
 
 @require_safe

@@ -34,6 +34,8 @@ from transcripts.timecodes import parse_target
 RECENT = timedelta(days=2)
 PATIENCE = timedelta(minutes=2)  # a job that is postponed for longer is not waited for
 POLL_SECONDS = 0.5
+NO_JOBS = "No jobs."
+NO_OPEN = "No job is open, and none failed recently. `kb jobs --all` lists finished ones."
 
 app = typer.Typer(add_completion=False, help="List jobs, retry one, or reopen the YouTube gate.")
 
@@ -65,7 +67,8 @@ def list_jobs(
 ) -> None:
     """List jobs, retry one, or reopen the YouTube gate.
 
-    Without a command, lists unfinished and recently failed jobs and the state of the gate.
+    Without a command, lists open and recently failed jobs and the state of the gate; with --all,
+    finished ones, too.
     """
     if context.invoked_subcommand:
         return
@@ -87,7 +90,8 @@ def list_jobs(
     say(f"YouTube: {gate_text(gate)}", "green" if gate.state == "open" else "yellow")
     if not worker:
         note("No worker is running: `kb serve` starts one.", "yellow")
-    _print_jobs(jobs)
+    is_narrowed = not everything and Job.objects.visible(scope).exists()
+    _print_jobs(jobs, empty=NO_OPEN if is_narrowed else NO_JOBS)
 
 
 @app.command()
@@ -214,7 +218,7 @@ def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     raise typer.Exit(next(map(exit_code_of, errors), 0))
 
 
-def _print_jobs(jobs: Sequence[Job]) -> None:
+def _print_jobs(jobs: Sequence[Job], *, empty: str = NO_JOBS) -> None:
     rows = []
     for job in jobs:
         progress = f"{job.percent} % {job.step}".strip() if job.state == Job.State.RUNNING else ""
@@ -222,7 +226,7 @@ def _print_jobs(jobs: Sequence[Job]) -> None:
             progress = f"at {timezone.localtime(job.waits_until):%H:%M}"
         progress = place_text(job) or progress
         rows.append((job.pk, job, job.state_text, progress, job.error))
-    table(("Job", "Task", "State", "Progress", "Problem"), rows, empty="No jobs.", main="Task")
+    table(("Job", "Task", "State", "Progress", "Problem"), rows, empty=empty, main="Task")
     for reason in dict.fromkeys(f"{job.error} {job.hint}".strip() for job in jobs):
         if reason:
             note(reason)

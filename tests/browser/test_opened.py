@@ -64,3 +64,21 @@ def test_a_source_is_put_first_by_its_page_and_its_guide_arrives_there(
     assert site.json(WANTED.format(video)) == 0
     site.python(REMOVE.format(video))
     assert not visited.console
+
+
+def test_the_view_of_chapters_is_renewed_once_its_source_is_ready(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    site = visited.site
+    video = site.json(ADD)
+    page = visited.go(f"/videos/{video}/?view=chapters")
+    shown = page.locator("#transcript")
+    expect(shown).to_contain_text("its outline is made when it is indexed")
+    site.python(GO_ON.format(video))
+    expect(page.locator("#guide").get_by_text("in its own sentences")).to_be_visible()
+    expect(shown).not_to_contain_text("its outline is made when it is indexed")
+    expect(page.locator("#transcript")).to_have_count(1)
+    check_accessibility(page)
+    site.python(REMOVE.format(video))
+    assert not visited.console

@@ -233,7 +233,7 @@ def test_files_become_one_job(asking: Client, collection: Collection) -> None:
     assert job.tags == ["a", "b"]
 
 
-@pytest.mark.parametrize("name", ["picture.png", ".hidden.vtt", "a\0b.exe"])
+@pytest.mark.parametrize("name", ["picture.png", "talk.live_chat.json", "a\0b.exe"])
 def test_files_that_are_no_transcripts_are_refused(
     asking: Client, collection: Collection, name: str
 ) -> None:

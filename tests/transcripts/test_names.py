@@ -43,7 +43,7 @@ def test_hyphens_and_underscores_become_blanks_where_they_stand_for_them(
         ("Vortrag Transkript", "Vortrag"),
         ("My talk [a_B3-x9_Qz7].transcript", "My talk [a_B3-x9_Qz7]"),
         ("transcript", "transcript"),
-        (".transcript", ".transcript"),
+        (".transcript", "transcript"),
         ("- transcript", "- transcript"),
         ("How to make a transcript", "How to make a transcript"),
         ("how-to-read-the-transcript", "how to read the transcript"),
@@ -53,4 +53,42 @@ def test_hyphens_and_underscores_become_blanks_where_they_stand_for_them(
     ],
 )
 def test_that_a_file_is_a_transcript_is_no_part_of_its_title(name: str, title: str) -> None:
+    assert readable(name) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("talk%20about%20tokens", "talk about tokens"),
+        ("Gr%C3%BC%C3%9Fe", "Grüße"),
+        ("100%25 sure", "100% sure"),
+        ("caf%E9", "caf%E9"),
+        ("a%00b", "a%00b"),
+        ("50%", "50%"),
+        ("5%zz", "5%zz"),
+    ],
+)
+def test_what_an_address_escapes_is_readable_where_it_is_text(name: str, title: str) -> None:
+    assert readable(name) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("rec 0001.MP4", "rec 0001"),
+        ("my-talk.webm", "my talk"),
+        ("talk.transcript.mp4", "talk"),
+        ("Version 1.5", "Version 1.5"),
+        ("mp4", "mp4"),
+        (".mp4", "mp4"),
+    ],
+)
+def test_the_ending_of_a_recording_is_no_part_of_its_title(name: str, title: str) -> None:
+    assert readable(name) == title
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("....dots..", "dots"), ("...", "..."), ("Wait...", "Wait...")]
+)
+def test_points_that_hide_a_file_are_no_part_of_its_title(name: str, title: str) -> None:
     assert readable(name) == title

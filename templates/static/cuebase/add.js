@@ -54,7 +54,7 @@ function begin() {
 }
 
 /**
- * Return the files of a dropped file or folder.
+ * Return the dropped file, or the files of a dropped folder but for hidden ones.
  * @param {FileSystemEntry} entry
  * @returns {Promise<File[]>}
  */
@@ -71,7 +71,8 @@ async function filesOf(entry) {
       reader.readEntries(resolve, reject);
     });
     if (!entries.length) return files;
-    for (const inner of entries) files.push(...await filesOf(inner));
+    const visible = entries.filter(({ name }) => !name.startsWith("."));
+    for (const inner of visible) files.push(...await filesOf(inner));
   }
 }
 

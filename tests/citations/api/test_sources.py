@@ -55,6 +55,15 @@ def test_a_document_is_added_and_listed_and_deleted(asking: Client, collection: 
     assert not Document.objects.exists()
 
 
+def test_a_file_that_is_not_read_is_named_among_the_problems(
+    asking: Client, collection: Collection
+) -> None:
+    files = [("....dots...vtt", CAPTIONS), ("talk.dat", CAPTIONS)]
+    answer = upload(asking, *files, collection="lectures").json()
+    assert answer["job"]["target"] == "....dots...vtt"
+    assert [problem["name"] for problem in answer["problems"]] == ["talk.dat"]
+
+
 def test_captions_among_the_files_become_a_job(asking: Client, collection: Collection) -> None:
     answer = upload(
         asking,

@@ -312,3 +312,25 @@ def test_a_mixed_batch_is_counted_by_what_its_files_are(
     assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Not added: 1" in html
     assert "alone.wav" in html
     assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))
+
+
+def test_a_name_that_begins_with_points_is_added(page: Client, collection: Collection) -> None:
+    files = [("....dots...vtt", CAPTIONS), ("talk.vtt", CAPTIONS)]
+    html = text_of(upload(page, *files, collection="lectures"))
+    assert "Transcripts: 2" in html
+    acquisition.perform(Job.objects.get().pk)
+    assert {*Video.objects.values_list("title", flat=True)} == {"dots", "talk"}
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_files_that_are_not_read_are_named_and_stop_no_other(
+    page: Client, collection: Collection, htmx: bool
+) -> None:
+    files = [("talk.vtt", CAPTIONS), ("other.talk", CAPTIONS), ("other.wav", make_wav())]
+    answer = upload(page, *files, collection="lectures", htmx=htmx)
+    html = text_of(answer if htmx else page.get("/activity/"))
+    assert "other.talk" in html
+    assert "other.wav" in html
+    assert "None of these files has the name of a transcript." in html
+    assert not htmx or "Transcripts: 1 · Not added: 2" in html
+    assert Job.objects.get().target == "talk.vtt"

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from citations.guide import storage as guide_storage
 from citations.guide.items import GuideItem, SourceGuide
-from citations.models import Guide, Source, State
+from citations.models import Guide, Node, Source, State
 from citations.passages import Locator
 from tests.citations.talks import talk_in
 from transcripts import locks
@@ -116,6 +116,30 @@ def test_a_guide_that_is_to_come_appears_by_itself(
     assert "sourdough" in html
     assert "hx-get" not in html
     assert browser.get(address).status_code == 302
+
+
+def test_chapters_are_asked_for_again_once_their_source_is_ready(
+    browser: Client, talk: Source
+) -> None:
+    Guide.objects.all().delete()
+    Node.objects.all().delete()
+    Source.objects.update(state=State.WORDS)
+    opened = page(browser, f"/videos/{talk.video_id}/?view=chapters")
+    guide, chapters = opened.css_first("#guide"), opened.css_first("#transcript > p")
+    assert guide
+    assert chapters
+    assert "its outline is made when it is indexed" in flat(chapters.text())
+    assert chapters.attributes["hx-trigger"] == "source-ready from:body"
+    poll = guide.attributes["hx-get"] or ""
+    assert "HX-Trigger" not in browser.get(poll, headers={"HX-Request": "true"})
+    Source.objects.update(state=State.READY)
+    ready = browser.get(poll, headers={"HX-Request": "true"})
+    assert ready["HX-Trigger"] == "source-ready"
+    address = f"/videos/{talk.video_id}/{chapters.attributes['hx-get']}"
+    renewed = page(browser, address).css_first("#transcript")
+    assert renewed
+    assert "It has neither chapters nor an outline." in flat(renewed.text())
+    assert not renewed.css_first("[hx-get]")
 
 
 def test_a_guide_that_is_being_made_says_so(browser: Client, talk: Source) -> None:

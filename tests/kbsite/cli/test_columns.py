@@ -33,6 +33,19 @@ def test_a_first_column_that_is_no_id_is_cut_too() -> None:
     assert widths[0] >= MAIN
 
 
+@pytest.mark.parametrize("room", [60, 80, 100])
+def test_a_very_long_id_is_cut_but_can_be_recognised(room: int) -> None:
+    widths = fitted([190, *NATURAL[1:]], room, main=1)
+    assert sum(widths.values()) + GAP * (len(widths) - 1) <= room
+    assert widths[0] >= 36
+    assert widths[1] >= MAIN
+
+
+def test_an_id_is_whole_before_a_title_gets_room() -> None:
+    assert fitted([36, 70, 24], 80, main=1)[0] == 36
+    assert fitted([36, 70, 24], 45, main=1) == {0: 36, 1: 20}
+
+
 def test_what_fits_is_not_cut() -> None:
     assert list(fitted(NATURAL, 200, main=1).values()) == NATURAL
     assert fitted([3, 4], 80, main=1) == {0: 3, 1: 4}
@@ -87,6 +100,19 @@ def test_sentences_wrap_and_are_whole(shown: Width) -> None:
     lines = written.getvalue().splitlines()
     assert all(len(line.rstrip()) <= 60 for line in lines)
     assert " ".join(line.replace("talk.zip", "").strip() for line in lines[1:]) == sentence
+
+
+def test_a_long_id_is_cut_in_a_terminal_and_whole_in_a_pipe(shown: Width) -> None:
+    long = ("long-name-" * 19, *ROW[1:])
+    written = shown(100)
+    terminal.table(("ID", "Title", "Channel", "Length"), [long, ROW], main="Title")
+    _, line, other = written.getvalue().splitlines()
+    assert line.startswith(f"{long[0][:35]}…")
+    assert other.startswith("dQw4w9WgXcQ ")
+    assert len(line) <= 100
+    written = shown(100, is_terminal=False)
+    terminal.table(("ID", "Title", "Channel", "Length"), [long], main="Title")
+    assert long[0] in written.getvalue()
 
 
 def test_a_pipe_gets_every_cell_whole_and_each_row_as_one_line(shown: Width) -> None:

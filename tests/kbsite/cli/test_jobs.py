@@ -28,6 +28,15 @@ def test_unfinished_and_failed_jobs_are_listed_and_done_ones_on_demand(
     assert failed.hint in result.err
 
 
+def test_an_empty_list_says_how_finished_jobs_are_listed(kb: Kb, library: Collection) -> None:
+    assert "No jobs." in kb("jobs").out
+    Job.objects.create(collection=library, kind=Job.Kind.VIDEO, target="done-job-01").finish()
+    said = kb("jobs").out
+    assert "No job is open" in said
+    assert "`kb jobs --all` lists finished ones." in said
+    assert "captions fetched" in kb("jobs", "--all").out
+
+
 def test_a_job_that_is_done_says_what_it_did_as_its_page_does(kb: Kb, library: Collection) -> None:
     feed = Feed.objects.create(collection=library, kind="playlist", youtube_id=PLAYLIST)
     for kind, about in {
