@@ -23,6 +23,7 @@ SHIFT = """() => new Promise(resolve => {
     new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
     setTimeout(() => resolve(sum), 700)
 })"""
+LONG_NAME = "margarethe.hohenstein-lindenberg@sternwarte.example.org"
 PAGES = {
     "library": "/library/",
     "empty collection": "/library/?collection=empty-shelf",
@@ -243,6 +244,15 @@ def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[...,
     tools = page.locator("#user-tools a, #user-tools button").evaluate_all(bottoms)
     assert len(tools) >= 3
     assert max(tools) <= border
+
+
+def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
+    ada = visit(viewport=PHONE)
+    page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))
+    page.locator("[name=username]:visible").fill(LONG_NAME)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=LONG_NAME)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:
