@@ -246,6 +246,21 @@ def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[...,
     assert max(tools) <= border
 
 
+def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport=PHONE, locale="de-DE").go("/admin/")
+    rows = page.locator("#content-main tbody tr")
+    middles = """all => all.map(row => [...row.querySelectorAll("td:not(:empty)")].map(cell => {
+        const box = cell.getBoundingClientRect()
+        return Math.round((box.top + box.bottom) / 2)
+    }))"""
+    heights = rows.evaluate_all(middles)
+    assert max(map(len, heights)) == 2
+    assert all(len(set(height)) <= 1 for height in heights)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
 def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
     ada = visit(viewport=PHONE)
     page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))
