@@ -261,6 +261,21 @@ def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport=PHONE).go("/library/?view=cards")
+    covered = page.locator(".card:has(.item-edit)").evaluate_all("""all => all.flatMap(card => {
+        const pencil = card.querySelector(".item-edit").getBoundingClientRect()
+        return [...card.querySelectorAll("h3, .muted, .badge")].filter(words => {
+            const box = words.getBoundingClientRect()
+            return box.right > pencil.left && box.bottom > pencil.top && box.top < pencil.bottom
+        }).map(words => words.textContent.trim())
+    })""")
+    assert page.locator(".card .item-edit").count()
+    assert covered == []
+
+
 def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
     ada = visit(viewport=PHONE)
     page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))
