@@ -23,6 +23,7 @@ SHIFT = """() => new Promise(resolve => {
     new PerformanceObserver(add).observe({type: 'layout-shift', buffered: true})
     setTimeout(() => resolve(sum), 700)
 })"""
+LONG_NAME = "margarethe.hohenstein-lindenberg@sternwarte.example.org"
 PAGES = {
     "library": "/library/",
     "empty collection": "/library/?collection=empty-shelf",
@@ -243,6 +244,45 @@ def test_the_header_of_the_admin_holds_its_tools_on_a_phone(visit: Callable[...,
     tools = page.locator("#user-tools a, #user-tools button").evaluate_all(bottoms)
     assert len(tools) >= 3
     assert max(tools) <= border
+
+
+def test_the_links_of_a_table_of_the_admin_stand_beside_its_name_on_a_phone(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport=PHONE, locale="de-DE").go("/admin/")
+    rows = page.locator("#content-main tbody tr")
+    middles = """all => all.map(row => [...row.querySelectorAll("td:not(:empty)")].map(cell => {
+        const box = cell.getBoundingClientRect()
+        return Math.round((box.top + box.bottom) / 2)
+    }))"""
+    heights = rows.evaluate_all(middles)
+    assert max(map(len, heights)) == 2
+    assert all(len(set(height)) <= 1 for height in heights)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_the_pencil_of_a_card_covers_none_of_its_words_on_a_phone(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport=PHONE).go("/library/?view=cards")
+    covered = page.locator(".card:has(.item-edit)").evaluate_all("""all => all.flatMap(card => {
+        const pencil = card.querySelector(".item-edit").getBoundingClientRect()
+        return [...card.querySelectorAll("h3, .muted, .badge")].filter(words => {
+            const box = words.getBoundingClientRect()
+            return box.right > pencil.left && box.bottom > pencil.top && box.top < pencil.bottom
+        }).map(words => words.textContent.trim())
+    })""")
+    assert page.locator(".card .item-edit").count()
+    assert covered == []
+
+
+def test_a_long_name_to_invite_fits_a_phone(visit: Callable[..., Visit]) -> None:
+    ada = visit(viewport=PHONE)
+    page = ada.go("/collections/{library}/settings/".format(**ada.site.seeded))
+    page.locator("[name=username]:visible").fill(LONG_NAME)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=LONG_NAME)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 def test_the_server_wrote_no_error(visit: Callable[..., Visit], site: Site) -> None:

@@ -131,3 +131,12 @@ def test_fields_that_no_column_names_are_labelled_in_the_language_of_the_reader(
         with translation.override("en"):
             assert field.label
             assert german != str(field.label), name
+
+
+def test_only_a_form_that_makes_a_slug_of_a_name_loads_the_scripts_for_it(browser: Client) -> None:
+    tokens = browser.get(reverse("admin:kbsite_apitoken_changelist")).content.decode()
+    collection = browser.get(reverse("admin:transcripts_collection_add")).content.decode()
+    assert "admin/js/actions" in tokens
+    for script in ("xregexp", "urlify", "prepopulate."):
+        assert script not in tokens
+        assert script in collection
