@@ -71,9 +71,7 @@ def test_a_filter_that_changes_renews_the_list_and_what_is_exported(
     export = html.css_first("#highlights-export[hx-swap-oob]")
     assert export.css_first('a[href="/highlights/export/anki/?color=blue"]')
     none = LexborHTMLParser(text_of(page.get("/highlights/?color=pink", **HTMX)))
-    assert none.css_first("[data-announce]").attributes["data-announce"] == (
-        "No highlight matches"
-    )
+    assert none.css_first("[data-announce]").attributes["data-announce"] == ("No highlight matches")
     assert none.css_first("#highlights-export").text(strip=True) == ""
     plain = page.get("/highlights/?q=&source=&color=blue&since=")
     assert plain["Location"] == "/highlights/?color=blue"
