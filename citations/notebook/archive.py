@@ -22,7 +22,7 @@ from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import FileNames, front_matter
 from citations.text.markdown import escape_markdown
-from transcripts import exports, media
+from transcripts import media
 from transcripts.models import Collection, MediaFile, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
@@ -295,7 +295,7 @@ def _page_of(path: str) -> str:
 def source_text(source: Source, *, file: str = "") -> Iterator[str]:
     """Yield the text of a source as Markdown: sections with times, linked to ``file``; or pages."""
     if source.transcript and source.video:
-        yield exports.to_markdown(source.video, source.transcript, file=file)
+        yield archive_pages.of_recording(source.video, source.transcript, file=file)
         return
     yield f"# {escape_markdown(source.title)}\n"
     pages = Page.objects.filter(document__source=source).order_by("number")

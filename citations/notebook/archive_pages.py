@@ -10,7 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 from citations.models import Page, Source
 from citations.readers.markup import whole_texts
 from citations.readers.markup.sanitizer import below_title, sanitize
+from citations.reading import transcript as reading
 from transcripts import exports
+from transcripts.models import Transcript, Video
 
 BATCH: Final = 50  # pages of a document that are read at once
 Text = str  # Markdown, or a SafeString of HTML
@@ -66,7 +68,7 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
     if source.transcript and source.video:
         if file:
             yield player(file, is_audio=source.video.media.is_audio)
-        yield exports.to_markdown(source.video, source.transcript, file=quote(file))
+        yield of_recording(source.video, source.transcript, file=quote(file))
         return
     yield format_html("<h1>{}</h1>", source.title)
     yield _about(source, original)
@@ -77,6 +79,18 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
             yield mark_safe(below_title(sanitize(leaf.html)))
         else:
             yield format_html('<p class="page-text">{}</p>', leaf.text)
+
+
+def of_recording(video: Video, transcript: Transcript, *, file: str = "") -> str:
+    """Return the Markdown of a recording, a paragraph a turn; its times lead into ``file``."""
+    text = reading.read(transcript)
+    borders = [*text.offsets, len(text.text)]
+
+    def paragraphs(first: int, count: int) -> Iterator[tuple[int, str]]:
+        for spoken in text.paragraphs(borders[first], borders[first + count], breaks=()):
+            yield spoken[0].start, text.text[spoken[0].first : spoken[-1].last].strip()
+
+    return exports.to_markdown(video, transcript, file=file, paragraphs=paragraphs)
 
 
 def player(file: str, *, is_audio: bool) -> SafeString:

@@ -32,6 +32,7 @@ from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
 from tests.makers import make_paper, make_source, make_user, make_video, make_wav
 from transcripts import media
+from transcripts.cues import Cue
 from transcripts.errors import Conflict
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -196,6 +197,51 @@ def test_its_pages_keep_links_to_the_second_and_nothing_that_acts(
     assert page.css_first("h1").text() == "<b>Web</b>"
     assert page.css_first("main h2").attributes == {}
     assert not page.css("img")
+
+
+def test_each_turn_of_a_recording_is_a_paragraph_under_a_link_to_its_second(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    said = ["Ann: Why does it", "work?", "Ben: It learns.", "Ann: From what?", "Ben: Errors."]
+    cues = [
+        Cue(start=start, end=start + 4_000, text=text)
+        for start, text in zip(range(2_000, 99_000, 4_000), said, strict=False)
+    ]
+    key = "dQw4w9WgXcQ"
+    make_source(make_video(collection, key=key, youtube_id=key, title="A talk", cues=cues))
+    files = written(scope, owner)
+    page = LexborHTMLParser(files["sources/A talk.html"])
+    turns = ["Ann: Why does it work?", "Ben: It learns.", "Ann: From what?", "Ben: Errors."]
+    times = ["0:02", "0:10", "0:14", "0:18"]
+    assert [paragraph.text() for paragraph in page.css("h2 ~ p")] == [
+        f"{time} {turn}" for time, turn in zip(times, turns, strict=True)
+    ]
+    assert [link.attributes["href"] for link in page.css("h2 ~ p > a")] == [
+        f"https://www.youtube.com/watch?v={key}&t={second}s" for second in (2, 10, 14, 18)
+    ]
+    text = files["sources/A talk.md"]
+    assert all(f"s) {turn}\n" in text for turn in turns)
+
+
+def test_a_sentence_stands_in_the_chapter_in_which_it_begins(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    said = ["It begins here and", "goes on until", "it ends. Then", "comes another."]
+    cues = [
+        Cue(start=start, end=start + 4_000, text=text)
+        for start, text in zip(range(0, 16_000, 4_000), said, strict=True)
+    ]
+    video = make_video(collection, title="A talk", cues=cues)
+    video.chapters = [[0, "One"], [8_000, "Two"]]
+    video.save()
+    make_source(video)
+    lines = written(scope, owner)["sources/A talk.md"].splitlines()
+    headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    assert [lines[number].rpartition(" ")[2] for number in headings] == ["One", "Two"]
+    assert [lines[number + 2].partition(") ")[2] for number in headings] == [
+        "It begins here and goes on until it ends.",
+        "Then comes another.",
+    ]
 
 
 @pytest.mark.usefixtures("library")
