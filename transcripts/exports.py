@@ -17,10 +17,11 @@ from transcripts.cues import Cue, group_by_time
 from transcripts.library import cues_of, find_transcript, link_at
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock
+from transcripts.translation import translated
 
 # Of the cues of a section, by the number of its first and its length: times (ms) and texts.
 Paragraphs = Callable[[int, int], Iterable[tuple[int, str]]]
-STOPS_ADDED: Final = "Cuebase added the full stops and question marks; the words are as they were."
+STOPS_NOTE: Final = "Cuebase added the full stops and question marks; the words are as they were."
 
 
 class TranscriptFormat(StrEnum):
@@ -46,10 +47,10 @@ def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Expor
     audit.record(Action.EXPORT, "video", video.key, collection=video.collection, form=form)
     media_type, write = _WRITERS[form]
     suffix = f".{transcript.language}" if transcript.language else ""
+    with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
+        text = write(video, transcript)
     return Export(
-        name=f"{video.key}{suffix}.{form}",
-        media_type=f"{media_type}; charset=utf-8",
-        text=write(video, transcript),
+        name=f"{video.key}{suffix}.{form}", media_type=f"{media_type}; charset=utf-8", text=text
     )
 
 
@@ -58,7 +59,7 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
 
 
 def _vtt(_: Video, transcript: Transcript) -> str:
-    note = STOPS_ADDED if transcript.has_added_stops else ""
+    note = STOPS_NOTE if transcript.has_added_stops else ""
     return captions.to_vtt(cues_of(transcript), note=note)
 
 
@@ -66,12 +67,12 @@ def to_markdown(
     video: Video, transcript: Transcript, *, file: str = "", paragraphs: Paragraphs | None = None
 ) -> str:
     """Return a transcript as sections, each under a link to its second, here or in a media file;
-    with ``paragraphs``, each of these begins with such a link, too.
+    with ``paragraphs``, each of these begins with such a link, too. What is said about it is in
+    the active language.
     """
-    with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
-        origin = transcript.get_origin_display()
+    origin = str(transcript.get_origin_display())
     about = (video.channel, clock(video.duration), transcript.language, origin)
-    added = f"*{STOPS_ADDED}*" if transcript.has_added_stops else ""
+    added = f"*{translated(STOPS_NOTE)}*" if transcript.has_added_stops else ""
     parts = [f"# {video}", " · ".join(filter(None, about)), added]
 
     def link(start: int) -> str:

@@ -3,6 +3,7 @@
 import io
 import json
 import posixpath
+import re
 import zipfile
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.utils import timezone
+from django.utils import timezone, translation
 from selectolax.lexbor import LexborHTMLParser
 
 from citations import tasks
@@ -158,6 +159,49 @@ def test_its_index_leads_to_pages_which_lead_to_every_file(scope: Scope, owner: 
         assert tree.css_first("html").attributes["lang"] == "en"
         assert len(tree.css("h1")) == 1
         assert not tree.css("script, img, link")
+
+
+@pytest.mark.usefixtures("library")
+def test_its_pages_speak_the_language_of_the_page_on_which_it_was_asked_for(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    video = make_video(collection, key="stops", title="Stops")
+    video.transcripts.update(has_added_stops=True)
+    make_source(video)
+    with translation.override("de"):
+        archive = archives.request(scope, owner)
+    tasks.make_archive(archive.pk)
+    files = unpacked(read(archive))
+    index = LexborHTMLParser(files["index.html"])
+    headings = [heading.text() for heading in index.css("h1, h2")]
+    assert headings == ["Bibliothek", "Quellen", "Markierungen", "Notizen", "Fragen"]
+    assert re.match(r"Geschrieben am \d+\. \w+ \d{4}\.", index.css_first("p").text())
+    pages = {name: LexborHTMLParser(text) for name, text in files.items() if "html" in name}
+    assert {page.css_first("html").attributes["lang"] for page in pages.values()} == {"de"}
+    book = pages["highlights/A book.html"]
+    assert [link.text() for link in book.css("nav a")] == ["Alle", "Quelle", "Markdown"]
+    assert book.css_first("h2").text() == "Seite 2"
+    assert pages["sources/A book.html"].css_first("#page-1").text() == "Seite 1"
+    assert "## Seite 2" in files["sources/A book.md"]
+    assert "Cuebase hat die Satzzeichen ergänzt" in files["sources/Stops.md"]
+
+
+def test_the_index_goes_by_letters_and_names_the_collections_if_there_are_several(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    def lines() -> list[str]:
+        index = LexborHTMLParser(written(scope, owner)["index.html"])
+        return [" ".join(item.text().split()) for item in index.css("li")]
+
+    for title in ("networks", "Zebras", "Apples"):
+        make_source(make_video(collection, key=title, title=title))
+    assert lines() == ["Apples", "networks", "Zebras"]
+    shelf = Collection.objects.create(name="Shelf", slug="shelf")
+    make_source(make_video(shelf, key="moss", title="moss"))
+    scope = Scope(readable=scope.readable | {shelf.pk})
+    assert lines() == [
+        *("Apples · Lectures", "moss · Shelf", "networks · Lectures", "Zebras · Lectures")
+    ]
 
 
 @pytest.mark.usefixtures("library")
