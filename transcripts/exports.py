@@ -1,9 +1,11 @@
 """Transcripts as files."""
 
 import json
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from django.conf import settings
@@ -15,8 +17,11 @@ from transcripts.cues import Cue, group_by_time
 from transcripts.library import cues_of, find_transcript, link_at
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock
+from transcripts.translation import translated
 
-STOPS_ADDED: Final = "Cuebase added the full stops and question marks; the words are as they were."
+# Of the cues of a section, by the number of its first and its length: times (ms) and texts.
+Paragraphs = Callable[[int, int], Iterable[tuple[int, str]]]
+STOPS_NOTE: Final = "Cuebase added the full stops and question marks; the words are as they were."
 
 
 class TranscriptFormat(StrEnum):
@@ -42,10 +47,10 @@ def export(video: Video, *, form: TranscriptFormat, language: str = "") -> Expor
     audit.record(Action.EXPORT, "video", video.key, collection=video.collection, form=form)
     media_type, write = _WRITERS[form]
     suffix = f".{transcript.language}" if transcript.language else ""
+    with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
+        text = write(video, transcript)
     return Export(
-        name=f"{video.key}{suffix}.{form}",
-        media_type=f"{media_type}; charset=utf-8",
-        text=write(video, transcript),
+        name=f"{video.key}{suffix}.{form}", media_type=f"{media_type}; charset=utf-8", text=text
     )
 
 
@@ -54,37 +59,62 @@ def _cues_only(write: Callable[[Sequence[Cue]], str]) -> Callable[[Video, Transc
 
 
 def _vtt(_: Video, transcript: Transcript) -> str:
-    note = STOPS_ADDED if transcript.has_added_stops else ""
+    note = STOPS_NOTE if transcript.has_added_stops else ""
     return captions.to_vtt(cues_of(transcript), note=note)
 
 
-def to_markdown(video: Video, transcript: Transcript, *, file: str = "") -> str:
-    """Return a transcript as sections, each under a link to its second, here or in a media file."""
-    with translation.override(settings.LANGUAGE_CODE):  # a file is for programs, too
-        origin = transcript.get_origin_display()
+def to_markdown(
+    video: Video, transcript: Transcript, *, file: str = "", paragraphs: Paragraphs | None = None
+) -> str:
+    """Return a transcript as sections, each under a link to its second, here or in a media file;
+    with ``paragraphs``, each of these begins with such a link, too. What is said about it is in
+    the active language.
+    """
+    origin = str(transcript.get_origin_display())
     about = (video.channel, clock(video.duration), transcript.language, origin)
-    added = f"*{STOPS_ADDED}*" if transcript.has_added_stops else ""
+    added = f"*{translated(STOPS_NOTE)}*" if transcript.has_added_stops else ""
     parts = [f"# {video}", " · ".join(filter(None, about)), added]
-    for start, title, cues in _sections(video, cues_of(transcript)):
-        link = f"{file}#t={start / 1000:.0f}" if file else link_at(video, start)
-        heading = f"## [{clock(start)}]({link}) {title}"
-        parts += [heading.rstrip(), " ".join(cue.text for cue in cues)]
+
+    def link(start: int) -> str:
+        address = f"{file}#t={start // 1000}" if file else link_at(video, start)
+        return f"[{clock(start)}]({address})"
+
+    cues = cues_of(transcript)
+    for section in _sections(video, cues):
+        if paragraphs is None:
+            texts = [" ".join(cue.text for cue in cues[section.first :][: section.count])]
+        else:
+            pairs = paragraphs(section.first, section.count)
+            texts = [f"{link(start)} {text}" for start, text in pairs]
+        if texts or section.title:  # a sentence may last through a whole section
+            parts += [f"## {link(section.start)} {section.title}".rstrip(), *texts]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _sections(video: Video, cues: Sequence[Cue]) -> list[tuple[int, str, Sequence[Cue]]]:
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """Cues under a heading: the number of the first, and how many."""
+
+    start: int  # ms
+    title: str
+    first: int
+    count: int
+
+
+def _sections(video: Video, cues: Sequence[Cue]) -> list[_Section]:
     """Split the cues at the chapters, or into time chunks if there are none."""
     if not video.chapters:
         groups = group_by_time(cues, conf.limits().chunk_size_seconds)
-        return [(group.start, "", cues[group.first :][: group.count]) for group in groups]
+        return [_Section(group.start, "", group.first, group.count) for group in groups]
     starts = sorted((int(start), str(title)) for start, title in video.chapters)
     if cues and cues[0].start < starts[0][0]:
         starts.insert(0, (cues[0].start, ""))
-    ends = [start for start, _ in starts[1:]] + [cues[-1].end + 1 if cues else 0]
+    firsts = [bisect_left(cues, start, key=lambda cue: cue.start) for start, _ in starts]
+    spans = pairwise([*firsts, len(cues)])
     return [
-        (start, title, members)
-        for (start, title), end in zip(starts, ends, strict=True)
-        if (members := [cue for cue in cues if start <= cue.start < end])
+        _Section(start, title, first, last - first)
+        for (start, title), (first, last) in zip(starts, spans, strict=True)
+        if first < last
     ]
 
 

@@ -49,6 +49,9 @@ class Archive(QueuedWork):
     with_media = models.BooleanField(
         default=False, help_text="Whether it has the audio and video files of recordings."
     )
+    language = models.CharField(
+        max_length=10, blank=True, help_text="Of its pages; empty: of this installation."
+    )
     state = models.CharField(
         max_length=10, choices=ArchiveState.choices, default=ArchiveState.QUEUED
     )

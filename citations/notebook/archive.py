@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 
 from citations.models import Citation, Conversation, DocumentPart, Note, Page, Source
 from citations.notebook import archive_pages, export, highlights, obsidian, web_annotations
@@ -22,7 +24,7 @@ from citations.notebook.export import ExportFormat
 from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import FileNames, front_matter
 from citations.text.markdown import escape_markdown
-from transcripts import exports, media
+from transcripts import media
 from transcripts.models import Collection, MediaFile, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
@@ -57,6 +59,14 @@ def write(
         contents.write()
 
 
+class _Entry(NamedTuple):
+    """A page in the index."""
+
+    title: str
+    path: str
+    collection: str
+
+
 class _Contents:
     """The files of an archive, and their index."""
 
@@ -74,7 +84,7 @@ class _Contents:
         self.scope, self.user, self.collection = scope, user, collection
         self.archive, self.progress = archive, progress
         self.names: dict[str, FileNames] = {}
-        self.index: dict[str, list[tuple[str, str]]] = {}  # folder: addresses and titles
+        self.index: dict[str, list[_Entry]] = {}  # by folders
         self.with_media = with_media
         self.media: dict[int, str] = {}  # of videos: the paths of their files
         self.players: dict[str, MediaFile] = {}  # of those files, by the pages of their sources
@@ -120,7 +130,14 @@ class _Contents:
         page = archive_pages.of_source(
             source, file=f"../{played}" if played else "", original=original
         )
-        path = self.write_file("Sources", source.title, parts, page=page, language=source.language)
+        path = self.write_file(
+            "Sources",
+            source.title,
+            parts,
+            page=page,
+            language=source.language,
+            collection=source.collection,
+        )
         self.pages[source.pk] = _page_of(path)
         if played and source.video:
             self.players[_page_of(path)] = source.video.media
@@ -181,16 +198,16 @@ class _Contents:
                 source.title,
                 [obsidian.of_source(source, kept)],
                 page=obsidian.passages(source, kept),
-                links={"Source": f"../{page}"} if page else {},
+                links={_("Source"): f"../{page}"} if page else {},
+                collection=source.collection,
             )
         with self.open("highlights.jsonld") as file:
             again = highlights.place(rows.iterator(chunk_size=BATCH))
             web_annotations.write(again, file)
 
     def write_note(self, note: Note) -> dict[str, Any]:
-        path = self.write_file(
-            "Notes", note.title, [f"# {escape_markdown(note.title)}\n", note.text]
-        )
+        parts = [f"# {escape_markdown(note.title)}\n", note.text]
+        path = self.write_file("Notes", note.title, parts, collection=note.collection)
         return {
             "id": str(note.uuid),
             "title": note.title,
@@ -204,7 +221,8 @@ class _Contents:
 
     def write_conversation(self, conversation: Conversation) -> dict[str, Any]:
         text = export.render(self.scope, self.user, conversation, ExportFormat.MARKDOWN)
-        path = self.write_file("Questions", conversation.title, [text])
+        title, collection = conversation.title, conversation.collection
+        path = self.write_file("Questions", title, [text], collection=collection)
         whole: dict[str, Any] = json.loads(
             export.render(self.scope, self.user, conversation, ExportFormat.JSON)
         )
@@ -219,6 +237,7 @@ class _Contents:
         page: Iterable[str] | None = None,
         links: Mapping[str, str] = MappingProxyType({}),
         language: str = "",
+        collection: Collection | None = None,
     ) -> str:
         """Write a Markdown file, and beside it a page of the same parts, or of ``page``; return the
         path of the file in the ZIP.
@@ -231,13 +250,14 @@ class _Contents:
         shown = archive_pages.page(
             title,
             parts if page is None else page,
-            links={"All": "../index.html", **links, "Markdown": f"{name}.md"},
+            links={_("All"): "../index.html", **links, "Markdown": f"{name}.md"},
             language=language,
         )
         with self.open(_page_of(path)) as file:
             for text in shown:
                 file.write(text.encode())
-        self.index.setdefault(folder, []).append((_page_of(path), title))
+        entry = _Entry(title, _page_of(path), collection.name if collection else "")
+        self.index.setdefault(folder, []).append(entry)
         return path
 
     def open(self, path: str, compression: int = zipfile.ZIP_DEFLATED) -> IO[bytes]:
@@ -261,22 +281,34 @@ class _Contents:
 
     def write_index(self) -> None:
         """Write the page that leads to all files."""
-        title = self.collection.name if self.collection else "Library"
-        about = (
-            f"Written on {timezone.localdate():%d %B %Y}. Beside each page stands the same as a"
-            " Markdown file, and beside this one as JSON."
-        )
+        title = self.collection.name if self.collection else _("Library")
+        about = _(
+            "Written on %(day)s. Beside each page stands the same as a Markdown file, and beside"
+            " this one as JSON."
+        ) % {"day": date_format(timezone.localdate(), "DATE_FORMAT")}
+        headings = {
+            "Sources": _("Sources"),
+            "Highlights": _("Highlights"),
+            "Notes": _("Notes"),
+            "Questions": _("Questions"),
+        }
+        names = {entry.collection for entries in self.index.values() for entry in entries} - {""}
         with self.open("index.html") as file:
             file.write(archive_pages.beginning(title).encode())
             file.write(format_html("<h1>{}</h1><p>{}</p>\n", title, about).encode())
             for folder, entries in self.index.items():
-                file.write(format_html("<h2>{}</h2><ul>\n", folder).encode())
-                for path, name in entries:
-                    link = format_html('<a href="{}">{}</a>', quote(path), name)
-                    line = format_html("<li>{}{}</li>\n", link, self.player(path))
-                    file.write(line.encode())
+                file.write(format_html("<h2>{}</h2><ul>\n", headings[folder]).encode())
+                for entry in sorted(entries, key=lambda entry: entry.title.casefold()):
+                    file.write(self.line(entry, has_collection=len(names) > 1).encode())
                 file.write(b"</ul>\n")
             file.write(archive_pages.END.encode())
+
+    def line(self, entry: _Entry, *, has_collection: bool) -> str:
+        """Write a line of the index: a link, the collection, and a player if there is one."""
+        link = format_html('<a href="{}">{}</a>', quote(entry.path), entry.title)
+        where = entry.collection if has_collection else ""
+        about = format_html(' <span class="about">· {}</span>', where) if where else ""
+        return format_html("<li>{}{}{}</li>\n", link, about, self.player(entry.path))
 
     def player(self, path: str) -> str:
         """Write the player of a source's page; nothing for others."""
@@ -295,9 +327,9 @@ def _page_of(path: str) -> str:
 def source_text(source: Source, *, file: str = "") -> Iterator[str]:
     """Yield the text of a source as Markdown: sections with times, linked to ``file``; or pages."""
     if source.transcript and source.video:
-        yield exports.to_markdown(source.video, source.transcript, file=file)
+        yield archive_pages.of_recording(source.video, source.transcript, file=file)
         return
     yield f"# {escape_markdown(source.title)}\n"
     pages = Page.objects.filter(document__source=source).order_by("number")
     for page in pages.iterator(chunk_size=BATCH):
-        yield f"## Page {page.number}\n\n{page.text}\n"
+        yield f"## {archive_pages.page_name(page.number)}\n\n{page.text}\n"

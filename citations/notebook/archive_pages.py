@@ -4,13 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 from urllib.parse import quote
 
+from django.conf import settings
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from citations.models import Page, Source
 from citations.readers.markup import whole_texts
 from citations.readers.markup.sanitizer import below_title, sanitize
+from citations.reading import transcript as reading
 from transcripts import exports
+from transcripts.models import Transcript, Video
 
 BATCH: Final = 50  # pages of a document that are read at once
 Text = str  # Markdown, or a SafeString of HTML
@@ -34,7 +39,8 @@ td, th { border: 1px solid; padding: .3rem .6rem; text-align: left; }
 audio, video { width: 100%; max-width: 30rem; }
 """
 _BEGINNING: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<html lang="{language}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>
 <body>
 """
@@ -42,7 +48,8 @@ END: Final = "</body></html>\n"
 
 
 def beginning(title: str) -> SafeString:
-    return format_html(_BEGINNING, title=title, style=mark_safe(_STYLE))
+    language = get_language() or settings.LANGUAGE_CODE
+    return format_html(_BEGINNING, language=language, title=title, style=mark_safe(_STYLE))
 
 
 def page(
@@ -66,17 +73,34 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
     if source.transcript and source.video:
         if file:
             yield player(file, is_audio=source.video.media.is_audio)
-        yield exports.to_markdown(source.video, source.transcript, file=quote(file))
+        yield of_recording(source.video, source.transcript, file=quote(file))
         return
     yield format_html("<h1>{}</h1>", source.title)
     yield _about(source, original)
     pages = Page.objects.filter(document__source=source).order_by("number")
     for leaf in pages.iterator(chunk_size=BATCH):
-        yield format_html('<p class="page-number" id="page-{0}">Page {0}</p>', leaf.number)
+        number = leaf.number
+        yield format_html('<p class="page-number" id="page-{}">{}</p>', number, page_name(number))
         if leaf.html:
             yield mark_safe(below_title(sanitize(leaf.html)))
         else:
             yield format_html('<p class="page-text">{}</p>', leaf.text)
+
+
+def of_recording(video: Video, transcript: Transcript, *, file: str = "") -> str:
+    """Return the Markdown of a recording, a paragraph a turn; its times lead into ``file``."""
+    text = reading.read(transcript)
+    borders = [*text.offsets, len(text.text)]
+
+    def paragraphs(first: int, count: int) -> Iterator[tuple[int, str]]:
+        for spoken in text.paragraphs(borders[first], borders[first + count], breaks=()):
+            yield spoken[0].start, text.text[spoken[0].first : spoken[-1].last].strip()
+
+    return exports.to_markdown(video, transcript, file=file, paragraphs=paragraphs)
+
+
+def page_name(number: int) -> str:
+    return _("Page %(number)s") % {"number": number}
 
 
 def player(file: str, *, is_audio: bool) -> SafeString:

@@ -9,8 +9,11 @@ from typing import IO, Any, Final, cast
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils import translation
+from django.utils.translation import get_language
 
 from citations.errors import ArchiveNotFound
 from citations.models import Archive, ArchivePart, ArchiveState, Source
@@ -39,8 +42,9 @@ def request(
     """Ask for an archive of a collection ("": all), or of ``sources`` with what was made of them,
     and ``with_media`` their audio and video files; return the unfinished one if there is one.
 
-    Earlier ones of the user are deleted. Raises ``CollectionNotFound``, and ``Conflict`` while one
-    of other sources is unfinished.
+    Its pages speak the active language. Earlier ones of the user are deleted.
+
+    Raises ``CollectionNotFound``, and ``Conflict`` while one of other sources is unfinished.
     """
     keys = sorted(source.pk for source in sources)
     target = library.find_collection(scope, collection) if collection else None
@@ -58,7 +62,12 @@ def request(
     try:
         with transaction.atomic():
             return Archive.objects.create(
-                owner=user, collection=target, collections=ids, sources=keys, with_media=with_media
+                owner=user,
+                collection=target,
+                collections=ids,
+                sources=keys,
+                with_media=with_media,
+                language=get_language() or "",
             )
     except IntegrityError:  # two pages asked at once
         return own.get()
@@ -125,15 +134,16 @@ def _write(archive: Archive) -> int:
             archive.change(done=done, total=total)
 
     file = cast("IO[bytes]", parts)
-    archive_file.write(
-        scope,
-        archive.owner,
-        file,
-        collection=archive.collection,
-        only=archive.sources,
-        with_media=archive.with_media,
-        progress=record,
-    )
+    with translation.override(archive.language or settings.LANGUAGE_CODE):
+        archive_file.write(
+            scope,
+            archive.owner,
+            file,
+            collection=archive.collection,
+            only=archive.sources,
+            with_media=archive.with_media,
+            progress=record,
+        )
     parts.finish()
     return parts.size
 

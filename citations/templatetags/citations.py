@@ -84,21 +84,18 @@ def unanswered() -> str:
 def lit(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap, and the name of who says it."""
     spans, labels = _spans_of(marks), _labels_of(marks)
-    if speaker := LABEL.match(text):
-        spans["speaker"] = [speaker.span()]
+    speaker = LABEL.match(text)
+    end_of_name = speaker.end() if speaker else 0
     borders = {offset for kind in spans.values() for span in kind for offset in span}
     parts: list[SafeString | str] = []
-    for start, end in pairwise(sorted({0, len(text), *borders})):
+    for start, end in pairwise(sorted({0, len(text), end_of_name, *borders})):
+        part: SafeString | str = text[start:end]
+        if end <= end_of_name:  # within a mark: a script sets the classes of that
+            part = format_html('<b class="speaker">{}</b>', part)
         kinds = [kind for kind in spans if any(a <= start < b for a, b in spans[kind])]
         label_html = mark_safe(label(labels[start])) if start in labels else ""  # escaped there
-        mark = format_html(
-            '<{0} class="{1}">{2}{3}</{0}>',
-            "b" if kinds == ["speaker"] else "mark",
-            " ".join(kinds),
-            label_html,
-            text[start:end],
-        )
-        parts.append(mark if kinds else text[start:end])
+        mark = format_html('<mark class="{}">{}{}</mark>', " ".join(kinds), label_html, part)
+        parts.append(mark if kinds else part)
     return format_html_join("", "{}", ((part,) for part in parts))
 
 

@@ -66,7 +66,10 @@ def change(request: PageRequest) -> HttpResponse:
 
 @require_POST
 def rename(request: PageRequest) -> HttpResponse:
-    """Save the titles of several items, or show them again with the fault of one."""
+    """Save the titles of several items, or show them again with the fault of one.
+
+    Nothing stays chosen: in a list by title, the items may be out of sight now.
+    """
     request.caller.require_write()
     chosen = selection.select(request.access, request.POST.getlist("item"))
     rows = item_details.by_reference(chosen)
@@ -79,7 +82,6 @@ def rename(request: PageRequest) -> HttpResponse:
     except InvalidInput as error:
         return _titles(request, rows, titles={**rows, **titles}, error=error)
     changed = {name: title for name, title in before.items() if str(rows[name]) != title}
-    _keep_chosen(request)
     if "undo" in request.POST or not changed:
         request.session.pop("renamed", None)
         text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)

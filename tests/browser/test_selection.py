@@ -193,6 +193,7 @@ def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
     page.get_by_role("button", name="Save").click()
     notice = notice_of(page, "2 items renamed.")
     expect(notice).to_be_visible()
+    expect(page.locator("[data-choice]:checked")).to_have_count(0)
     for path in ("collections/", f"collections/{site.seeded['shelf']}/", "library/?view=table"):
         page.goto(f"{site.url}/{path}")
         expect(page.locator("main h1")).to_be_visible()

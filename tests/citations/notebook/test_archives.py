@@ -3,6 +3,7 @@
 import io
 import json
 import posixpath
+import re
 import zipfile
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.utils import timezone
+from django.utils import timezone, translation
 from selectolax.lexbor import LexborHTMLParser
 
 from citations import tasks
@@ -32,6 +33,7 @@ from citations.notebook import archives, conversations, highlights, notes
 from citations.notebook.highlights import SelectedText
 from tests.makers import make_paper, make_source, make_user, make_video, make_wav
 from transcripts import media
+from transcripts.cues import Cue
 from transcripts.errors import Conflict
 from transcripts.models import Collection
 from transcripts.scope import NOTHING, Scope
@@ -160,6 +162,49 @@ def test_its_index_leads_to_pages_which_lead_to_every_file(scope: Scope, owner: 
 
 
 @pytest.mark.usefixtures("library")
+def test_its_pages_speak_the_language_of_the_page_on_which_it_was_asked_for(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    video = make_video(collection, key="stops", title="Stops")
+    video.transcripts.update(has_added_stops=True)
+    make_source(video)
+    with translation.override("de"):
+        archive = archives.request(scope, owner)
+    tasks.make_archive(archive.pk)
+    files = unpacked(read(archive))
+    index = LexborHTMLParser(files["index.html"])
+    headings = [heading.text() for heading in index.css("h1, h2")]
+    assert headings == ["Bibliothek", "Quellen", "Markierungen", "Notizen", "Fragen"]
+    assert re.match(r"Geschrieben am \d+\. \w+ \d{4}\.", index.css_first("p").text())
+    pages = {name: LexborHTMLParser(text) for name, text in files.items() if "html" in name}
+    assert {page.css_first("html").attributes["lang"] for page in pages.values()} == {"de"}
+    book = pages["highlights/A book.html"]
+    assert [link.text() for link in book.css("nav a")] == ["Alle", "Quelle", "Markdown"]
+    assert book.css_first("h2").text() == "Seite 2"
+    assert pages["sources/A book.html"].css_first("#page-1").text() == "Seite 1"
+    assert "## Seite 2" in files["sources/A book.md"]
+    assert "Cuebase hat die Satzzeichen ergänzt" in files["sources/Stops.md"]
+
+
+def test_the_index_goes_by_letters_and_names_the_collections_if_there_are_several(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    def lines() -> list[str]:
+        index = LexborHTMLParser(written(scope, owner)["index.html"])
+        return [" ".join(item.text().split()) for item in index.css("li")]
+
+    for title in ("networks", "Zebras", "Apples"):
+        make_source(make_video(collection, key=title, title=title))
+    assert lines() == ["Apples", "networks", "Zebras"]
+    shelf = Collection.objects.create(name="Shelf", slug="shelf")
+    make_source(make_video(shelf, key="moss", title="moss"))
+    scope = Scope(readable=scope.readable | {shelf.pk})
+    assert lines() == [
+        *("Apples · Lectures", "moss · Shelf", "networks · Lectures", "Zebras · Lectures")
+    ]
+
+
+@pytest.mark.usefixtures("library")
 def test_its_pages_show_what_browsers_would_show_as_plain_text(scope: Scope, owner: User) -> None:
     files = written(scope, owner)
     book = LexborHTMLParser(files["sources/A book.html"])
@@ -196,6 +241,51 @@ def test_its_pages_keep_links_to_the_second_and_nothing_that_acts(
     assert page.css_first("h1").text() == "<b>Web</b>"
     assert page.css_first("main h2").attributes == {}
     assert not page.css("img")
+
+
+def test_each_turn_of_a_recording_is_a_paragraph_under_a_link_to_its_second(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    said = ["Ann: Why does it", "work?", "Ben: It learns.", "Ann: From what?", "Ben: Errors."]
+    cues = [
+        Cue(start=start, end=start + 4_000, text=text)
+        for start, text in zip(range(2_000, 99_000, 4_000), said, strict=False)
+    ]
+    key = "dQw4w9WgXcQ"
+    make_source(make_video(collection, key=key, youtube_id=key, title="A talk", cues=cues))
+    files = written(scope, owner)
+    page = LexborHTMLParser(files["sources/A talk.html"])
+    turns = ["Ann: Why does it work?", "Ben: It learns.", "Ann: From what?", "Ben: Errors."]
+    times = ["0:02", "0:10", "0:14", "0:18"]
+    assert [paragraph.text() for paragraph in page.css("h2 ~ p")] == [
+        f"{time} {turn}" for time, turn in zip(times, turns, strict=True)
+    ]
+    assert [link.attributes["href"] for link in page.css("h2 ~ p > a")] == [
+        f"https://www.youtube.com/watch?v={key}&t={second}s" for second in (2, 10, 14, 18)
+    ]
+    text = files["sources/A talk.md"]
+    assert all(f"s) {turn}\n" in text for turn in turns)
+
+
+def test_a_sentence_stands_in_the_chapter_in_which_it_begins(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    said = ["It begins here and", "goes on until", "it ends. Then", "comes another."]
+    cues = [
+        Cue(start=start, end=start + 4_000, text=text)
+        for start, text in zip(range(0, 16_000, 4_000), said, strict=True)
+    ]
+    video = make_video(collection, title="A talk", cues=cues)
+    video.chapters = [[0, "One"], [8_000, "Two"]]
+    video.save()
+    make_source(video)
+    lines = written(scope, owner)["sources/A talk.md"].splitlines()
+    headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    assert [lines[number].rpartition(" ")[2] for number in headings] == ["One", "Two"]
+    assert [lines[number + 2].partition(") ")[2] for number in headings] == [
+        "It begins here and goes on until it ends.",
+        "Then comes another.",
+    ]
 
 
 @pytest.mark.usefixtures("library")

@@ -4,8 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from citations.passages import Locator, Passage, PassageSource
-from citations.templatetags.citations import beginning, marked_speech, time_left, without_label
+from citations.passages import ColoredSpan, Locator, Passage, PassageSource
+from citations.reading.page import Line
+from citations.templatetags.citations import beginning, lit, marked_speech, time_left, without_label
 
 ORIGIN = PassageSource(id=uuid4(), kind="video", title="A talk")
 
@@ -33,6 +34,27 @@ def test_names_of_others_stay_in_a_passage() -> None:
 def test_the_sign_of_what_is_left_out_is_apart_from_the_words() -> None:
     assert beginning("A <fee> is low.", 40) == "A &lt;fee&gt; is low."
     assert beginning("A <fee> is low.", 8) == 'A &lt;fee&gt;<span class="cut"> …</span>'
+
+
+NAME = '<b class="speaker">Ann:</b>'
+
+
+def test_who_speaks_is_bold_within_marks_as_without() -> None:
+    text = "Ann: A fee."
+    assert lit(text, Line(start=0, text=text)) == f"{NAME} A fee."
+    quote = Line(start=0, text=text, quote=((0, 11),))
+    assert lit(text, quote) == (
+        f'<mark class="quoted">{NAME}</mark><mark class="quoted"> A fee.</mark>'
+    )
+    match = Line(start=0, text=text, matches=((0, 3),))
+    assert lit(text, match) == (
+        '<mark class="looked-for"><b class="speaker">Ann</b></mark><b class="speaker">:</b> A fee.'
+    )
+    highlight = ColoredSpan(0, 11, "yellow", uuid4())
+    shown = lit(text, Line(start=0, text=text, highlights=(highlight,)))
+    classes = f"highlight highlight-yellow highlight-{highlight.highlight}"
+    assert f'<mark class="{classes}">' in shown
+    assert f"</button>{NAME}</mark>" in shown
 
 
 @pytest.mark.parametrize(
