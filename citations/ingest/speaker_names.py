@@ -8,12 +8,12 @@ from django.db.models import QuerySet
 from citations.ingest.selection import record
 from citations.models import Answer, Citation, Highlight, SharedLink, Source
 from citations.quotes.anchoring import AROUND
-from citations.text.speakers import LABEL, Turns
+from citations.reading.spoken_text import SpokenText
+from citations.text.speakers import LABEL
 from transcripts import captions, transcript_rows
 from transcripts.captions.voices import name_of
 from transcripts.errors import InvalidInput
 from transcripts.models import Transcript
-from transcripts.reading import full_text
 from transcripts.sanitize import clean
 from transcripts.speakers import renaming
 
@@ -27,7 +27,7 @@ def rename(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[S
     workers. Raises ``InvalidInput``.
     """
     label = _checked(name)
-    speakers = _speakers(transcript)
+    speakers = SpokenText(captions.from_json(transcript.cues)).turns.names
     if speaker not in speakers:
         raise InvalidInput(f"Nobody is called “{clean(speaker, _MAX_SHOWN)}” in this transcript.")
     if label == speaker:
@@ -81,12 +81,3 @@ def _checked(name: str) -> str:
             hint="Write a name of at most four words that begins with a letter.",
         )
     return label
-
-
-def _speakers(transcript: Transcript) -> frozenset[str]:
-    cues = captions.from_json(transcript.cues)
-    starts, position = [], 0
-    for cue in cues:
-        starts.append(position)
-        position += len(cue.text) + 1
-    return Turns(full_text(cues), starts).names

@@ -15,6 +15,8 @@ from citations.notebook import highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from transcripts.scope import Scope
 
+_IN_TEXT: Final = ("span_start", "pk")  # the order of reading
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HighlightGroup:
@@ -87,9 +89,6 @@ def offset_of(scope: Scope, user: User | None, row: Highlight, *, limit: int) ->
     before = Q(span_start__lt=row.span_start) | Q(span_start=row.span_start, pk__lt=row.pk)
     own = Highlight.objects.readable(scope, user).filter(before, source=row.source_id)
     return own.count() // limit * limit
-
-
-_IN_TEXT: Final = ("span_start", "pk")
 
 
 def _groups(rows: Sequence[Any]) -> tuple[HighlightGroup, ...]:
