@@ -50,8 +50,8 @@ def add_app(browser: Client) -> tuple[str, list[str]]:
     page = confirm(browser, "/second-factor/add/").content.decode()
     (secret,) = re.findall(r'id="secret-text">(\w+)</code>', page)
     answer = browser.post("/second-factor/add/", {"code": code_of(secret)}, follow=True)
-    codes = re.findall(r"^\w{8}$", answer.content.decode().replace(">", "\n"), re.MULTILINE)
-    return secret, codes
+    (listed,) = re.findall(r"<pre\b[^>]*>([^<]+)</pre>", answer.content.decode())
+    return secret, listed.split()
 
 
 def test_after_the_password_comes_the_code(ada: User) -> None:
