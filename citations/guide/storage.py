@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Now
+from django.utils.translation import get_language
 
 from citations.guide import builder
 from citations.guide.builder import Meanwhile
@@ -88,7 +89,8 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
 def suggested(
     scope: Scope, *, sources: Collection[str] = (), collection: str = "", limit: int = 4
 ) -> list[SuggestedQuestion]:
-    """Return questions that sources answer which the scope may read, of the newest sources first.
+    """Return questions that sources answer which the scope may read: those in the language of the
+    interface first, then those of the newest sources.
 
     One of each source, unless these are too few. ``sources`` are the ids of the only ones,
     ``collection`` is the slug of theirs.
@@ -101,6 +103,8 @@ def suggested(
     guides = Guide.objects.filter(source__in=visible, digest=F("source__digest"))
     rows = guides.exclude(made_at=None).exclude(items__questions=[]).order_by("-source__created_at")
     latest = list(rows.select_related("source")[:LATEST])
+    own = primary_language(get_language() or "")
+    latest.sort(key=lambda row: primary_language(row.source.language) != own)
     offered = [_suggestions(row) for row in latest]
     turns: Iterable[SuggestedQuestion] = (
         questions[number]

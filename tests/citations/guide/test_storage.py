@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from citations.errors import ModelServerError
 from citations.guide import builder
@@ -178,6 +179,19 @@ def test_questions_are_suggested_from_what_may_be_read(talk: Source, scope: Scop
     assert {question.source for question in offered} == {talk.uuid}
     assert SAID[4] in [question.question for question in offered]
     assert guide_storage.suggested(Scope()) == []
+
+
+def test_questions_in_the_language_of_the_interface_are_suggested_first(
+    talk: Source, collection: Collection, scope: Scope
+) -> None:
+    newer = talk_in(collection, key="newer", said=SAID)
+    for source in (talk, newer):
+        source.refresh_from_db()
+        guide_storage.make(source)
+    Source.objects.filter(pk=newer.pk).update(language="de-AT")
+    for language, first in (("en", talk), ("de", newer)):
+        with translation.override(language):
+            assert guide_storage.suggested(scope)[0].source == first.uuid
 
 
 def test_suggestions_are_those_of_the_chosen_sources(talk: Source, scope: Scope) -> None:
