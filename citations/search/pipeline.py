@@ -30,7 +30,7 @@ from citations.passages import (
 )
 from citations.providers import registry
 from citations.providers.languages import SURE, probabilities, stop_words, telling_words
-from citations.search import candidates, fusion, judgments, neighbours
+from citations.search import candidates, fusion, judgments, likely_passages, neighbours
 from citations.search.candidates import (
     FETCH,
     FUSE,
@@ -129,10 +129,12 @@ def search(
     groups = _spread(groups, limit=limit, most=most_of_source)
     groups = _apart(groups) if for_readers else groups
     passages = log.timed(ENRICH, lambda: _enrich(request, groups))
+    passages = likely_passages.mark(passages, request.query.words)
     suggestion = ""
     if for_readers and log.unknown:
         suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
-    is_irrelevant = bool(hits) and not any(hit.is_likely for hit in hits)
+    is_likely = any(hit.is_likely for hit in hits) or any(row.is_likely for row in passages)
+    is_irrelevant = bool(hits) and not is_likely
     if is_irrelevant:
         advice = language_gap.advice(request.query.words, matching(scope, filter))
         log.notes += [advice] if advice else []

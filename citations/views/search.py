@@ -256,7 +256,6 @@ def _search_context(
     groups, unlikely = list_hits(results, criteria, names=names)
     return {
         "results": results,
-        "is_nothing_likely": results.nothing_relevant and not groups,
         "suggested": criteria.asking(results.suggestion) if results.suggestion else None,
         "shown": len(in_order([*groups, *unlikely])),
         "source_count": len({group.origin.id for group in (*groups, *unlikely)}),

@@ -5,10 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from citations.lexical import query as lexical_query
-from citations.models import Source, State
 from citations.passages import NEAREST, Passage, PassageSource, Results
-from citations.search import sentence
 from citations.views.hit_place import HitPlace
 from citations.views.search_form import PAGE, SubmittedSearch
 
@@ -57,7 +54,11 @@ def list_hits(
     # Who asks for more passages, or for one source alone, reads on in all of them.
     is_one_source = len(criteria.filter.sources) == 1
     most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
-    grouped = [_grouped(part, names, most=most) for part in _parted(ranked, results)]
+    first = [hit for hit in ranked if hit.passage.is_likely]
+    rest = [hit for hit in ranked if not hit.passage.is_likely]
+    if results.nothing_relevant:
+        rest = rest[:NEAREST]
+    grouped = [_grouped(part, names, most=most) for part in (first, rest)]
     order = in_order([group for groups in grouped for group in groups])
     places = {
         hit.rank: HitPlace(search=criteria.address, number=number, count=len(order))
@@ -70,41 +71,6 @@ def list_hits(
 def in_order(groups: Sequence[SourceHits]) -> list[RankedPassage]:
     """Return the hits in the order in which they are listed."""
     return [hit for group in groups for hit in (*group.hits, *group.more)]
-
-
-def _parted(
-    ranked: Sequence[RankedPassage], results: Results
-) -> tuple[list[RankedPassage], list[RankedPassage]]:
-    """Return the likely passages, any above the first, and those that count for their words; and
-    the rest, of which the nearest are enough where none is likely.
-    """
-    best = next((hit.rank for hit in ranked if hit.passage.is_likely), 0)
-    by_words = _found_by_words(results)
-    first: list[RankedPassage] = []
-    rest: list[RankedPassage] = []
-    for hit in ranked:
-        is_first = hit.passage.is_likely or hit.rank < best or hit.passage.chunk in by_words
-        (first if is_first else rest).append(hit)
-    return first, rest[:NEAREST] if results.nothing_relevant else rest
-
-
-def _found_by_words(results: Results) -> set[int]:
-    """Return the chunks that have all words of the query, of sources that are searched by words
-    alone so far: how near they are in meaning is not known.
-    """
-    words = lexical_query.parse(results.query).words
-    with_words = [
-        passage
-        for passage in results.passages
-        if not passage.is_likely
-        and sentence.has_all_words(passage.text, words, passage.origin.language)
-    ]
-    if not with_words:
-        return set()
-    ids = {passage.origin.id for passage in with_words}
-    waiting = Source.objects.filter(uuid__in=ids, state=State.WORDS)
-    by_words = set(waiting.values_list("uuid", flat=True))
-    return {passage.chunk for passage in with_words if passage.origin.id in by_words}
 
 
 def _grouped(

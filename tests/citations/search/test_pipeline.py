@@ -21,7 +21,7 @@ from citations.errors import (
 )
 from citations.lexical import index as lexical_index
 from citations.library.filters import Filter
-from citations.models import Chunk, EmbeddingSpace, Source, SpaceState
+from citations.models import Chunk, EmbeddingSpace, Source, SpaceState, State
 from citations.passages import Results, SearchMode
 from citations.providers import registry
 from citations.providers.prompts import Prompt
@@ -337,7 +337,9 @@ def test_what_stands_in_the_library_word_for_word_is_not_called_irrelevant(
     settings.MODELS_DIR = settings.BASE_DIR / "build" / "models"
     filler = "Nodes relay transactions to each other and keep those that pay enough for a block. "
     text = f"{filler * 5}It is a case of you scratch my back, I scratch yours. {filler * 5}"
-    embed(make_document(collection, [text, "An integral is the area under a curve."]))
+    document = make_document(collection, [text, "An integral is the area under a curve."])
+    embed(document)
+    document.change(state=State.READY)
     results = search_pipeline.search(scope, query)
     best = results.passages[0]
     is_verbatim = not query.startswith("-")
