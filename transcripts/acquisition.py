@@ -302,7 +302,7 @@ _RUNNERS: dict[str, Callable[[Job], None]] = {
 
 def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
     """Queue a job again after an expected error, or end it."""
-    if gate_opens_at := _gate_opens_at(job, error):
+    if gate_opens_at := _close_gate(job, error):
         job.put_back(until=gate_opens_at, error=error, counts=False)
         return
     no_answer = (errors.NetworkProblem, errors.Blocked)
@@ -314,8 +314,10 @@ def _settle(job: Job, error: errors.KnowledgeBaseError) -> None:
         job.fail(error)
 
 
-def _gate_opens_at(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
-    """Return when YouTube's gate opens, if the gate and not the video stops the job."""
+def _close_gate(job: Job, error: errors.KnowledgeBaseError) -> datetime | None:
+    """Record that YouTube refuses or cannot be reached, and return when its gate opens; None if the
+    video alone stops the job.
+    """
     if isinstance(error, errors.GateClosed):
         return datetime.fromtimestamp(error.retry_at, tz=UTC)
     if error.retry is errors.Retry.COOL_DOWN:

@@ -64,7 +64,7 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
     if state in Job.State.values:
         jobs = jobs.filter(state=state)
     rows = tuple(jobs.order_by("-pk")[offset : offset + limit + 1])
-    place(scope, rows)
+    annotate(scope, rows)
     Job.find_items(rows)
     return JobPage(jobs=rows[:limit], next=offset + limit if len(rows) > limit else None)
 
@@ -72,13 +72,13 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
 def find_job(scope: Scope, pk: int) -> Job:
     """Return a job. Raises ``JobNotFound``."""
     job = Job.objects.visible(scope).select_related("collection", "video", "feed").numbered(pk)
-    place(scope, [job])
+    annotate(scope, [job])
     return job
 
 
-def place(scope: Scope, jobs: Sequence[Job]) -> None:
-    """Count ``jobs_before`` for each of these jobs that waits for its turn, and give those whose
-    video is not there yet the title that its playlist has.
+def annotate(scope: Scope, jobs: Sequence[Job]) -> None:
+    """Set what lists show of jobs: ``jobs_before`` of those that wait for their turn, and
+    ``listed_title`` of those whose video is not there yet, from its playlist.
     """
     _title(jobs)
     if any(job.state == Job.State.QUEUED for job in jobs):

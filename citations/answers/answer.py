@@ -172,7 +172,11 @@ class CheckedQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerTrace:
-    """How an answer was made. ``tokens``: asked, cached, stored, answered; ``signs``: by part."""
+    """How an answer was made.
+
+    ``tokens`` are those of the language model by ``input``, ``cached``, ``stored`` and ``output``;
+    ``signs`` are by part.
+    """
 
     route: Route
     evidence: tuple[Evidence, ...] = ()

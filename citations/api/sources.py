@@ -116,7 +116,7 @@ def add_files(
             by=request.caller.user,
         )
         send_job(job)
-        activity.place(request.access, [job])
+        activity.annotate(request.access, [job])
         request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
     is_alone = len(files) == 1
     added, problems = _add_documents(

@@ -101,7 +101,6 @@ def locator_in(citation: Citation | Highlight, reading: SourceText) -> Locator |
     place = anchoring.find(
         citation.quote,
         reading.text,
-        span=span,
         prefix=citation.prefix,
         suffix=citation.suffix,
         prepared=lambda: source_texts.prepared(source),

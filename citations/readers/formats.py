@@ -80,6 +80,7 @@ TEXT: Final = DocumentFormat(
 FORMATS: Final = {format.media_type: format for format in (PDF, HTML, MARKDOWN, TEXT)}
 
 _BY_SUFFIX: Final = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+SUFFIXES: Final = tuple(_BY_SUFFIX)
 _EXPORT: Final = "Save or print it as PDF, and add that."
 _RECOGNISE: Final = "Recognise its words (OCR), and save them as PDF or text."
 _CONVERT: Final = "Convert it to MP4 or WebM, and add that with its captions."

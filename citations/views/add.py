@@ -19,6 +19,7 @@ from citations.documents import storage as document_storage
 from citations.documents.storage import AddedDocument
 from citations.ingest import discovery
 from citations.library.filters import find_source, languages_of
+from citations.readers import formats
 from citations.tasks import send as send_source
 from transcripts import acquisition, languages, library, media, storage
 from transcripts import files as caption_files
@@ -27,7 +28,7 @@ from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated
-from transcripts.views.requests import PageRequest, confirm, fragment
+from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,9 @@ def add_sample(request: PageRequest) -> HttpResponse:
         "“%(name)s” has three talks, a textbook and a lecture. They can be read at once; the search"
         " learns them now. Delete the collection to be rid of them."
     )
-    return confirm(request, message % {"name": collection}, "collection", pk=collection.pk)
+    return redirect_with_message(
+        request, message % {"name": collection}, "collection", pk=collection.pk
+    )
 
 
 @require_safe
@@ -117,6 +120,7 @@ def _show(request: PageRequest) -> HttpResponse:
         "video": _existing(request, address),
         "chosen": request.GET.get("collection") or "library",
         "collections": [row for row in visible if row.pk in request.access.writable],
+        "endings": ",".join(dict.fromkeys((*caption_files.FORMATS, *formats.SUFFIXES))),
         "most_megabytes": max(1, settings.MAX_DOCUMENT_BYTES // 1_000_000),
         "languages": languages.choices(languages_of(request.access)),
     }

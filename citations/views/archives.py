@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from citations.notebook import archives
 from citations.tasks import send_archive
 from transcripts import library, media
-from transcripts.views.requests import PageRequest, confirm
+from transcripts.views.requests import PageRequest, redirect_with_message
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -48,4 +48,4 @@ def file(request: PageRequest, archive_id: UUID) -> StreamingHttpResponse:
 def delete(request: PageRequest, archive_id: UUID) -> HttpResponse:
     request.caller.require_write()
     archives.delete(archives.find(request.access, request.user, archive_id))
-    return confirm(request, _("The archive was deleted."), "archive")
+    return redirect_with_message(request, _("The archive was deleted."), "archive")

@@ -22,7 +22,7 @@ from citations.notebook.export import ExportFormat
 from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
 from transcripts import library
-from transcripts.views.requests import PageRequest, confirm, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 PAGE: Final = 30  # conversations on a page of the list
 # The printable page has inline styles.
@@ -82,7 +82,9 @@ def delete(request: PageRequest, conversation_id: UUID) -> HttpResponse:
             {"conversation": conversation, "count": conversation.answers.count()},
         )
     conversations.delete(conversation)
-    return confirm(request, _("“%(title)s” was deleted.") % {"title": conversation.title}, "ask")
+    return redirect_with_message(
+        request, _("“%(title)s” was deleted.") % {"title": conversation.title}, "ask"
+    )
 
 
 @require_safe

@@ -21,10 +21,10 @@ from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
 from transcripts.views.requests import (
     PageRequest,
     back,
-    confirm,
     fragment,
     number_of,
     own_address,
+    redirect_with_message,
     without_empty,
 )
 
@@ -152,7 +152,7 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
         context = {"placed": placed, "next": page}
         return render(request, "citations/delete_highlight.html", context)
     deletion = selection.discard(by=request.user, highlights=[placed.row])
-    return confirm(request, _("The highlight was deleted."), page, undo=deletion.uuid)
+    return redirect_with_message(request, _("The highlight was deleted."), page, undo=deletion.uuid)
 
 
 def _address_of(request: PageRequest, placed: PlacedHighlight) -> str:

@@ -55,7 +55,7 @@ class LibraryParameters:
     offset: int
     is_fixed: bool = False
 
-    def question(self, **values: object) -> str:
+    def query_string(self, **values: object) -> str:
         """Return the query string for another list, from its start."""
         parts = {name: getattr(self.listing, name) for name in _PARTS}
         plain = {"q": parts.pop("words"), **parts, **values}
@@ -77,7 +77,7 @@ class LibraryParameters:
             FilterPart(
                 name=str(_NAMES[name]),
                 value=str(labels.get(name, {}).get(value, value)),
-                without=self.question(**{name: ""}),
+                without=self.query_string(**{name: ""}),
             )
             for name in _FILTERS
             if not (self.is_fixed and name == "collection")
@@ -114,7 +114,7 @@ class LibraryParameters:
         return {
             "name": sort,
             "label": label,
-            "href": self.question(sort=other),
+            "href": self.query_string(sort=other),
             "sorted": ("ascending" if is_upward else "descending") if is_sorted else "",
         }
 

@@ -16,7 +16,7 @@ from citations.notebook import cards, entries, notes
 from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, back, confirm, number_of
+from transcripts.views.requests import PageRequest, back, number_of, redirect_with_message
 
 PAGE: Final = 30  # notes per page
 
@@ -69,7 +69,7 @@ def delete(request: PageRequest, note_id: UUID) -> HttpResponse:
     deletion = selection.discard(by=request.user, notes=[note])
     back = f"{reverse('notes')}?collection={note.collection.slug}"
     message = _("The note “%(title)s” was deleted.") % {"title": note.title}
-    return confirm(request, message, back, undo=deletion.uuid)
+    return redirect_with_message(request, message, back, undo=deletion.uuid)
 
 
 def address_of(note: Note) -> str:

@@ -42,7 +42,7 @@ class ReaderParameters:
     until: float | None = None
     chunk: int | None = None
 
-    def question(self, **values: object) -> str:
+    def query_string(self, **values: object) -> str:
         """Return the query string for another place with the same query and language."""
         parts = {"q": self.query, **values, "speaker": self.speaker, "lang": self.language}
         return f"?{urlencode({name: value for name, value in parts.items() if value != ''})}"
@@ -50,7 +50,7 @@ class ReaderParameters:
     @property
     def matching(self) -> str:
         """The query string that opens a match; its number is to be appended."""
-        return f"{self.question()}&n="
+        return f"{self.query_string()}&n="
 
     @property
     def shown(self) -> str:
@@ -65,7 +65,7 @@ class ReaderParameters:
     @property
     def carried(self) -> str:
         """The query and the language, to append to a query string; empty by default."""
-        question = self.question()
+        question = self.query_string()
         return f"&{question[1:]}" if len(question) > 1 else ""
 
 

@@ -16,7 +16,7 @@ from citations.models import Document, ReadingProgress, Source
 from transcripts.errors import InvalidInput
 from transcripts.models import Video
 from transcripts.timecodes import clock
-from transcripts.views.requests import PageRequest, back, confirm, number_of
+from transcripts.views.requests import PageRequest, back, number_of, redirect_with_message
 
 FAR: Final = 10_000  # ms from where a recording is opened
 
@@ -63,7 +63,9 @@ def keep(request: PageRequest, source_id: UUID) -> HttpResponse:
         return back(request, reverse("library"))
     if mark == "0":
         reading_progress.forget(request.user, item)
-        return confirm(request, _("“%(title)s” is unread.") % {"title": item}, "library")
+        return redirect_with_message(
+            request, _("“%(title)s” is unread.") % {"title": item}, "library"
+        )
     position = number_of(request.POST.get("position", ""))
     if position is None:
         raise InvalidInput("The position is not a number.", hint="Reload the page.")

@@ -133,7 +133,7 @@ def find(request: PageRequest, pk: int) -> HttpResponse:
     position = context["position"]
     position_query = {"t": f"{position.from_ms // 1000}s", "n": position.number or ""}
     response["HX-Replace-Url"] = (
-        f"{reverse('video', args=(pk,))}{parameters.question(**position_query)}"
+        f"{reverse('video', args=(pk,))}{parameters.query_string(**position_query)}"
     )
     return response
 
@@ -168,7 +168,7 @@ def rename_speaker(request: PageRequest, pk: int) -> HttpResponse:
         text = _("“%(speaker)s” is called “%(name)s” now.")
         messages.success(request, text % {"speaker": speaker, "name": name})
     shown = ReaderParameters(speaker=name, language=language)
-    return redirect(f"{reverse('video', args=(pk,))}{shown.question()}")
+    return redirect(f"{reverse('video', args=(pk,))}{shown.query_string()}")
 
 
 def _part_of_reading(request: PageRequest, pk: int) -> tuple[Video, Transcript, ReaderParameters]:

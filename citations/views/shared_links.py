@@ -18,7 +18,7 @@ from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
 from transcripts.models import Collection, Role
 from transcripts.timecodes import milliseconds, parse_clock
-from transcripts.views.requests import PageRequest, confirm, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 _DAYS: Final = tuple((days, f"{days} day{'s' if days > 1 else ''}") for days in LIFETIMES)
 
@@ -80,7 +80,7 @@ def revoke(request: PageRequest, link_id: UUID) -> HttpResponse:
     """End a link at once."""
     request.caller.require_write()
     shared_links.revoke(request.access, request.user, link_id)
-    return confirm(request, _("The link leads nowhere now."), "shared-links")
+    return redirect_with_message(request, _("The link leads nowhere now."), "shared-links")
 
 
 @require_POST
@@ -97,8 +97,10 @@ def allow(request: PageRequest, pk: int) -> HttpResponse:
         else _("What “%(name)s” holds cannot be shared by links any more.")
     )
     if request.POST.get("next") == "settings":
-        return confirm(request, message % {"name": collection}, "collection-settings", pk=pk)
-    return confirm(request, message % {"name": collection}, "shared-links")
+        return redirect_with_message(
+            request, message % {"name": collection}, "collection-settings", pk=pk
+        )
+    return redirect_with_message(request, message % {"name": collection}, "shared-links")
 
 
 def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpResponse:

@@ -18,7 +18,7 @@ from citations.models import Document, Source
 from citations.outline import storage as outline_storage
 from citations.tasks import send, send_opened
 from citations.views import pages
-from transcripts.views.requests import PageRequest, confirm, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 PAGE: Final = 50
 
@@ -95,7 +95,7 @@ def index(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = _find_writable(request, source_id)
     source.start_anew()
     send(source)
-    return confirm(
+    return redirect_with_message(
         request,
         _("“%(title)s” will be indexed again.") % {"title": source},
         "source-passages",
@@ -123,7 +123,9 @@ def put_first(request: PageRequest, source_id: UUID) -> HttpResponse:
         message = _("“%(title)s” is indexed next.")
     else:
         message = _("“%(title)s” does not wait to be indexed any more.")
-    return confirm(request, message % {"title": source}, "source", source_id=source_id)
+    return redirect_with_message(
+        request, message % {"title": source}, "source", source_id=source_id
+    )
 
 
 def _find_writable(request: PageRequest, source_id: UUID) -> Source:

@@ -64,7 +64,7 @@ def add(
             report = add_remote.add_targets(remote, collection, targets, options)
     else:
         report = add_local.add_targets(open_collection(collection), targets, options)
-        activity.place(everything(), report.jobs)
+        activity.annotate(everything(), report.jobs)
     if as_json:
         print_json(report.shape())
     else:

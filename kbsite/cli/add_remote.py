@@ -26,9 +26,9 @@ from kbsite.cli.add_options import (
 from kbsite.cli.add_report import AddOut, Problems
 from kbsite.cli.jobs import PATIENCE
 from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
-from kbsite.client.base import error_of
 from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
 from transcripts import media
+from transcripts.error_codes import rebuilt
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Job
 from transcripts.models.jobs import failures, state_text
@@ -65,7 +65,7 @@ class RemoteReport(Problems):
         problems = [FileProblem(**problem.model_dump()) for problem in job.problems]
         self.problems += problems
         if job.error_code:
-            error = error_of(job.error_code, job.error, job.hint)
+            error = rebuilt(job.error_code, job.error, job.hint)
             is_named = job.kind != Job.Kind.FILES or job.target in self.named
             self.exit_code = self.exit_code or (exit_code_of(error) if is_named else 0)
             self.problems += [] if problems else [FileProblem.of(job.target, error)]
@@ -243,7 +243,7 @@ class _Addition:
         self.report.documents += reply.documents
         self.report.jobs += [reply.job] if reply.job else []
         for problem in reply.problems:
-            refusal = error_of(problem.code, problem.message, problem.hint)
+            refusal = rebuilt(problem.code, problem.message, problem.hint)
             self.report.fail_file(problem.name, refusal)
 
     def _batches(self, recordings: Iterable[Sequence[Path]], *, most: int) -> Iterator[list[Path]]:

@@ -1,7 +1,7 @@
 """`kb jobs` and `kb sync`: the queue, the gate to YouTube, new videos of feeds."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -25,6 +25,7 @@ from kbsite.cli.terminal import (
     table,
 )
 from transcripts import acquisition, activity, library
+from transcripts.error_codes import rebuilt
 from transcripts.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut
@@ -80,7 +81,7 @@ def list_jobs(
             | Q(state=Job.State.FAILED, finished_at__gte=timezone.now() - RECENT)
         )
     jobs, worker, gate = list(visible[:limit]), WorkerPulse.is_alive(), YouTubeGate.current()
-    activity.place(scope, jobs)
+    activity.annotate(scope, jobs)
     if as_json:
         retry_at = gate.free_at.isoformat() if gate.state == "closed" else None
         youtube = {**_gate_json(gate), "retry_at": retry_at}
@@ -170,15 +171,11 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
     """Return why a job failed or was postponed, as the error it raised; None if it succeeded."""
     if job.state == Job.State.DONE or not job.error_code:
         return None
-    kinds = (kind for kind in _subclasses(KnowledgeBaseError) if kind.code == job.error_code)
-    kind = next(kinds, KnowledgeBaseError)
     hint = job.hint
     if not job.is_finished and job.waits_until:
         retry = f"{timezone.localtime(job.waits_until):%H:%M}"
         hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
-    error = kind.__new__(kind)
-    KnowledgeBaseError.__init__(error, job.error, hint=hint)
-    return error
+    return rebuilt(job.error_code, job.error, hint)
 
 
 def _gate_json(gate: YouTubeGate) -> dict[str, Any]:
@@ -209,7 +206,7 @@ def _end(jobs: list[Job], *, wait: bool, as_json: bool) -> None:
     """Print queued jobs, with ``wait`` when they have ended, and exit."""
     if wait:
         jobs = follow(jobs, quiet=as_json)
-    activity.place(everything(), jobs)
+    activity.annotate(everything(), jobs)
     if as_json:
         print_json({"jobs": [JobOut.model_validate(job) for job in jobs]})
     else:
@@ -246,9 +243,3 @@ def _perform(pending: Sequence[Job]) -> bool:
         return False
     acquisition.perform(job.pk)
     return True
-
-
-def _subclasses(kind: type[KnowledgeBaseError]) -> Iterator[type[KnowledgeBaseError]]:
-    yield kind
-    for narrower in kind.__subclasses__():
-        yield from _subclasses(narrower)

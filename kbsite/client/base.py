@@ -12,7 +12,6 @@ from citations.library.filters import Filter
 from citations.passages import SearchMode
 from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
 from citations.schemas.search import SearchOut
-from transcripts.errors import KnowledgeBaseError
 from transcripts.timecodes import milliseconds
 
 Mode = Literal["both", "words", "meaning"]
@@ -122,21 +121,3 @@ class Library(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def error_of(code: str, message: str, hint: str) -> KnowledgeBaseError:
-    """Return the error with a code, as it was raised where only its texts came from."""
-    kind = _kinds().get(code, KnowledgeBaseError)
-    error = KnowledgeBaseError.__new__(kind)
-    KnowledgeBaseError.__init__(error, message, hint=hint)
-    return error
-
-
-def _kinds() -> dict[str, type[KnowledgeBaseError]]:
-    """Return all classes of errors by their codes."""
-    kinds, pending = {}, [KnowledgeBaseError]
-    while pending:
-        kind = pending.pop()
-        kinds[kind.code] = kind
-        pending += kind.__subclasses__()
-    return kinds

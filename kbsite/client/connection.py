@@ -11,7 +11,7 @@ import httpx
 from django.conf import settings
 from pydantic import ValidationError
 
-from kbsite.client.base import error_of
+from transcripts.error_codes import rebuilt
 from transcripts.errors import InvalidInput, KnowledgeBaseError, NotSignedIn, Unavailable
 from transcripts.schemas import Shape
 
@@ -98,7 +98,7 @@ def problem_of(data: Any) -> KnowledgeBaseError:
     """Return the error that problem details describe. Raises ``ValueError`` for anything else."""
     match data:
         case {"code": str(code), "detail": str(detail), "hint": str(hint)}:
-            return error_of(code, detail, hint)
+            return rebuilt(code, detail, hint)
     raise ValueError("These are no problem details.")
 
 

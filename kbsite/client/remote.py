@@ -13,8 +13,9 @@ from citations.errors import ConversationNotFound, SourceNotFound
 from citations.library.filters import MAX_VALUES, Filter
 from citations.schemas.answers import ClaimOut, QuoteCheckOut, ReplyOut, TracedReplyOut
 from citations.schemas.search import FilesOut, SearchOut, SourceOut, SourcesOut
-from kbsite.client.base import AnswerStep, Library, error_of
+from kbsite.client.base import AnswerStep, Library
 from kbsite.client.connection import Connection, problem_of
+from transcripts.error_codes import rebuilt
 from transcripts.errors import InvalidInput
 from transcripts.schemas import JobOut, StoredOut, VideoOut, VideoReadingOut
 from transcripts.timecodes import seconds
@@ -101,7 +102,7 @@ class RemoteLibrary(Library):
         if _is_file(path):
             reply = self.send_files([path], **about)
             for problem in reply.problems:
-                raise error_of(problem.code, problem.message, problem.hint)
+                raise rebuilt(problem.code, problem.message, problem.hint)
             ids += [str(document.source.id) for document in reply.documents]
             job = reply.job
         else:
@@ -143,7 +144,7 @@ class RemoteLibrary(Library):
             time.sleep(POLL_SECONDS)
             job = self.find_job(job.id)
         if job.error_code:
-            raise error_of(job.error_code, job.error, job.hint)
+            raise rebuilt(job.error_code, job.error, job.hint)
         return [job.video_id] if job.video_id else []
 
 

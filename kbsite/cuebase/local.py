@@ -15,7 +15,8 @@ from kbsite.auth import everything
 from kbsite.cli.add_local import add_targets
 from kbsite.cli.add_options import AddOptions
 from kbsite.cli.database import open_collection, open_database
-from kbsite.client.base import Library, error_of
+from kbsite.client.base import Library
+from transcripts.error_codes import rebuilt
 
 
 class LocalLibrary(Library):
@@ -31,7 +32,7 @@ class LocalLibrary(Library):
         options = AddOptions(**about, wait=wait, quiet=True)
         report = add_targets(open_collection(collection), [target], options)
         for problem in report.problems if report.exit_code else ():
-            raise error_of(problem.code, problem.message, problem.hint)
+            raise rebuilt(problem.code, problem.message, problem.hint)
         return report.ids()
 
     def _search(self, query: str, filter: Filter, **options: Any) -> SearchOut:

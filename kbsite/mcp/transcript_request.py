@@ -60,7 +60,7 @@ def request(
         where, address, language=language, tags=tags, newest=newest, by=by.user
     )
     celery.send(job)
-    activity.place(by.scope, [job])
+    activity.annotate(by.scope, [job])
     return job
 
 

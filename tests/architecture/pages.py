@@ -16,6 +16,7 @@ from kbsite.cli.terminal import exit_code_of
 from kbsite.errors import status_of
 from kbsite.glossary import TERMS
 from kbsite.options import OPTIONS
+from transcripts import error_codes
 from transcripts.errors import KnowledgeBaseError
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -79,9 +80,8 @@ def error_classes() -> list[Any]:
 
 
 def _errors() -> dict[str, Any]:
-    classes = error_classes()
-    own = {error for error in classes if "code" in vars(error)}
-    return {error.code: error for error in classes if error in own}
+    named = {error.code for error in error_classes() if "code" in vars(error)}
+    return {code: error for code, error in error_codes.classes().items() if code in named}
 
 
 def _subclasses(error: Any) -> Iterator[Any]:

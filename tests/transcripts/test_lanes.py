@@ -63,7 +63,7 @@ def test_lanes_take_turns_in_the_order_that_is_shown(
     for number in range(chance.randint(1, 25)):
         about = {"created_by": chance.choice(people), "priority": chance.choice((0, 10))}
         waiting += add(chance.choice((collection, other)), f"v{number}", **about)
-    activity.place(everything(), waiting)
+    activity.annotate(everything(), waiting)
     shown = sorted(waiting, key=lambda job: job.jobs_before or 0)
     assert [job.jobs_before for job in shown] == list(range(len(shown)))
     order = served(waiting[0])
@@ -107,7 +107,7 @@ def test_a_message_starts_the_job_whose_turn_it_is(
 
 def test_files_and_videos_do_not_wait_for_each_other(collection: Collection) -> None:
     jobs = [*add(collection, "v1", "v2"), *add(collection, "f1", kind=Job.Kind.FILES)]
-    activity.place(everything(), jobs)
+    activity.annotate(everything(), jobs)
     assert [job.jobs_before for job in jobs] == [0, 1, 0]
 
 
@@ -116,11 +116,11 @@ def test_only_jobs_that_the_reader_may_see_are_counted(
 ) -> None:
     add(other, "secret1", "secret2")
     own = add(collection, "v1", "v2")
-    activity.place(scope, own)
+    activity.annotate(scope, own)
     assert [job.jobs_before for job in own] == [0, 1]
-    activity.place(everything(), own)
+    activity.annotate(everything(), own)
     assert [job.jobs_before for job in own] == [1, 3]
-    activity.place(NOTHING, own)
+    activity.annotate(NOTHING, own)
     assert [job.jobs_before for job in own] == [0, 0]
 
 
@@ -129,7 +129,7 @@ def test_what_does_not_wait_for_its_turn_has_no_place(collection: Collection) ->
     running.start()
     done.finish()
     late.put_back(until=YouTubeGate.refused(Blocked("No.")))
-    activity.place(everything(), jobs := [running, done, late])
+    activity.annotate(everything(), jobs := [running, done, late])
     assert [job.jobs_before for job in jobs] == [None, None, None]
 
 

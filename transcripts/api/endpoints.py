@@ -79,7 +79,7 @@ def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
         jobs = jobs.filter(state=query.state)
     total, end = jobs.count(), query.offset + query.limit
     rows = list(jobs[query.offset : end])
-    activity.place(request.access, rows)
+    activity.annotate(request.access, rows)
     return {"jobs": rows, "total": total, "next": end if end < total else None}
 
 
@@ -204,7 +204,7 @@ def _jobs(request: Request) -> Any:
 
 def _queued(request: Request, job: Job) -> Status[Any]:
     send(job)
-    activity.place(request.access, [job])
+    activity.annotate(request.access, [job])
     request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
     return Status(202, job)
 

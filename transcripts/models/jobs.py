@@ -92,8 +92,8 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
 class Job(QueuedWork):
     LOCK = Lock.JOB
     NEEDS_YOUTUBE: Final = ~Q(kind="files")
-    listed_title = ""  # of a video in its playlist; see ``activity.place``
-    jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.place``
+    listed_title = ""  # of a video in its playlist; see ``activity.annotate``
+    jobs_before: int | None = None  # it, if it waits for its turn; see ``activity.annotate``
 
     class Kind(models.TextChoices):
         VIDEO = "video", _("fetch a video")

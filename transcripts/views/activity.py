@@ -15,7 +15,7 @@ from transcripts.scope import Scope
 from transcripts.tasks import dispatch, send
 from transcripts.views import events
 from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, confirm
+from transcripts.views.requests import PageRequest, redirect_with_message
 
 
 @require_safe
@@ -41,7 +41,9 @@ def retry(request: PageRequest, pk: int) -> HttpResponse:
     job = activity.find_job(request.access, pk)
     request.access.require_write(job.collection_id)
     send(acquisition.retry(job))
-    return confirm(request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity")
+    return redirect_with_message(
+        request, _("“%(title)s” is queued again.") % {"title": job.target}, "activity"
+    )
 
 
 @require_POST
@@ -53,7 +55,9 @@ def reopen_gate(request: PageRequest) -> HttpResponse:
         )
     acquisition.reopen_gate()
     dispatch()
-    return confirm(request, _("The gate is open; the next video is requested now."), "activity")
+    return redirect_with_message(
+        request, _("The gate is open; the next video is requested now."), "activity"
+    )
 
 
 def _job(scope: Scope, pk: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from transcripts import collections
 from transcripts.errors import InvalidInput
 from transcripts.forms import DescriptionForm, MemberForm, NameForm, require_valid
 from transcripts.models import Collection, Role
-from transcripts.views.requests import PageRequest, confirm
+from transcripts.views.requests import PageRequest, redirect_with_message
 
 
 @require_POST
@@ -21,7 +21,7 @@ def create(request: PageRequest) -> HttpResponse:
     name = require_valid(NameForm(request.POST))["name"]
     collection = collections.create(name, owner=request.user)
     message = _("The collection “%(name)s” was created.") % {"name": collection}
-    return confirm(request, message, "collection", pk=collection.pk)
+    return redirect_with_message(request, message, "collection", pk=collection.pk)
 
 
 @require_safe
@@ -39,7 +39,7 @@ def describe(request: PageRequest, pk: int) -> HttpResponse:
     values = require_valid(DescriptionForm(request.POST))
     description = values["description"] if "description" in request.POST else None
     collections.describe(collection, name=values["name"], description=description)
-    return confirm(request, _("The collection was saved."), "collection", pk=pk)
+    return redirect_with_message(request, _("The collection was saved."), "collection", pk=pk)
 
 
 @require_POST
@@ -56,8 +56,10 @@ def remove_member(request: PageRequest, pk: int, user: int) -> HttpResponse:
     collection = own_collection(request, pk)
     collections.remove_member(collection, user)
     if user == request.user.pk:
-        return confirm(request, _("You are no longer a member."), "collections")
-    return confirm(request, _("The member was removed."), "collection-settings", pk=pk)
+        return redirect_with_message(request, _("You are no longer a member."), "collections")
+    return redirect_with_message(
+        request, _("The member was removed."), "collection-settings", pk=pk
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -69,7 +71,7 @@ def delete(request: PageRequest, pk: int) -> HttpResponse:
         return render(request, "transcripts/delete_collection.html", context)
     collections.delete(collection)
     message = _("The collection “%(name)s” was deleted.") % {"name": collection}
-    return confirm(request, message, "collections")
+    return redirect_with_message(request, message, "collections")
 
 
 def own_collection(request: PageRequest, pk: int) -> Collection:
@@ -92,7 +94,7 @@ def member_set(request: PageRequest, collection: Collection, form: MemberForm) -
         return settings_page(request, collection, form=form, unknown=unknown)
     about = {"user": values["username"], "role": Role(values["role"]).label, "name": collection}
     message = _("%(user)s is %(role)s of “%(name)s”.") % about
-    return confirm(request, message, "collection-settings", pk=collection.pk)
+    return redirect_with_message(request, message, "collection-settings", pk=collection.pk)
 
 
 def settings_page(

@@ -14,7 +14,7 @@ from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed
 from transcripts.tasks import send
 from transcripts.timecodes import target_url, watch_url
-from transcripts.views.requests import PageRequest, confirm, number_of
+from transcripts.views.requests import PageRequest, number_of, redirect_with_message
 
 PAGE: Final = 100  # entries
 
@@ -56,7 +56,7 @@ def sync(request: PageRequest, pk: int) -> HttpResponse:
     feed = _changeable(request, pk)
     send(acquisition.request_feed(feed, by=request.user))
     message = _("Looking for new videos of “%(feed)s”.") % {"feed": feed}
-    return confirm(request, message, "feed", pk=pk)
+    return redirect_with_message(request, message, "feed", pk=pk)
 
 
 @require_POST
@@ -66,7 +66,9 @@ def fetch_entry(request: PageRequest, pk: int) -> HttpResponse:
     entry = feed_entries.find(feed, request.POST.get("video", ""))
     address = watch_url(entry.youtube_id)
     send(acquisition.request(feed.collection, address, by=request.user))
-    return confirm(request, _("“%(video)s” is queued.") % {"video": entry}, "feed", pk=pk)
+    return redirect_with_message(
+        request, _("“%(video)s” is queued.") % {"video": entry}, "feed", pk=pk
+    )
 
 
 @require_POST
@@ -75,7 +77,7 @@ def schedule(request: PageRequest, pk: int) -> HttpResponse:
     feed = _changeable(request, pk)
     activity.schedule(feed, **require_valid(ScheduleForm(request.POST)))
     message = _("The schedule of “%(feed)s” was changed.") % {"feed": feed}
-    return confirm(request, message, "feed", pk=pk)
+    return redirect_with_message(request, message, "feed", pk=pk)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -88,7 +90,7 @@ def remove(request: PageRequest, pk: int) -> HttpResponse:
     collection = feed.collection_id
     activity.remove_feed(feed)
     message = _("“%(feed)s” was removed; its videos stay.") % {"feed": feed}
-    return confirm(request, message, "collection", pk=collection)
+    return redirect_with_message(request, message, "collection", pk=collection)
 
 
 def _changeable(request: PageRequest, pk: int) -> Feed:

@@ -57,7 +57,7 @@ def number_of(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
-def confirm(
+def redirect_with_message(
     request: PageRequest, message: str, to: str, *, undo: UUID | None = None, **arguments: Any
 ) -> HttpResponse:
     """Redirect to a page with a message, so that a reload does not repeat the action.

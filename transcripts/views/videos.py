@@ -16,7 +16,7 @@ from transcripts.exports import TranscriptFormat
 from transcripts.forms import FetchForm, require_valid
 from transcripts.models import Thumbnail, Video
 from transcripts.tasks import send
-from transcripts.views.requests import PageRequest, confirm, fragment
+from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
 ART_HUES = (168, 200, 228, 262, 300, 340, 18, 42)
 
@@ -60,7 +60,9 @@ def fetch(request: PageRequest, pk: int) -> HttpResponse:
     send(job)
     if request.htmx:
         return fragment(request, "transcripts/_job_live.html", {"job": job})
-    return confirm(request, _("“%(title)s” is queued.") % {"title": video}, "activity")
+    return redirect_with_message(
+        request, _("“%(title)s” is queued.") % {"title": video}, "activity"
+    )
 
 
 def _changeable(request: PageRequest, pk: int) -> Video:

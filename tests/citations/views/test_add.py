@@ -188,6 +188,13 @@ def test_an_address_becomes_a_job_with_live_progress(page: Client, collection: C
     assert f"/jobs/{job.pk}/events/" in html
 
 
+def test_the_choice_of_files_offers_every_ending_that_is_read(page: Client) -> None:
+    box = LexborHTMLParser(text_of(page.get("/add/"))).css("#files")[0]
+    offered = str(box.attributes["accept"]).split(",")
+    assert {".vtt", ".json3", ".pdf", ".xhtml", ".mkd", ".txt", "video/*"} <= {*offered}
+    assert len({*offered}) == len(offered)
+
+
 def test_a_language_is_named_as_people_call_it(page: Client, collection: Collection) -> None:
     make_document(collection, ["Il pleut."], language="fr")
     box = LexborHTMLParser(text_of(page.get("/add/", **HTMX)))
