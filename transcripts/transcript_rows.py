@@ -103,32 +103,35 @@ def add_full_stops(transcript: Transcript, cues: Sequence[Cue]) -> bool:
 
 def rename_speaker(transcript: Transcript, speaker: str, name: str) -> None:
     """Have the captions name a speaker otherwise, and index them; captions that are added or
-    fetched later get the same name.
+    fetched later get the same name. Call it while the transcript is locked.
     """
-    with transaction.atomic():
-        _lock_video(transcript)
-        row = Transcript.objects.get(pk=transcript.pk)
-        stored = captions.from_json(row.cues, word_times=row.word_times or None)
-        cues = speakers.named(stored, {speaker: name})
-        values = _text_columns(cues) | {
-            "original_digest": row.original_digest or row.digest,
-            "speaker_names": speakers.renamed(row.speaker_names, speaker, name),
-            "updated_at": clock.now(),
-        }
-        for field, value in values.items():
-            setattr(transcript, field, value)
-        transcript.save(update_fields=[*values])
-        _index(transcript, cues)
+    stored = captions.from_json(transcript.cues, word_times=transcript.word_times or None)
+    cues = speakers.named(stored, {speaker: name})
+    values = _text_columns(cues) | {
+        "original_digest": transcript.original_digest or transcript.digest,
+        "speaker_names": speakers.renamed(transcript.speaker_names, speaker, name),
+        "updated_at": clock.now(),
+    }
+    for field, value in values.items():
+        setattr(transcript, field, value)
+    transcript.save(update_fields=[*values])
+    _index(transcript, cues)
 
 
 def correct_language(transcript: Transcript, language: str) -> None:
     """Set the language of a transcript, and index its words in that language."""
     with transaction.atomic():
-        _lock_video(transcript)
+        lock(transcript)
         transcript.language = language
         transcript.updated_at = clock.now()
         transcript.save(update_fields=["language", "updated_at"])
         _index(transcript, captions.from_json(transcript.cues))
+
+
+def lock(transcript: Transcript) -> None:
+    """Lock a transcript until the transaction ends, and read what is stored of it by now."""
+    _lock_video(transcript)
+    transcript.refresh_from_db()
 
 
 def _lock_video(transcript: Transcript) -> None:

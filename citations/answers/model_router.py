@@ -46,7 +46,7 @@ def route(question: str, *, embed: router.Embed | None, ask: Ask, model: str) ->
     parts = _parts(text, ask)
     if not parts:
         return router.route(text, embed=embed)
-    return router.with_subjects(Route(parts=parts, by=model))
+    return Route(parts=parts, by=model)
 
 
 def _parts(question: str, ask: Ask) -> tuple[QuestionPart, ...]:
@@ -62,9 +62,8 @@ def _parts(question: str, ask: Ask) -> tuple[QuestionPart, ...]:
     matches = [match for line in lines if (match := _LINE.fullmatch(line.strip()))]
     parts = tuple(
         dict.fromkeys(
-            QuestionPart(
-                text=" ".join(match["text"].strip("*_` ").split()),
-                breadth=Breadth(match["breadth"].casefold()),
+            router.question_part(
+                " ".join(match["text"].strip("*_` ").split()), Breadth(match["breadth"].casefold())
             )
             for match in matches
         )

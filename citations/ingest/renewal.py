@@ -4,8 +4,7 @@ from django.db.models import Q
 
 from citations.documents import storage as document_storage
 from citations.library import sources
-from citations.models import Source, SourceQuerySet, State
-from transcripts.work.models import RESTARTED
+from citations.models import Source, SourceQuerySet
 
 
 def stale() -> SourceQuerySet:
@@ -18,6 +17,4 @@ def stale() -> SourceQuerySet:
 
 def renew() -> int:
     """Queue what is stale; return how many sources. Each is found as it was till it is replaced."""
-    return stale().update(
-        state=State.PENDING, digest="", step="", done=0, total=0, wanted_at=None, **RESTARTED
-    )
+    return stale().start_anew()

@@ -27,17 +27,19 @@ def rename(transcript: Transcript, speaker: str, name: str) -> tuple[str, list[S
     workers. Raises ``InvalidInput``.
     """
     label = _checked(name)
-    speakers = SpokenText(captions.from_json(transcript.cues)).turns.names
-    if speaker not in speakers:
-        raise InvalidInput(f"Nobody is called “{clean(speaker, _MAX_SHOWN)}” in this transcript.")
-    if label == speaker:
-        return label, []
-    if label in speakers:
-        raise InvalidInput(
-            f"Somebody else is called “{label}” in this transcript.",
-            hint="Write another name: who says what could not be told apart any more.",
-        )
     with transaction.atomic():
+        transcript_rows.lock(transcript)
+        speakers = SpokenText(captions.from_json(transcript.cues)).turns.names
+        if speaker not in speakers:
+            shown = clean(speaker, _MAX_SHOWN)
+            raise InvalidInput(f"Nobody is called “{shown}” in this transcript.")
+        if label == speaker:
+            return label, []
+        if label in speakers:
+            raise InvalidInput(
+                f"Somebody else is called “{label}” in this transcript.",
+                hint="Write another name: who says what could not be told apart any more.",
+            )
         transcript_rows.rename_speaker(transcript, speaker, label)
         record(transcript.video, "speakers")
         sources = list(Source.objects.filter(transcript=transcript))

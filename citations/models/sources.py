@@ -20,7 +20,13 @@ from transcripts.locks import Lock
 from transcripts.models import Collection, Deletable, Transcript, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
-from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, error_columns
+from transcripts.work.models import (
+    NO_ERROR,
+    RESTARTED,
+    QueuedWork,
+    QueuedWorkQuerySet,
+    error_columns,
+)
 
 
 class SourceKind(models.TextChoices):
@@ -52,6 +58,14 @@ class State(models.TextChoices):
 
 
 UNFINISHED: Final = (State.PENDING, State.WORDS)
+_ANEW: Final[dict[str, Any]] = {
+    "state": State.PENDING,
+    "digest": "",
+    "step": "",
+    "done": 0,
+    "total": 0,
+    "wanted_at": None,
+}
 
 
 class Chunking(models.TextChoices):
@@ -72,6 +86,10 @@ class SourceQuerySet(QueuedWorkQuerySet["Source"]):
     def waiting(self) -> "SourceQuerySet":
         """Keep those with due work that no search, or only a search by words, finds yet."""
         return self.due().filter(state__in=UNFINISHED)
+
+    def start_anew(self) -> int:
+        """Ingest them again as ``Source.start_anew`` does; return how many."""
+        return self.update(updated_at=timezone.now(), **_ANEW, **RESTARTED)
 
 
 class Source(Deletable, QueuedWork):
@@ -232,7 +250,7 @@ class Source(Deletable, QueuedWork):
 
     def start_anew(self) -> None:
         """Ingest it again from its text on; indexed passages are found until they are replaced."""
-        self.restart(state=State.PENDING, digest="", step="", done=0, total=0, wanted_at=None)
+        self.restart(**_ANEW)
 
     def change(self, **values: Any) -> None:
         """Write only these columns, and when they changed."""

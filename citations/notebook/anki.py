@@ -5,14 +5,15 @@ import itertools
 import sqlite3
 import time
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import IO, Final
 
 import genanki
 
-from citations.notebook import color_tags
-from citations.notebook.highlights import PlacedHighlight
+from citations.notebook import color_tags, gaps
+from citations.notebook.gaps import CardGap
+from citations.notebook.highlights import AT_ONCE, PlacedHighlight
 from citations.reading.places import place
 from transcripts.conf import absolute
 
@@ -38,12 +39,12 @@ MODEL: Final = genanki.Model(
 def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
     """Write a package with a deck for each collection; ids are those of the highlights."""
     decks: dict[str, genanki.Deck] = {}
-    for placed in highlights:
+    for placed, gap in _with_gaps(highlights):
         collection = placed.row.source.collection
         deck = decks.setdefault(
             collection.slug, genanki.Deck(_stable(collection.slug), f"Cuebase::{collection.name}")
         )
-        deck.add_note(_note(placed))
+        deck.add_note(_note(placed, gap))
     with sqlite3.connect(":memory:") as database:
         now = time.time()
         package = genanki.Package([*decks.values()])
@@ -54,7 +55,13 @@ def write(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
     database.close()
 
 
-def _note(placed: PlacedHighlight) -> genanki.Note:
+def _with_gaps(highlights: Iterable[PlacedHighlight]) -> Iterator[tuple[PlacedHighlight, CardGap]]:
+    remaining = iter(highlights)
+    while batch := [*itertools.islice(remaining, AT_ONCE)]:
+        yield from zip(batch, gaps.of_each((each.row, each.locator) for each in batch), strict=True)
+
+
+def _note(placed: PlacedHighlight, gap: CardGap) -> genanki.Note:
     row = placed.row
     at = place(placed.locator) if placed.locator else ""
     where = ", ".join(filter(None, (row.source.title, at)))
@@ -63,16 +70,16 @@ def _note(placed: PlacedHighlight) -> genanki.Note:
     return genanki.Note(
         model=MODEL,
         guid=genanki.guid_for(str(row.uuid)),
-        fields=[_gap(placed), link, _field(row.note)],
+        fields=[_cloze(gap), link, _field(row.note)],
         tags=["-".join(tag.split()) for tag in (*row.tags, "::".join(color_tags.path_of(row)))],
     )
 
 
-def _gap(placed: PlacedHighlight) -> str:
-    """Return the sentence of a highlight with its hidden words in braces."""
+def _cloze(gap: CardGap) -> str:
+    """Return the sentence of a card with its hidden words in braces."""
     return "".join(
         f"{{{{c1::{_field(text)}}}}}" if is_hidden else _field(text)
-        for text, is_hidden in placed.gap.parts
+        for text, is_hidden in gap.parts
     )
 
 

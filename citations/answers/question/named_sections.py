@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from citations.answers.question.wording import any_of
+from citations.answers.question.wording import any_of, without
 
 KIND: Final = any_of("numbered_sections")
 _NAMED: Final = re.compile(
@@ -30,13 +30,10 @@ def find_named_section(question: str) -> NamedSection | None:
     named = _NAMED.search(question)
     if named is None:
         return None
-    rest = question[named.end() :]
-    pronoun = "" if named["place"] or not re.match(r"\s+\w", rest) else "it"
-    text = " ".join(f"{question[: named.start()].rstrip()} {pronoun}{rest}".split()).lstrip(" ,:;")
-    text = re.sub(r" (?=[?.!,])", "", text)
-    return NamedSection(
-        number=number_of(named["number"]), name=named["name"], question=text[:1].upper() + text[1:]
-    )
+    goes_on = re.match(r"\s+\w", question[named.end() :])
+    pronoun = "it" if goes_on and not named["place"] else ""
+    text = without(question, named.span(), pronoun)
+    return NamedSection(number=number_of(named["number"]), name=named["name"], question=text)
 
 
 def number_of(text: str) -> Number:

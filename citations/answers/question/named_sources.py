@@ -6,18 +6,17 @@ hardly be anything else: a file's name, several words with capitals, or what is 
 """
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
 
 from citations.answers.question.router import asks_for_the_whole
-from citations.answers.question.wording import LISTS, any_of, content_words
+from citations.answers.question.wording import LISTS, any_of, content_words, without
 from transcripts.tokenizer import tokenize
-
-K = TypeVar("K", bound=Hashable)
 
 MAX_NAMED: Final = 3  # titles that one mention may mean: the parts of a series
 MAX_TITLE: Final = 300  # characters of a title that are compared
@@ -83,10 +82,10 @@ _UNSPECIFIC: Final = frozenset(LISTS["en"]["unspecific"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedSource(Generic[K]):
+class NamedSource:
     """The named sources, by their keys, and the question without their names."""
 
-    keys: frozenset[K]
+    keys: frozenset[int]
     question: str
 
 
@@ -111,7 +110,7 @@ class _Match(NamedTuple):
     end: int  # of the naming in the question
 
 
-def find_named_sources(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K]:
+def find_named_sources(question: str, titles: Sequence[tuple[int, str]]) -> NamedSource:
     """Find the sources that a question names by their titles, in whole or in part.
 
     Sources with the same title all count. Without a clear match there are no keys, and the question
@@ -171,19 +170,19 @@ def _overlapping(form: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _mention(match: re.Match[str]) -> _Mention | None:
-    groups = match.groupdict()
-    quoted = next((groups[name] for name in "abc" if groups.get(name)), "")
+    groups = defaultdict(str, match.groupdict(""))
+    quoted = groups["a"] or groups["b"] or groups["c"]
     if quoted and not (groups["kind"] or groups["place"] or groups["says"]):
         return None
-    title = quoted or (groups.get("title") or "").strip()
+    title, rest = quoted or groups["title"].strip(), groups["rest"]
     return _Mention(
         match.start(),
-        match.start("title") + len(title) if groups.get("rest") and title else match.end(),
+        match.start("title") + len(title) if rest and title else match.end(),
         title,
-        rest=groups.get("rest") or "",
-        offset=match.start("rest") if groups.get("rest") else 0,
-        kind=groups.get("kind") or "",
-        article=groups.get("the") or "",
+        rest=rest,
+        offset=match.start("rest") if rest else 0,
+        kind=groups["kind"],
+        article=groups["the"],
         is_placed=bool(groups["place"]),
         is_quoted=bool(quoted),
         is_words=match.re in _WORDS,
@@ -244,7 +243,7 @@ def _is_distinctive(word: str) -> bool:
 # Whole titles that stand anywhere
 
 
-def _by_whole_titles(question: str, titles: Sequence[tuple[K, str]]) -> NamedSource[K] | None:
+def _by_whole_titles(question: str, titles: Sequence[tuple[int, str]]) -> NamedSource | None:
     """Return the sources whose whole titles stand in a question and can hardly be subjects there.
 
     Of titles that overlap, the longest counts.
@@ -280,20 +279,15 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     mention = _Mention(place.start() if place else start, end, folded, is_placed=place is not None)
     rest = _without(question, mention, end)
     is_whole = rest != question and asks_for_the_whole(rest)
+    is_summary = (words := content_words(rest)) and not any(map(_KIND_WORD.fullmatch, words))
     is_long = len(title.split()) >= _LONG and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]
     is_sure = (
         is_file
-        or (is_whole and (is_long or _is_summary(rest)))
+        or (is_whole and (is_long or is_summary))
         or (is_long and has_capitals and rest != question)
     )
     return mention if is_sure else None
-
-
-def _is_summary(rest: str) -> bool:
-    """Tell whether an overview of “it” is asked for by name, and of nothing else."""
-    words = content_words(rest)
-    return bool(words) and not any(map(_KIND_WORD.fullmatch, words))
 
 
 # What is asked
@@ -301,17 +295,10 @@ def _is_summary(rest: str) -> bool:
 
 def _without(question: str, mention: _Mention, end: int) -> str:
     """Return a question without the naming, or with “it” where it asks about the source itself."""
-    before = question[: mention.start].rstrip(" ,")
-    after = question[end:].lstrip("\"”»’' ")
     pronoun = "" if mention.is_placed else _it(mention.article)
-    if mention.is_placed:
-        after = after.lstrip(",:; ")
-    joint = "" if after[:1] in "?.,!;:" else " "
-    text = " ".join(f"{before} {pronoun}{joint}{after}".split())
-    if not pronoun and after in ("?", ".", "!"):
-        text = f"{before}{after}"
+    text = without(question, (mention.start, end), pronoun)
     is_question = bool(content_words(text)) or (bool(pronoun) and len(tokenize(text)) > 1)
-    return text[:1].upper() + text[1:] if is_question else question
+    return text if is_question else question
 
 
 def _it(article: str) -> str:

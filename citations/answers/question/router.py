@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -46,7 +45,14 @@ def route(question: str, *, embed: Embed | None = None) -> Route:
 
     Raises ``EmptyQuery`` for a question without a letter or digit.
     """
-    return with_subjects(_by_rules(split(checked(question)), embed))
+    breadths = {text: _by_wording(separated(text)[0]) for text in split(checked(question))}
+    unsure = [text for text, breadth in breadths.items() if breadth is None]
+    likeness = _by_likeness(unsure, embed) if embed else {}
+    parts = (
+        question_part(text, breadth or likeness.get(text, Breadth.SPECIFIC))
+        for text, breadth in breadths.items()
+    )
+    return Route(parts=tuple(parts), by=MEANING if likeness else RULES)
 
 
 def checked(question: str) -> str:
@@ -57,24 +63,10 @@ def checked(question: str) -> str:
     return text
 
 
-def with_subjects(route: Route) -> Route:
-    """Name what each overview is of."""
-    parts = (
-        replace(part, about=subject(part.text)) if part.breadth == Breadth.BROAD else part
-        for part in route.parts
-    )
-    return replace(route, parts=tuple(parts))
-
-
-def _by_rules(questions: Sequence[str], embed: Embed | None) -> Route:
-    breadths = {text: _by_wording(separated(text)[0]) for text in questions}
-    unsure = [text for text, breadth in breadths.items() if breadth is None]
-    likeness = _by_likeness(unsure, embed) if embed else {}
-    parts = (
-        QuestionPart(text=text, breadth=breadth or likeness.get(text, Breadth.SPECIFIC))
-        for text, breadth in breadths.items()
-    )
-    return Route(parts=tuple(parts), by=MEANING if likeness else RULES)
+def question_part(text: str, breadth: Breadth) -> QuestionPart:
+    """Return a part that names what it is of, if it is an overview."""
+    about = subject(text) if breadth == Breadth.BROAD else ""
+    return QuestionPart(text=text, breadth=breadth, about=about)
 
 
 # Breadth

@@ -15,6 +15,7 @@ from transcripts.tokenizer import tokenize
 MAX_PARTS: Final = 4  # what a question asks beyond them stays with the last
 MAX_CONTEXT: Final = 400  # characters of earlier questions
 MAX_QUOTED: Final = 120  # characters of a question in a message
+_MARKS: Final = tuple("?.,!;:")
 _ANY: Final = re.compile(r"\W*(?:any|anything|some|something)\b", re.IGNORECASE)
 _SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
 _OWN: Final = 3  # content words with which “And …” stands by itself
@@ -169,6 +170,15 @@ def without_connective(question: str) -> str:
     """Cut off the “And” with which a question goes on; of a question that is no more, nothing."""
     rest = _CONNECTIVE.sub("", question, count=1)
     return rest if is_question(rest) else question
+
+
+def without(question: str, name: tuple[int, int], pronoun: str) -> str:
+    """Return a question with a pronoun, if any, in the place of the characters of a name."""
+    before = " ".join(f"{question[: name[0]].rstrip(' ,')} {pronoun}".split())
+    after = question[name[1] :].lstrip("\"”»’' " if pronoun else "\"”»’',:; ")
+    joint = "" if after.startswith(_MARKS) or not before else " "
+    text = " ".join(f"{before}{joint}{after}".split())
+    return text[:1].upper() + text[1:]
 
 
 def quoted(question: str) -> str:

@@ -11,6 +11,7 @@ from citations.models import Answer, Chunk, Source, State
 from citations.notebook import conversations, highlights
 from citations.notebook.highlights import HighlightNotes, SelectedText
 from citations.quotes import source_texts
+from tests.contention import run_against
 from tests.makers import caption_json, make_citation, make_cues, make_video
 from transcripts import bm25, captions, storage, transcript_rows
 from transcripts.audit import Action
@@ -157,6 +158,19 @@ def test_what_is_no_name_or_nobody_s_is_refused_and_nothing_changes(
         rename(source, speaker, name)
     assert message in f"{refused.value.message} {refused.value.hint}"
     assert said(source) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_at_once_cannot_give_two_speakers_the_same_name(source: Source) -> None:
+    transcript = Transcript.objects.get(pk=source.transcript_id)
+    with pytest.raises(InvalidInput, match="Somebody else is called “Ada”"):
+        run_against(
+            lambda: speaker_names.rename(transcript, "Speaker 1", "Ada"),
+            lock=lambda: transcript_rows.lock(Transcript.objects.get(pk=transcript.pk)),
+            write=lambda: rename(source, "Speaker 0", "Ada"),
+        )
+    assert said(source).count("Ada: ") == 20
+    assert said(source).count("Speaker 1: ") == 10
 
 
 def test_word_times_stay(collection: Collection, source: Source) -> None:

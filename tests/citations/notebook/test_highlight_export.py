@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
 from citations.errors import SourceNotRead
@@ -30,6 +32,7 @@ from citations.notebook.annotation_import import NO_SOURCE, ImportReport
 from citations.notebook.highlight_export import HighlightFormat
 from citations.notebook.highlights import HighlightFilter, HighlightNotes, SelectedText
 from citations.notebook.obsidian import FileNames
+from citations.quotes import source_texts
 from citations.readers.formats import FORMATS
 from tests.makers import make_cues, make_paper, make_source, make_user, make_video
 from transcripts.errors import InvalidInput, KnowledgeBaseError, TooLarge
@@ -142,6 +145,28 @@ def test_anki_updates_the_cards_of_an_export_in_another_language(scope: Scope, o
     english = note_types(exported(scope, owner, "anki"))
     with translation.override("de"):
         assert note_types(exported(scope, owner, "anki")) == english
+
+
+def test_anki_gets_many_cards_by_as_many_queries_as_few(
+    scope: Scope, owner: User, talk: Source, book: Source
+) -> None:
+    def queries() -> int:
+        source_texts.CACHE.clear()
+        with CaptureQueriesContext(connection) as captured:
+            exported(scope, owner, "anki")
+        return len(captured)
+
+    def keep(source: Source, quote: str, **place: Any) -> None:
+        words = SelectedText(exact=quote)
+        highlights.keep(scope, owner, source, words, HighlightNotes(is_card=True), **place)
+
+    keep(talk, SAID, start=20_000)
+    keep(book, "=SUM(A1) is a *formula*.", page=1)
+    few = queries()
+    for number in range(1, 8):
+        keep(talk, SAID, start=number * 30_000)
+    keep(book, "Each weight follows.", page=2)
+    assert queries() == few
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from citations.answers.question.named_sections import find_named_section
         ("Summarize chapter 3", (3,), "Summarize"),
         ("Was steht in Kapitel 2 über Ventile?", (2,), "Was steht über Ventile?"),
         ("Que dit le chapitre 12 ?", (12,), "Que dit le?"),
+        ("What, in chapter 4, is a gene?", (4,), "What is a gene?"),
     ],
 )
 def test_a_section_is_named_by_its_number(
