@@ -33,7 +33,7 @@ REMOVED: Final[Mapping[str, Mapping[str, Any]]] = {
     "the passage's distance from the best": {"PASSAGE": 0.0},
     "the sentence's words": {"WORDS": 0.0, "MEANING": WEIGHT},
     "its nearness in meaning": {"WORDS": WEIGHT, "MEANING": 0.0},
-    "rarity of words": {"_weights": lambda question, sentences: {}},
+    "rarity of words": {"_weights": lambda question, sentences, own: {}},
     "words of the sentence before": {"NEIGHBOUR": 0.0},
     "following a question": {"REPLYING": 0.0},
     "following the same question": {"RESTATED": 2.0},

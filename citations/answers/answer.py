@@ -25,11 +25,13 @@ class AnswerOutcome(StrEnum):
 class QuestionPart:
     """A question that is looked up by itself.
 
+    ``own`` is the text without the earlier question that it refers to; empty if it is all of it.
     ``about`` is the subject of an overview, in the question's words; empty for the sources as a
     whole.
     """
 
     text: str
+    own: str = ""
     breadth: Breadth = Breadth.SPECIFIC
     about: str = ""
 

@@ -236,8 +236,8 @@ def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Rout
     with a word of that question: “And what is the trapezoidal rule?” refers to nothing.
     """
     parts = (
-        replace(part, text=without_connective(separated(part.text)[0]))
-        if _is_foreign_context(scope, filter, part.text)
+        replace(part, text=without_connective(part.own), own="")
+        if part.own and _is_foreign_context(scope, filter, part.text)
         else part
         for part in route.parts
     )

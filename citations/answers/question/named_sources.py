@@ -303,7 +303,7 @@ def _without(question: str, mention: _Mention, end: int) -> str:
 
 def _it(article: str) -> str:
     """Return “it” in the language of an article."""
-    for language, lists in LISTS.items():
-        if re.fullmatch(any_of("articles", language=language), article, re.IGNORECASE):
+    for lists in LISTS.values():
+        if re.fullmatch("|".join(lists["articles"]), article, re.IGNORECASE):
             return lists["it"][0]
     return "it"

@@ -19,11 +19,10 @@ from transcripts.sanitize import clean
 Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
 """Embed texts as vectors of length 1, shape (n, dimensions)."""
 
+_FILE: Final = Path(__file__).with_name("examples.json")
 EXAMPLES: Final = {
     Breadth(breadth): tuple(questions)
-    for breadth, questions in json.loads(
-        Path(__file__).with_name("examples.json").read_text(encoding="utf-8")
-    ).items()
+    for breadth, questions in json.loads(_FILE.read_text(encoding="utf-8")).items()
 }
 MAX_CHARACTERS: Final = 10_000  # of a question; the rest is ignored
 RULES, MEANING = "rules", "meaning"
@@ -66,7 +65,8 @@ def checked(question: str) -> str:
 def question_part(text: str, breadth: Breadth) -> QuestionPart:
     """Return a part that names what it is of, if it is an overview."""
     about = subject(text) if breadth == Breadth.BROAD else ""
-    return QuestionPart(text=text, breadth=breadth, about=about)
+    own, context = separated(text)
+    return QuestionPart(text=text, own=own if context else "", breadth=breadth, about=about)
 
 
 # Breadth

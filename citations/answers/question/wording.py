@@ -32,10 +32,9 @@ LISTS: Final = {
 }
 
 
-def any_of(*roles: str, language: str = "") -> str:
-    """Return a regular expression for the entries of some roles, in one language or in all."""
-    languages = [LISTS[language]] if language else LISTS.values()
-    entries = [entry for lists in languages for role in roles for entry in lists.get(role, ())]
+def any_of(*roles: str) -> str:
+    """Return a regular expression for the entries of some roles, in all languages."""
+    entries = [entry for lists in LISTS.values() for role in roles for entry in lists.get(role, ())]
     longest_first = sorted(entries, key=len, reverse=True)
     return f"(?:{'|'.join(longest_first)})".replace("_", r"\s+")
 
@@ -156,8 +155,10 @@ def in_context(question: str, earlier: str) -> str:
 
 def separated(question: str) -> tuple[str, str]:
     """Return a question and its context, as ``in_context`` joined them."""
-    joined = _CONTEXT.fullmatch(question)
-    return (joined["own"], joined["context"]) if joined else (question, "")
+    joined = _CONTEXT.fullmatch(question)  # “Explain RRF (reciprocal rank fusion)” has no context
+    if joined and (is_question(joined["context"]) or refers_back(joined["own"])):
+        return joined["own"], joined["context"]
+    return question, ""
 
 
 def asks_what_is(question: str) -> bool:

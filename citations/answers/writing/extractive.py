@@ -89,7 +89,7 @@ def extract(
         best = sorted(own, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject = part.about or part.text
-        ranked = rated(subject, sentences(passages), rate)
+        ranked = rated(subject, sentences(passages), rate, own=part.own)
         earlier = [pick for extract in extracts for pick in extract.picks]
         new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:
@@ -105,7 +105,7 @@ def extract(
             Extract(
                 part=part,
                 picks=tuple(picks),
-                signs=signs(subject, ranked),
+                signs=signs(subject, ranked, own=part.own),
                 repeats=len(new) < len(ranked),
             )
         )

@@ -35,7 +35,6 @@ CONTEXT: Final = 0.5  # weight of a word that only the earlier question in brack
 ASKING: Final = 0.5  # factor on the score of a sentence that asks
 ELSEWHERE: Final = 1_500  # characters from the best sentence: about as long as a topic lasts
 
-_CONTEXT: Final = re.compile(r"\s\([^()]*\)$")
 _NAMED: Final = re.compile(r"(?<=\S )[A-ZÀ-Þ][\w’'.+-]*|\b[\w.-]*\d[\w.-]*")  # not the first word
 
 
@@ -64,29 +63,33 @@ class Signs:
         return {name: float(value) for name, value in asdict(self).items() if value is not None}
 
 
-def rated(question: str, sentences: Sequence[Pick], rate: Rate | None) -> list[Pick]:
-    """Score sentences by their passage, their words, the words before them, and their nearness."""
+def rated(
+    question: str, sentences: Sequence[Pick], rate: Rate | None, *, own: str = ""
+) -> list[Pick]:
+    """Score sentences by their passage, their words, the words before them, and their nearness.
+
+    ``own`` is the question without the earlier one that it refers to, if it refers to one.
+    """
     question_stems = set(stems(question))
     sentence_stems = [set(stems(sentence.said)) for sentence in sentences]
-    weights = _weights(question, sentence_stems)
-    own = [covered(question_stems, words, weights) for words in sentence_stems]
+    weights = _weights(question, sentence_stems, own)
+    coverage = [covered(question_stems, words, weights) for words in sentence_stems]
     texts = [sentence.said for sentence in sentences]
     nearness = rate(question, texts) if rate and sentences else None
-    alone = _CONTEXT.sub("", question)  # a follow-up without the earlier question in brackets
-    own_nearness = rate(alone, texts) if rate and nearness and alone != question else None
+    own_nearness = rate(own, texts) if rate and nearness and own else None
     answer = expected(question)
     is_meaning = asks_for_meaning(answer)
-    passage = PASSAGE if alone == question else IN_CONTEXT
+    passage = IN_CONTEXT if own else PASSAGE
     best = max((sentence.evidence.score for sentence in sentences), default=0.0)
     scored: list[Pick] = []
     for index, sentence in enumerate(sentences):
         last = _before(sentences, index)
-        before = 0.0 if last is None else own[last]
+        before = 0.0 if last is None else coverage[last]
         replies = last is not None and asks(sentences[last].text) and not asks(sentence.text)
         is_answer = replies and before >= RESTATED
         if is_answer and is_meaning:  # sections ask, too, and go on with what they are about
             is_answer = says_what_it_is(sentence.text)
-        words = max(own[index], NEIGHBOUR * before)
+        words = max(coverage[index], NEIGHBOUR * before)
         meaning = float(nearness[index]) if nearness is not None else None
         fits = 1.0 if is_answer else fitness(answer, sentence.text)
         bonus = FITTING * fits + (REPLYING * before if replies else 0.0)
@@ -122,15 +125,15 @@ def _before(sentences: Sequence[Pick], index: int) -> int | None:
     return None
 
 
-def signs(question: str, rated: Sequence[Pick]) -> Signs:
-    """Measure the signs of an answer to a question among rated sentences."""
+def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> Signs:
+    """Measure the signs of an answer to a question among rated sentences; ``own``: as there."""
     if not rated:
         return Signs()
     passages = list({pick.evidence.number: pick.evidence for pick in rated}.values())
     scores = sorted((passage.score for passage in passages), reverse=True)
     texts = (f"{at.text} {at.heading} {at.origin.title}" for at in passages)
     words = {word for text in texts for word in tokenize(text, shortest=1)}
-    weights = _weights(question, [set(stems(pick.said)) for pick in rated])
+    weights = _weights(question, [set(stems(pick.said)) for pick in rated], own)
     best = max(rated, key=lambda pick: pick.score)
     cosines = [pick.meaning for pick in rated if pick.meaning is not None]
     elsewhere = (
@@ -139,7 +142,7 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         if pick.evidence.source != best.evidence.source
         or abs(pick.span[0] - best.span[0]) > ELSEWHERE
     )
-    own = sum(passage.score for passage in passages if passage.source == best.evidence.source)
+    of_source = sum(passage.score for passage in passages if passage.source == best.evidence.source)
     return Signs(
         score=scores[0],
         margin=scores[0] - scores[1] if len(scores) > 1 else 0.0,
@@ -147,7 +150,7 @@ def signs(question: str, rated: Sequence[Pick]) -> Signs:
         names=_named(question, words),
         meaning=max(cosines, default=None),
         lead=best.score - max(elsewhere, default=0.0),
-        share=own / (sum(scores) or 1.0),
+        share=of_source / (sum(scores) or 1.0),
         subject=max(
             (passage.relevance for passage in passages if passage.relevance is not None),
             default=None,
@@ -161,16 +164,17 @@ def _named(question: str, words: Collection[str]) -> float:
     return fmean(all(word in words for word in name) for name in names) if names else 1.0
 
 
-def _weights(question: str, sentences: Sequence[set[str]]) -> dict[str, float]:
+def _weights(question: str, sentences: Sequence[set[str]], own: str) -> dict[str, float]:
     """Weigh a question's words by log(1 + n / df), those of the earlier question less.
 
     Spärck Jones, "A statistical interpretation of term specificity" (1972). A word that no sentence
     has counts as if one had it.
     """
     counts = Counter(word for words in sentences for word in words)
-    own = set(stems(_CONTEXT.sub("", question)))
+    own_stems = set(stems(own or question))
     return {
-        word: (1.0 if word in own else CONTEXT) * math.log(1 + len(sentences) / (counts[word] or 1))
+        word: (1.0 if word in own_stems else CONTEXT)
+        * math.log(1 + len(sentences) / (counts[word] or 1))
         for word in stems(question)
     }
 

@@ -137,6 +137,22 @@ def test_the_known_questions_are_told_apart_by_the_usual_model() -> None:
     } == wanted
 
 
+@pytest.mark.parametrize(
+    ("question", "own"),
+    [
+        ("And in Germany? (How many people live in France?)", "And in Germany?"),
+        ("Why? (entropy)", "Why?"),
+        ("Explain RRF (reciprocal rank fusion)", ""),
+        ("What does RRF (reciprocal rank fusion) do?", ""),
+    ],
+)
+def test_a_part_knows_its_own_words_and_brackets_of_the_reader_are_among_them(
+    question: str, own: str
+) -> None:
+    (part,) = route(question).parts
+    assert (part.text, part.own) == (question, own)
+
+
 def test_a_model_that_fails_is_done_without() -> None:
     def fail(_: Any) -> Any:
         raise ModelServerError("Nobody is there.")
