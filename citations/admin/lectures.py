@@ -14,23 +14,16 @@ from citations.lectures import report as lecture_report
 from citations.models import Citation, LectureSession, Segment, Window, WindowOutcome
 from transcripts.admin import RecordAdmin
 
-OUTCOMES = (
-    (WindowOutcome.CITED, "cited"),
-    (WindowOutcome.OFF_TOPIC, "gate"),
-    (WindowOutcome.TOO_FAR, "distance"),
-    (WindowOutcome.TOO_WEAK, "threshold"),
-    (WindowOutcome.FAILED, "failed"),
-)
 
-
-def _share_column(outcome: str, description: str) -> Callable[[Any, Any], str]:
+def _share_column(outcome: WindowOutcome) -> Callable[[Any], str]:
     """Return a column with the share of a lecture's windows that had this outcome."""
 
-    @admin.display(description=description, ordering=f"n_{outcome}")
-    def share(model_admin: Any, session: Any) -> str:
-        total = sum(getattr(session, f"n_{name}") for name, _ in OUTCOMES)
+    @admin.display(description=outcome.label, ordering=f"n_{outcome}")
+    def share(session: Any) -> str:
+        total = sum(getattr(session, f"n_{each}") for each in lecture_report.LOOKED_UP)
         return f"{getattr(session, f'n_{outcome}') / total:.0%}" if total else "–"
 
+    share.__name__ = f"share_{outcome}"
     return share
 
 
@@ -40,7 +33,7 @@ class LectureSessionAdmin(RecordAdmin):
 
     list_display = (
         *("title", "collection", "owner", "windows_", "waiting"),
-        *(name for _, name in OUTCOMES),
+        *map(_share_column, lecture_report.LOOKED_UP),
         *("citations_", "ended_at", "created_at"),
     )
     list_filter = ("collection", "created_at", "ended_at")
@@ -64,9 +57,8 @@ class LectureSessionAdmin(RecordAdmin):
             f"{stage.name} {stage.p50:.0f}/{stage.p95:.0f}"
             for stage in (*figures.stages, *([figures.total] if figures.total else []))
         )
-        shares = (
-            f"cited {figures.cited:.0%}, gate {figures.off_topic:.0%},"
-            f" distance {figures.too_far:.0%}, threshold {figures.too_weak:.0%}"
+        shares = ", ".join(
+            f"{each.label} {figures.share(each):.0%}" for each in lecture_report.LOOKED_UP
         )
         subtitle = (
             f"All lectures: {figures.windows:,} windows, {figures.waiting:,} waiting; {shares}"
@@ -85,12 +77,6 @@ class LectureSessionAdmin(RecordAdmin):
     @admin.display(description=_("citations"), ordering="n_citations")
     def citations_(self, session: Any) -> int:
         return int(session.n_citations)
-
-    cited = _share_column(WindowOutcome.CITED, "cited")
-    gate = _share_column(WindowOutcome.OFF_TOPIC, "skipped: gate")
-    distance = _share_column(WindowOutcome.TOO_FAR, "skipped: distance")
-    threshold = _share_column(WindowOutcome.TOO_WEAK, "skipped: threshold")
-    failed = _share_column(WindowOutcome.FAILED, "failed")
 
     @admin.display(description=_("outcomes of its windows"))
     def outcomes(self, session: Any) -> str:

@@ -14,11 +14,13 @@ from citations.text.markdown import escape_markdown
 from transcripts import audit, conf
 from transcripts.audit import Action
 
-SKIPPED: Final = (
+LOOKED_UP: Final = (
+    WindowOutcome.CITED,
     WindowOutcome.OFF_TOPIC,
     WindowOutcome.TOO_FAR,
     WindowOutcome.TOO_WEAK,
-)  # by the gate, the distance, the relevance
+    WindowOutcome.FAILED,
+)
 MAX_NOTES: Final = 10  # the most frequent ones
 
 
@@ -52,25 +54,23 @@ class LectureStatistics:
 
     @property
     def cited(self) -> float:
-        return self._share(WindowOutcome.CITED)
+        return self.share(WindowOutcome.CITED)
 
     @property
     def off_topic(self) -> float:
-        return self._share(WindowOutcome.OFF_TOPIC)
+        return self.share(WindowOutcome.OFF_TOPIC)
 
     @property
     def too_far(self) -> float:
-        return self._share(WindowOutcome.TOO_FAR)
+        return self.share(WindowOutcome.TOO_FAR)
 
     @property
     def too_weak(self) -> float:
-        return self._share(WindowOutcome.TOO_WEAK)
+        return self.share(WindowOutcome.TOO_WEAK)
 
-    def _share(self, outcome: str) -> float:
-        looked_up = sum(
-            self.outcomes.get(skipped, 0)
-            for skipped in (*SKIPPED, WindowOutcome.CITED, WindowOutcome.FAILED)
-        )
+    def share(self, outcome: str) -> float:
+        """Return the share of the windows that were looked up which had this outcome, 0 to 1."""
+        looked_up = sum(self.outcomes.get(each, 0) for each in LOOKED_UP)
         return self.outcomes.get(outcome, 0) / looked_up if looked_up else 0.0
 
 

@@ -87,13 +87,13 @@ def test_skip_rates_and_stage_times_are_seen_per_session_and_in_all(
 ) -> None:
     page = browser.get(listing(LectureSession)).content.decode()
     assert (
-        "All lectures: 5 windows, 1 waiting; cited 50%, gate 25%, distance 25%, threshold 0%;"
-        " p50/p95 ms: search 3/3, total 12/12" in page
+        "All lectures: 5 windows, 1 waiting; cited 50%, off-topic 25%, nothing is near enough 25%,"
+        " nothing is relevant enough 0%, failed 0%; p50/p95 ms: search 3/3, total 12/12" in page
     )
     row = page[page.index("field-windows_") :]
     assert [
         row[row.index(f"field-{name}") :].partition(">")[2].partition("<")[0]
-        for name in ("cited", "gate", "distance", "threshold")
+        for name in ("share_cited", "share_off_topic", "share_too_far", "share_too_weak")
     ] == ["50%", "25%", "25%", "0%"]
     html = browser.get(
         reverse("admin:citations_lecturesession_change", args=[lecture.pk])
