@@ -261,7 +261,8 @@ def _trimmed(text: str, start: int, stop: int) -> Span:
     return start + len(piece) - len(piece.lstrip()), stop - len(piece) + len(piece.rstrip())
 
 
-# Locations
+# Locations: a chunk lasts from cue to cue, so that a player shows its captions whole. A quote is
+# placed at its own words: ``quotes.source_texts``.
 
 LONG_CUE = 30_000  # ms
 
