@@ -31,13 +31,12 @@ def find(
     quote: str,
     text: str,
     *,
-    span: Span,
     prefix: str,
     suffix: str,
     prepared: Callable[[], PreparedText] | None = None,
 ) -> Span | None:
-    """Return the characters [first, last) of a quote that was at ``span`` between ``prefix`` and
-    ``suffix``; None when uncertain.
+    """Return the characters [first, last) of a quote that stood between ``prefix`` and ``suffix``;
+    None when uncertain.
 
     A quote that is no longer there to the letter is matched word by word (see ``matching``);
     ``prepared`` returns the text prepared for that.

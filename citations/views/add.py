@@ -26,7 +26,7 @@ from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 from transcripts.views.requests import PageRequest, confirm, fragment
 
 
@@ -46,8 +46,7 @@ class AddResult:
     def message(self) -> str:
         """What happened, in a sentence."""
         if self.error:
-            error = f"{translated(self.error.message)} {translated(self.error.hint)}"
-            return f"{self.name}: {error}"
+            return f"{self.name}: {translated_error(self.error)}"
         return self._good_news() % {"title": self.document.source if self.document else self.name}
 
     def _good_news(self) -> str:
@@ -246,6 +245,4 @@ def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
         level = messages.ERROR if outcome.error else messages.SUCCESS
         messages.add_message(request, level, outcome.message)
         if outcome.warning:
-            warning = outcome.warning
-            text = f"{translated(warning.message)} {translated(warning.hint)}"
-            messages.warning(request, text)
+            messages.warning(request, translated_error(outcome.warning))

@@ -1,7 +1,7 @@
 """`kb jobs` and `kb sync`: the queue, the gate to YouTube, new videos of feeds."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 from kbsite import celery
 from kbsite.auth import everything
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollection, Json, Wait, argument
+from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
 from kbsite.cli.terminal import (
     bar_label,
     exit_code_of,
@@ -24,6 +24,7 @@ from kbsite.cli.terminal import (
     say,
     table,
 )
+from kbsite.client import base as client
 from transcripts import acquisition, activity, library
 from transcripts.errors import Conflict, InvalidUrl, KnowledgeBaseError, NotFound
 from transcripts.models import Feed, Job, WorkerPulse, YouTubeGate
@@ -60,9 +61,7 @@ def sync(
 def list_jobs(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Finished jobs too.")] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many jobs.")
-    ] = 50,
+    limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
     """List jobs, retry one, or reopen the YouTube gate.
@@ -148,7 +147,7 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
     followed = related.filter(condition).order_by("pk")
     with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Waiting for YouTube", total=None)
-        while pending := [job for job in followed.all() if _is_due_soon(job)]:
+        while pending := [job for job in followed.all() if is_due(job)]:
             present = list(followed.all())
             current = next((job for job in present if not job.is_finished), present[-1])
             label = " · ".join(filter(None, (str(current), current.step or current.error)))
@@ -161,6 +160,12 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
     return list(followed.all())
 
 
+def is_due(job: Job | JobOut) -> bool:
+    """Tell whether a job runs, or will soon: one that YouTube refused may wait for hours."""
+    is_postponed = job.run_after is not None and job.run_after > timezone.now() + PATIENCE
+    return job.finished_at is None and not is_postponed
+
+
 def place_text(job: Job) -> str:
     """Return how many jobs have their turn before this one, if it waits for its turn."""
     return f"{job.jobs_before} before this" if job.jobs_before else ""
@@ -170,15 +175,11 @@ def error_of(job: Job) -> KnowledgeBaseError | None:
     """Return why a job failed or was postponed, as the error it raised; None if it succeeded."""
     if job.state == Job.State.DONE or not job.error_code:
         return None
-    kinds = (kind for kind in _subclasses(KnowledgeBaseError) if kind.code == job.error_code)
-    kind = next(kinds, KnowledgeBaseError)
     hint = job.hint
     if not job.is_finished and job.waits_until:
         retry = f"{timezone.localtime(job.waits_until):%H:%M}"
         hint = f"{hint} It stays in the queue; `kb serve` tries again at {retry}.".strip()
-    error = kind.__new__(kind)
-    KnowledgeBaseError.__init__(error, job.error, hint=hint)
-    return error
+    return client.error_of(job.error_code, job.error, hint)
 
 
 def _gate_json(gate: YouTubeGate) -> dict[str, Any]:
@@ -232,12 +233,6 @@ def _print_jobs(jobs: Sequence[Job], *, empty: str = NO_JOBS) -> None:
             note(reason)
 
 
-def _is_due_soon(job: Job) -> bool:
-    return not job.is_finished and (
-        job.run_after is None or job.run_after < timezone.now() + PATIENCE
-    )
-
-
 def _perform(pending: Sequence[Job]) -> bool:
     """Perform the first job that is due; return whether there was one."""
     acquisition.recover_abandoned()
@@ -246,9 +241,3 @@ def _perform(pending: Sequence[Job]) -> bool:
         return False
     acquisition.perform(job.pk)
     return True
-
-
-def _subclasses(kind: type[KnowledgeBaseError]) -> Iterator[type[KnowledgeBaseError]]:
-    yield kind
-    for narrower in kind.__subclasses__():
-        yield from _subclasses(narrower)
