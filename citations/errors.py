@@ -22,9 +22,7 @@ class SourceNotRead(Unavailable):
     """The document has not been read to its end yet."""
 
     code = "source_not_read"
-
-    def __init__(self) -> None:
-        super().__init__("Its source is being indexed; its words are not all there yet.")
+    default_message = "Its source is being indexed; its words are not all there yet."
 
 
 class PageNotFound(NotFound):
@@ -46,6 +44,7 @@ class LectureNotFound(NotFound):
     """No lecture with that id in the collections the caller may see."""
 
     code = "lecture_not_found"
+    default_message = "There is no such lecture."
 
 
 class LectureEnded(Conflict):
@@ -65,6 +64,7 @@ class CitationNotFound(NotFound):
     """No citation with that id in the collections the caller may see."""
 
     code = "citation_not_found"
+    default_message = "There is no such citation."
 
 
 # Answers
@@ -74,18 +74,21 @@ class ConversationNotFound(NotFound):
     """No conversation of the caller's with that id."""
 
     code = "conversation_not_found"
+    default_message = "There is no such conversation."
 
 
 class AnswerNotFound(NotFound):
     """No answer with that id in the caller's conversations."""
 
     code = "answer_not_found"
+    default_message = "There is no such answer."
 
 
 class NoteNotFound(NotFound):
     """No note with that id in the collections the caller may see."""
 
     code = "note_not_found"
+    default_message = "There is no such note."
 
 
 class SharedLinkNotFound(NotFound):
@@ -104,12 +107,14 @@ class HighlightNotFound(NotFound):
     """No highlight with that id that the caller may see."""
 
     code = "highlight_not_found"
+    default_message = "There is no such highlight."
 
 
 class ArchiveNotFound(NotFound):
     """No archive of the caller's with that id, or it holds what they may no longer read."""
 
     code = "archive_not_found"
+    default_message = "There is no such archive."
     default_hint = "Archives are kept for a day; make a new one."
 
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
 
 from kbsite import error_page
-from kbsite.errors import API, PROBLEM, protocol_response, sentence
+from kbsite.errors import API, PROBLEM, protocol_response
 from transcripts.errors import TooLarge
 from transcripts.forms import ALL_FILES_FACTOR
 
@@ -97,7 +97,7 @@ async def _refuse(scope: Any, send: Any, most: int) -> None:
         hint="Send the files in several parts, or add them on the server with `kb add`.",
     )
     if scope["path"].startswith(API):
-        kind, answer = PROBLEM, protocol_response(413, sentence(error)).content
+        kind, answer = PROBLEM, protocol_response(413, error.text).content
     else:
         kind, answer = error_page.describe(error, scope["headers"])
     headers = {

@@ -27,7 +27,7 @@ def describe(
     if is_part or "text/html" in decoded.get(b"accept", ""):
         language = _language(decoded.get(b"accept-language", ""))
         return HTML, _page(error.message, error.hint, language, is_part)
-    return TEXT, f"{error.message} {error.hint}".encode()
+    return TEXT, error.text.encode()
 
 
 @cache  # few errors: an overloaded server must not render a page for each request

@@ -49,40 +49,32 @@ class Outdated(Conflict):
     """The resource is not the version that the caller named any more."""
 
     code = "outdated"
+    default_message = "This was changed since you read it."
     default_hint = "Read it again, and send your change with its new ETag."
-
-    def __init__(self) -> None:
-        super().__init__("This was changed since you read it.")
 
 
 class KeyReused(InvalidInput):
     """Another request had this Idempotency-Key."""
 
     code = "key_reused"
+    default_message = "Another request with this Idempotency-Key was answered."
     default_hint = "Make a new key for every new request, such as a UUID."
-
-    def __init__(self) -> None:
-        super().__init__("Another request with this Idempotency-Key was answered.")
 
 
 class StillRunning(Conflict):
     """The first request with this Idempotency-Key has no answer yet."""
 
     code = "still_running"
+    default_message = "The first request with this Idempotency-Key is still being worked on."
     default_hint = "Send it again in a few seconds."
-
-    def __init__(self) -> None:
-        super().__init__("The first request with this Idempotency-Key is still being worked on.")
 
 
 class RightsChanged(Conflict):
     """Who repeats a request may not see all that was seen when it was answered."""
 
     code = "rights_changed"
+    default_message = "You may see or change less than when this request was answered."
     default_hint = "If you want it to be done once more, send it with a new key."
-
-    def __init__(self) -> None:
-        super().__init__("You may see or change less than when this request was answered.")
 
 
 # Family -> HTTP status. The first that fits counts, so a narrower family stands before a wider one.
@@ -106,10 +98,8 @@ class Overloaded(Unavailable):
     """More requests came than can be worked on."""
 
     code = "overloaded"
+    default_message = "The server is busy."
     default_hint = "Try again in a few seconds."
-
-    def __init__(self) -> None:
-        super().__init__("The server is busy.")
 
 
 def status_of(error: KnowledgeBaseError) -> int:
@@ -181,9 +171,9 @@ PROTOCOL: dict[int, tuple[str, str]] = {
     413: ("too_large", "The request is larger than this server takes."),
     415: ("unsupported_media_type", "This address does not take that kind of content."),
     429: ("throttled", "Too many calls."),
-    500: (UnexpectedError.code, f"{UnexpectedError()} {UnexpectedError.default_hint}"),
-    507: (StorageFull.code, f"{StorageFull()} {StorageFull.default_hint}"),
-    503: (DatabaseLost.code, f"{DatabaseLost()} {DatabaseLost.default_hint}"),
+    500: (UnexpectedError.code, UnexpectedError().text),
+    507: (StorageFull.code, StorageFull().text),
+    503: (DatabaseLost.code, DatabaseLost().text),
 }
 
 
@@ -210,11 +200,6 @@ def status_of_refusal(exception: SuspiciousOperation) -> int:
     """Return the status of a request that Django refuses: 413 if too large, else 400."""
     too_large = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
     return 413 if isinstance(exception, too_large) else 400
-
-
-def sentence(error: KnowledgeBaseError) -> str:
-    """Return message and hint as one text, for models and logs."""
-    return f"{error.message} {error.hint}".strip()
 
 
 def error_response(request: HttpRequest, error: KnowledgeBaseError) -> HttpResponse:

@@ -11,10 +11,10 @@ from kbsite import users
 from kbsite.invitation_notes import Invitation
 from kbsite.models import SignInLink
 from transcripts import collections
-from transcripts.errors import Conflict, Forbidden, InvalidInput, KnowledgeBaseError
+from transcripts.errors import Conflict, Forbidden, InvalidInput
 from transcripts.forms import MemberForm
 from transcripts.models import Collection
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 from transcripts.views.collections import member_set, own_collection, settings_page
 from transcripts.views.requests import PageRequest
 
@@ -37,7 +37,7 @@ def invite(request: PageRequest, pk: int) -> HttpResponse:
     try:
         guest = _new_user(request, name, collection, form.cleaned_data["role"])
     except (Forbidden, InvalidInput, Conflict) as error:
-        form.add_error("username", _sentence(error))
+        form.add_error("username", translated_error(error))
         status = 403 if isinstance(error, Forbidden) else 422
         return settings_page(request, collection, form=form, status=status)
     return _invited(request, collection, guest)
@@ -87,7 +87,3 @@ def _invited(
     ends = SignInLink.objects.get(user=guest).expires_at
     new = {"guest": guest, "address": address, "ends": ends, "is_again": is_again}
     return settings_page(request, collection, invitation=new)
-
-
-def _sentence(error: KnowledgeBaseError) -> str:
-    return f"{translated(error.message)} {translated(error.hint)}".strip()

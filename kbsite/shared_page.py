@@ -25,7 +25,7 @@ PARTS: Final = RateLimitItemPerMinute(120)  # of files: two megabytes each
 @login_not_required
 @never_cache
 @require_safe
-def show(request: HttpRequest, link_id: UUID) -> HttpResponse:
+def show(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
     """Show what a link leads to, and nothing else. Search engines are asked not to keep it."""
     _count(request)
     context: dict[str, Any] = {}
@@ -34,16 +34,13 @@ def show(request: HttpRequest, link_id: UUID) -> HttpResponse:
     except SharedLinkNotFound as error:
         context = {"error": error}
     status = 404 if "error" in context else 200
-    response = render(request, "citations/shared.html", context, status=status)
-    response["X-Robots-Tag"] = "noindex, nofollow"
-    response["Referrer-Policy"] = "no-referrer"  # the address is the key
-    return response
+    return _unlisted(render(request, "citations/shared.html", context, status=status))
 
 
 @login_not_required
 @never_cache
 @require_safe
-def show_image(request: HttpRequest, link_id: UUID) -> HttpResponse:
+def show_image(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
     """Return the picture of a shared page. Raises ``SharedLinkNotFound``."""
     _count(request)
     passage = shared_links.follow(link_id).passage
@@ -52,9 +49,8 @@ def show_image(request: HttpRequest, link_id: UUID) -> HttpResponse:
     document, number = passage.source.document, passage.locator.page
     data = page_images.render_page(document, number, width=max(page_images.WIDTHS)).read_bytes()
     response = HttpResponse(data, content_type=PICTURE_TYPE)
-    response["X-Robots-Tag"] = "noindex, nofollow"
     response["X-Content-Type-Options"] = "nosniff"
-    return response
+    return _unlisted(response)
 
 
 @login_not_required
@@ -68,9 +64,12 @@ def show_media(request: HttpRequest, link_id: UUID, source_id: UUID) -> HttpResp
     item = shared_links.follow(link_id)
     if item.player_of(source_id) != Player.FILE:
         raise SharedLinkNotFound("This link plays no such file.")
-    response = media.send(request, item.recordings[source_id].media)
+    return _unlisted(media.send(request, item.recordings[source_id].media))
+
+
+def _unlisted(response: HttpResponseBase) -> HttpResponseBase:
     response["X-Robots-Tag"] = "noindex, nofollow"
-    response["Referrer-Policy"] = "no-referrer"
+    response["Referrer-Policy"] = "no-referrer"  # the address is the key
     return response
 
 

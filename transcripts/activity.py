@@ -9,6 +9,7 @@ from django.db.models import Count
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import NotFound
+from transcripts.lists import page_of
 from transcripts.models import Feed, FeedEntry, Job, WorkerPulse, YouTubeGate
 from transcripts.scope import Scope
 
@@ -63,10 +64,10 @@ def list_jobs(scope: Scope, *, state: str = "", offset: int = 0, limit: int = 25
     )
     if state in Job.State.values:
         jobs = jobs.filter(state=state)
-    rows = tuple(jobs.order_by("-pk")[offset : offset + limit + 1])
+    rows, following = page_of(jobs.order_by("-pk"), offset, limit)
     annotate(scope, rows)
     Job.find_items(rows)
-    return JobPage(jobs=rows[:limit], next=offset + limit if len(rows) > limit else None)
+    return JobPage(jobs=rows, next=following)
 
 
 def find_job(scope: Scope, pk: int) -> Job:

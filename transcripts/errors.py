@@ -29,13 +29,19 @@ class KnowledgeBaseError(Exception):
     """Base of all expected errors. Unexpected errors are never wrapped in it."""
 
     code: ClassVar[str] = "error"
+    default_message: ClassVar[str] = ""
     default_hint: ClassVar[str] = ""
     retry: ClassVar[Retry] = Retry.NEVER
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str = "", *, hint: str | None = None) -> None:
+        self.message = message or self.default_message
+        super().__init__(self.message)
         self.hint = self.default_hint if hint is None else hint
+
+    @property
+    def text(self) -> str:
+        """The message and the hint."""
+        return f"{self.message} {self.hint}".strip()
 
     def problem(self) -> dict[str, str]:
         """Return what every door says of it, with the names of problem details (RFC 9457)."""
@@ -46,10 +52,8 @@ class UnexpectedError(KnowledgeBaseError):
     """What an interface shows instead of an unexpected error, whose details are in the log."""
 
     code = "internal_error"
+    default_message = "Something unexpected went wrong."
     default_hint = "Try again; the server's log has the details."
-
-    def __init__(self) -> None:
-        super().__init__("Something unexpected went wrong.")
 
 
 # Families: the kind of failure, whatever the cause.
@@ -108,16 +112,11 @@ class DatabaseLost(Unavailable):
     """The database ended or restarted while work was done."""
 
     code = "database_lost"
+    default_message = "The database was out of reach."
     default_hint = (
         "Nothing is lost. Try again in a few seconds; if it stays away, `kb doctor` says why."
     )
     retry = Retry.RESTART
-
-    def __init__(self) -> None:
-        super().__init__("The database was out of reach.")
-
-
-# Identity
 
 
 class NotSignedIn(KnowledgeBaseError):

@@ -8,6 +8,7 @@ from typing import Final
 from django.db.models import Exists, OuterRef
 
 from transcripts.errors import NotFound
+from transcripts.lists import page_of
 from transcripts.models import Feed, FeedEntry, Job, Video
 from transcripts.scope import Scope
 from transcripts.youtube import Listing
@@ -99,15 +100,15 @@ def store(feed: Feed, listing: Listing) -> None:
 def list_items(scope: Scope, feed: Feed, *, offset: int = 0, limit: int = 100) -> FeedPage:
     """Return a page of a feed's list, in its order."""
     entries = feed.entries.order_by("position", "pk")
-    rows = list(entries[offset : offset + limit + 1])
+    rows, following = page_of(entries, offset, limit)
     own = Video.objects.visible(scope).filter(collection=feed.collection_id)
     jobs = Job.objects.unfinished().filter(feed=feed, kind=Job.Kind.VIDEO)
     return FeedPage(
-        items=tuple(_items(scope, feed, rows[:limit])),
+        items=tuple(_items(scope, feed, rows)),
         total=entries.count(),
         stored=entries.filter(Exists(own.filter(youtube_id=OuterRef("youtube_id")))).count(),
         waiting=jobs.count(),
-        next=offset + limit if len(rows) > limit else None,
+        next=following,
     )
 
 

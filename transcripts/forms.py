@@ -13,7 +13,7 @@ from transcripts.errors import CaptionsTooLarge, InvalidInput, InvalidUrl
 from transcripts.models import Role
 from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 
 ADDRESS = re.compile("https?://", re.IGNORECASE)
 MAX_ADDRESSES = 100
@@ -47,8 +47,7 @@ class LanguageField(forms.CharField):
         try:
             return languages.parse(super().clean(value))
         except InvalidInput as error:
-            text = f"{translated(error.message)} {translated(error.hint)}"
-            raise forms.ValidationError(text) from None
+            raise forms.ValidationError(translated_error(error)) from None
 
 
 class ScheduleForm(forms.Form):

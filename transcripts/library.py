@@ -12,6 +12,7 @@ from django.db.models import Count, Func, Prefetch, TextField
 from transcripts import bm25, captions, conf, errors, reading, tokenizer
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.languages import code_of
+from transcripts.lists import page_of, with_words
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -127,15 +128,11 @@ def list_videos(
         matches = matches.filter(tags__contains=[tag])
     if language := code_of(clean(filter.language, 35)):
         matches = matches.filter(transcripts__language__istartswith=language).distinct()
-    matches = matches.matching(clean(filter.words, MAX_QUERY_CHARACTERS))
+    matches = with_words(matches, filter.words, "title", "channel", "key")
     transcripts = Prefetch("transcripts", queryset=Transcript.objects.light())
     rows = matches.select_related("collection").defer("description").prefetch_related(transcripts)
-    videos = tuple(rows[offset : offset + limit + 1])
-    return VideoPage(
-        videos=videos[:limit],
-        total=matches.count(),
-        next=offset + limit if len(videos) > limit else None,
-    )
+    videos, following = page_of(rows, offset, limit)
+    return VideoPage(videos=videos, total=matches.count(), next=following)
 
 
 def find_video(scope: Scope, reference: str, *, collection: str = "") -> Video:

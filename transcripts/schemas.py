@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
+from transcripts.errors import KnowledgeBaseError
 from transcripts.reading import ReadingMode
 from transcripts.timecodes import seconds
 
@@ -74,6 +75,10 @@ class JobProblem(Shape):
     code: str
     message: str
     hint: str
+
+    @classmethod
+    def of(cls, name: str, error: KnowledgeBaseError) -> Self:
+        return cls(name=name, code=error.code, message=error.message, hint=error.hint)
 
 
 class JobOut(Shape):

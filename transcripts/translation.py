@@ -13,6 +13,8 @@ from django.conf import settings
 from django.utils.translation import get_language, gettext
 from django.utils.translation.trans_real import translation
 
+from transcripts.errors import KnowledgeBaseError
+
 LONGEST = 1_000  # characters of a sentence; matching several values in more would take long
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _PLACE = re.compile(r"\{(\d)\}")
@@ -31,6 +33,11 @@ def translated(text: str) -> str:
             return _PLACE.sub(lambda place: values[f"value{place[1]}"], sentence)  # noqa: B023
     parts = _SENTENCE_END.split(text)
     return " ".join(map(translated, parts)) if len(parts) > 1 else text
+
+
+def translated_error(error: KnowledgeBaseError) -> str:
+    """Return the message and the hint of an error in the active language."""
+    return f"{translated(error.message)} {translated(error.hint)}".rstrip()
 
 
 def _value(value: str) -> str:

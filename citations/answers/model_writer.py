@@ -204,7 +204,7 @@ class ModelWriter:
             outcome = (
                 "The answer breaks off" if self._claims else "These are the sources' sentences"
             )
-            return (f"{outcome}: {name} failed. {error.message} {error.hint}".rstrip(),)
+            return (f"{outcome}: {name} failed. {error.text}",)
         if self._has_answered:
             return ()
         proves = "is new and can be verified" if basis.repeats else "can be verified"

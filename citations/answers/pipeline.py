@@ -22,7 +22,7 @@ from citations.answers.answer import (
     Route,
 )
 from citations.answers.citation_check import Proof
-from citations.answers.draft import Draft, WritingTask
+from citations.answers.draft import GROUND, Draft, WritingTask
 from citations.answers.evidence import EvidenceSet
 from citations.answers.question.wording import asks_for_more, quoted
 from citations.answers.understanding import ROUTE, Understanding, understand, understand_everywhere
@@ -37,7 +37,7 @@ from transcripts.scope import Scope
 from transcripts.stages import finish
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-RETRIEVE, WRITE, GROUND = "retrieve", "write", "ground"
+RETRIEVE, WRITE = "retrieve", "write"
 LIMIT: Final = 10  # passages for each part of a question
 MOST: Final = 30  # passages for a question that asks for more
 # Cosine, by the model that confidence is calibrated for, from which on a passage covers a question

@@ -162,7 +162,7 @@ def _llm() -> tuple[Llm | None, str]:
     try:
         return registry.llm(), ""
     except InvalidProvider as error:
-        return None, f"Answered without a language model: {error.message} {error.hint}".rstrip()
+        return None, f"Answered without a language model: {error.text}"
 
 
 def _embedder() -> Embedder | None:

@@ -11,13 +11,12 @@ from citations.notebook.conversations import MAX_SOURCES
 from citations.notebook.export import ExportFormat
 from citations.notebook.questions import MAX_QUESTION
 from citations.schemas.answers import ReplyOut
-from transcripts.api.shapes import BIGGEST_ID, Text
+from transcripts.api.shapes import PageIn, SlugOrName, Text, Title, Words
 from transcripts.schemas import Shape
 
 ConversationId = Annotated[UUID, Path(description="The conversation's id.")]
 AnswerId = Annotated[UUID, Path(description="The answer's id.")]
 QuotationId = Annotated[UUID, Path(description="The citation's id.")]
-Title = Annotated[Text, StringConstraints(max_length=300)]
 # Inline: another component of the API has an enumeration of this name.
 FormOf = Annotated[
     ExportFormat, WithJsonSchema({"type": "string", "enum": [form.value for form in ExportFormat]})
@@ -33,7 +32,7 @@ class AskIn(Schema):
     conversation_id: UUID | None = Field(
         None, description="Ask in this conversation; null: start a new one."
     )
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
+    collection: SlugOrName = Field(
         "", description="Of a new conversation: slug or name; empty: all you may read."
     )
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
@@ -58,18 +57,12 @@ class StreamIn(Schema):
     )
 
 
-class ConversationsIn(Schema):
+class ConversationsIn(PageIn):
     """Filters and a page of conversations."""
 
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the title."
-    )
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Only those of this collection: slug or name."
-    )
+    words: Words = Field("", description="Words of the title.")
+    collection: SlugOrName = Field("", description="Only those of this collection: slug or name.")
     own: bool = Field(False, description="Only yours, latest first, pinned or not.")
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class ConversationChangeIn(Schema):
@@ -79,7 +72,7 @@ class ConversationChangeIn(Schema):
 
     title: Annotated[Title, StringConstraints(min_length=1)] | None = None
     is_pinned: bool | None = Field(None, description="At the top of your list.")
-    shared_with: Annotated[Text, StringConstraints(max_length=120)] | None = Field(
+    shared_with: SlugOrName | None = Field(
         None,
         description="Slug or name of the collection whose readers read it; empty: nobody’s. A"
         " conversation about one collection is shared with the readers of that.",

@@ -27,7 +27,7 @@ from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import HighlightOut, HighlightsOut
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, Text, responses
+from transcripts.api.shapes import BIGGEST_ID, PageIn, SlugOrName, Text, Words, responses
 from transcripts.schemas import Shape
 
 HighlightId = Annotated[UUID, Path(description="The highlight's id.")]
@@ -39,13 +39,9 @@ TagName = Annotated[Text, StringConstraints(max_length=MAX_TAG)]
 class HighlightFilterIn(Schema):
     """Which highlights: your own, and those that others share with you."""
 
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the passage, its note or the source's title."
-    )
+    words: Words = Field("", description="Words of the passage, its note or the source's title.")
     source_id: UUID | None = None
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Slug or name; empty: all your collections."
-    )
+    collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
     tag: TagName = ""
     color: Literal["", "yellow", "green", "blue", "pink"] = ""
     since: date | None = Field(None, description="Made on this day or later.")
@@ -58,11 +54,8 @@ class HighlightFilterIn(Schema):
         return HighlightFilter(source=str(self.source_id or ""), **values)
 
 
-class HighlightsIn(HighlightFilterIn):
+class HighlightsIn(HighlightFilterIn, PageIn):
     """A page of them."""
-
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class HighlightExportIn(HighlightFilterIn):

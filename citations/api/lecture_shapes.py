@@ -21,7 +21,7 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.speech import MAX_INTEGER, MAX_SAID, MAX_SEGMENTS, MAX_TEXT
 from citations.lectures.windows import Utterance
 from citations.library.filters import MAX_VALUES
-from transcripts.api.shapes import BIGGEST_ID, CollectionName, Language, Text, Track
+from transcripts.api.shapes import CollectionName, Language, PageIn, Text, Title, Track, Words
 from transcripts.schemas import CollectionSlug, Seconds, Shape
 from transcripts.timecodes import milliseconds
 
@@ -48,9 +48,7 @@ class SessionIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
-        "", description="Empty: the video's title, or the date and time."
-    )
+    title: Title = Field("", description="Empty: the video's title, or the date and time.")
     collection: CollectionName = ""
     sources: list[Annotated[Text, StringConstraints(min_length=1, max_length=500)]] = Field(
         [],
@@ -64,15 +62,11 @@ class SessionIn(Schema):
     track: Track = ""
 
 
-class SessionsIn(Schema):
+class SessionsIn(PageIn):
     """Filters and a page of sessions."""
 
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the title."
-    )
+    words: Words = Field("", description="Words of the title.")
     collection: CollectionName = ""
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class SegmentIn(Schema):
@@ -138,12 +132,10 @@ class WindowIn(Schema):
     )
 
 
-class CitationsIn(Schema):
+class CitationsIn(PageIn):
     """Which citations, and a page of them."""
 
     from_window: Number = Field(0, description="Only of windows from this index on.")
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class EventsIn(Schema):

@@ -21,6 +21,7 @@ from citations.models import Citation, LectureEvent, LectureSession, Window
 from transcripts import library
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
+from transcripts.lists import page_of
 from transcripts.models import Transcript
 from transcripts.timecodes import milliseconds
 from transcripts.views import events
@@ -180,9 +181,8 @@ def list_citations(
     """List a lecture's citations by window and rank."""
     session = lecture_sessions.find_session(request.access, session_id)
     citations = lecture_sessions.citations_of(session).filter(window_index__gte=query.from_window)
-    total, end = citations.count(), query.offset + query.limit
-    page = list(citations[query.offset : end])
-    return {"citations": page, "total": total, "next": end if end < total else None}
+    page, following = page_of(citations, query.offset, query.limit)
+    return {"citations": page, "total": citations.count(), "next": following}
 
 
 @router.get(

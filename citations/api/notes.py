@@ -7,29 +7,22 @@ from uuid import UUID
 from ninja import Field, Path, Query, Router, Schema, Status
 from pydantic import AliasPath, ConfigDict, StringConstraints, model_validator
 
-from citations.api.conversation_shapes import Title
 from citations.models import Note
 from citations.notebook import answers as notebook_answers
 from citations.notebook import notes
 from citations.notebook.notes import MAX_TEXT
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, CollectionName, Text, responses
+from transcripts.api.shapes import CollectionName, PageIn, SlugOrName, Text, Title, Words, responses
 from transcripts.schemas import CollectionSlug, Shape
 
 NoteId = Annotated[UUID, Path(description="The note's id.")]
 
 
-class NotesIn(Schema):
+class NotesIn(PageIn):
     """Filters and a page of notes."""
 
-    collection: Annotated[Text, StringConstraints(max_length=120)] = Field(
-        "", description="Slug or name; empty: all your collections."
-    )
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the title or text."
-    )
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
+    collection: SlugOrName = Field("", description="Slug or name; empty: all your collections.")
+    words: Words = Field("", description="Words of the title or text.")
 
 
 class NoteText(Schema):

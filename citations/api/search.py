@@ -19,7 +19,7 @@ from citations.search import pipeline as search_pipeline
 from citations.search.pipeline import MAX_LIMIT
 from citations.tasks import send
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, Text, responses
+from transcripts.api.shapes import BIGGEST_ID, PageIn, SlugOrName, Text, responses
 from transcripts.schemas import Shape
 from transcripts.timecodes import milliseconds
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -34,7 +34,7 @@ Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_
 Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
 SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
 Collections = Annotated[
-    list[Annotated[Text, StringConstraints(max_length=120)]],
+    list[SlugOrName],
     Field(max_length=MAX_VALUES, description="Only in these collections: slugs or names."),
 ]
 
@@ -109,15 +109,13 @@ class MarkOut(Shape):
     right: bool
 
 
-class MarksIn(Schema):
+class MarksIn(PageIn):
     """Filters and a page of marks."""
 
     query: Annotated[Text, StringConstraints(max_length=MAX_QUERY_CHARACTERS)] = Field(
         "", description="Only of this query."
     )
     right: bool | None = Field(None, description="Only those that answer their query, or not.")
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class VerifyIn(Schema):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from ninja import Field, File, Form, Query, Router, Schema, Status
+from ninja import Field, File, Form, Query, Router, Status
 from ninja.errors import ValidationError
 from ninja.files import UploadedFile
 from pydantic import StringConstraints
@@ -20,14 +20,13 @@ from citations.library.sources import SourcePage
 from citations.schemas.guides import GuideOut
 from citations.schemas.search import FilesOut, SourcesOut
 from citations.tasks import send
-from transcripts import acquisition, activity, library, media
+from transcripts import acquisition, library, media
 from transcripts import files as caption_files
-from transcripts.api.endpoints import Request, add_video_or_text, contents
-from transcripts.api.shapes import BIGGEST_ID, FilesIn, SourceIn, Text, responses
+from transcripts.api.endpoints import Request, add_video_or_text, contents, queued
+from transcripts.api.shapes import FilesIn, PageIn, SourceIn, Text, Title, Words, responses
 from transcripts.errors import Conflict, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection
 from transcripts.schemas import JobOut, JobProblem, StoredOut
-from transcripts.tasks import send as send_job
 
 router = Router()
 
@@ -37,24 +36,18 @@ MAX_FILES = 100  # in one request
 class UploadIn(FilesIn):
     """What applies to all files of a request; ``title`` only to a single one."""
 
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
-        "", description="The title of a single document; empty: the file's own."
-    )
+    title: Title = Field("", description="The title of a single document; empty: the file's own.")
 
 
-class SourcesIn(Schema):
+class SourcesIn(PageIn):
     """Filters and a page of sources."""
 
     source_id: list[Annotated[Text, StringConstraints(max_length=500)]] = Field(
         [], max_length=MAX_VALUES, description="Only these: ids of sources or of videos."
     )
-    words: Annotated[Text, StringConstraints(max_length=200)] = Field(
-        "", description="Words of the title, author or video id."
-    )
+    words: Words = Field("", description="Words of the title, author or video id.")
     state: Literal["", "pending", "words", "ready", "failed"] = ""
     collection: Collections = []
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 @router.get("sources", response=responses({200: SourcesOut}, 404), summary="List sources")
@@ -115,9 +108,7 @@ def add_files(
             tags=about.tags,
             by=request.caller.user,
         )
-        send_job(job)
-        activity.annotate(request.access, [job])
-        request.answer["Location"] = f"/api/v1/jobs/{job.pk}"
+        queued(request, job)
     is_alone = len(files) == 1
     added, problems = _add_documents(
         collection, documents, about, by=request.caller.user, is_alone=is_alone
@@ -186,8 +177,7 @@ def _add_media(
 
 
 def _problem(file: UploadedFile, error: KnowledgeBaseError) -> JobProblem:
-    name = document_storage.clean_name(file.name or "")
-    return JobProblem(name=name, code=error.code, message=error.message, hint=error.hint)
+    return JobProblem.of(document_storage.clean_name(file.name or ""), error)
 
 
 def _add_documents(

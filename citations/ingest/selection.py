@@ -144,14 +144,19 @@ def _is_moved(row: Video | Source, collection: Collection) -> bool:
     return True
 
 
+def with_text(selection: ChosenItems) -> list[Source]:
+    """Return the sources of items. Raises ``InvalidInput`` if there is none."""
+    if not (sources := selection.sources):
+        raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
+    return sources
+
+
 def index_again(selection: ChosenItems) -> list[Source]:
     """Index items from their texts on; return the sources to send to the workers.
 
     Raises ``InvalidInput`` if there is none.
     """
-    sources = selection.sources
-    if not sources:
-        raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
+    sources = with_text(selection)
     for source in sources:
         source.start_anew()
     return sources

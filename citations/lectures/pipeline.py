@@ -22,7 +22,6 @@ from citations import conf
 from citations.caches import Cache
 from citations.lectures import continuity, window_analysis
 from citations.lectures.citation_storage import (
-    STORE,
     CitationMatch,
     NearPassage,
     StoredWindow,
@@ -56,7 +55,6 @@ MAX_TOKENS: Final = 199  # of a query, with the model's special tokens
 _SPECIAL_TOKENS: Final = 2  # special tokens of a query
 
 REACH, EMBED, SEARCH, RERANK = "reach", "embed", "search", "rerank"
-STAGES: Final = (REACH, *window_analysis.STAGES, EMBED, SEARCH, RERANK, STORE)
 
 NOT_INDEXED: Final = "The documents are still being indexed."
 
@@ -125,8 +123,7 @@ def _fail(run: WindowRun) -> None:
 
 
 def _explain(error: Exception) -> str:
-    problem = error if isinstance(error, KnowledgeBaseError) else UnexpectedError()
-    return f"{problem.message} {problem.hint}".strip()
+    return (error if isinstance(error, KnowledgeBaseError) else UnexpectedError()).text
 
 
 def _resolve(runs: Sequence[WindowRun]) -> None:

@@ -16,8 +16,9 @@ from citations.models import Citation, CitationQuerySet, LectureSession, Source
 from transcripts import audit, library
 from transcripts.audit import Action
 from transcripts.errors import TranscriptNotFound
+from transcripts.lists import page_of, row_of, with_words
 from transcripts.models import Collection, Transcript
-from transcripts.sanitize import clean, uuid_of
+from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 500  # of a session
@@ -95,21 +96,17 @@ def list_sessions(
     sessions = LectureSession.objects.visible(scope)
     if collection:
         sessions = sessions.filter(collection=library.find_collection(scope, collection))
-    for word in clean(words, 1_000).split()[:10]:
-        sessions = sessions.filter(title__icontains=word)
+    sessions = with_words(sessions, words, "title")
     counted = sessions.annotate(citation_count=Count("citations")).defer("buffer")
     newest = counted.select_related("collection", "owner").order_by("-created_at", "-pk")
-    rows = tuple(newest[offset : offset + limit + 1])
-    following = offset + limit if len(rows) > limit else None
-    return SessionPage(sessions=rows[:limit], total=sessions.count(), next=following)
+    rows, following = page_of(newest, offset, limit)
+    return SessionPage(sessions=rows, total=sessions.count(), next=following)
 
 
 def find_session(scope: Scope, reference: UUID | str, *, write: bool = False) -> LectureSession:
     """Return a visible session. Raises ``LectureNotFound``, and ``Forbidden`` if read-only."""
     visible = LectureSession.objects.visible(scope).select_related("collection")
-    session = visible.filter(uuid=uuid_of(reference)).first()
-    if session is None:
-        raise LectureNotFound("There is no such lecture.")
+    session = row_of(visible, reference, LectureNotFound)
     if write:
         scope.require_write(session.collection_id)
     return session
@@ -134,10 +131,7 @@ def find_citation(scope: Scope, reference: UUID | str) -> Citation:
     """Return the visible citation of this id. Raises ``CitationNotFound``."""
     visible = Citation.objects.in_lectures().visible(scope)
     related = visible.select_related("source__video__media", "session", "window")
-    citation = related.filter(uuid=uuid_of(reference)).first()
-    if citation is None:
-        raise CitationNotFound("There is no such citation.")
-    return citation
+    return row_of(related, reference, CitationNotFound)
 
 
 def event_data(citation: Citation) -> dict[str, Any]:

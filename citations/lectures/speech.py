@@ -80,12 +80,6 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
         return new_windows + _finish(locked) if until == len(cues) else new_windows
 
 
-def flush(session: LectureSession) -> list[Window]:
-    """Make windows of the remaining speech; speech may go on. Raises as ``push`` does."""
-    with transaction.atomic():
-        return _flush(lock_open(session))
-
-
 def end(session: LectureSession) -> list[Window]:
     """End a session; return the windows of the remaining speech. Ending twice is harmless."""
     with transaction.atomic():
@@ -134,13 +128,9 @@ def _add(locked: LectureSession, utterances: Sequence[Utterance]) -> list[Window
     )
 
 
-def _flush(locked: LectureSession) -> list[Window]:
-    buffer, new_windows = windows.flush(_buffer(locked))
-    return _store(locked, buffer, new_windows, [])
-
-
 def _finish(locked: LectureSession) -> list[Window]:
-    new_windows = _flush(locked)
+    """Make windows of the remaining speech, and end the session."""
+    new_windows = _store(locked, *windows.flush(_buffer(locked)), [])
     LectureSession.objects.filter(pk=locked.pk).update(ended_at=timezone.now())
     publish(locked, [(ENDED, {})])
     return new_windows

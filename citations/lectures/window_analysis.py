@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TERMS: Final = 5  # keywords of a window
-SENSE, GATE, KEYWORDS = STAGES = ("sense", "gate", "keywords")
+SENSE, GATE, KEYWORDS = ("sense", "gate", "keywords")
 
 
 def embed_speech(runs: Sequence[WindowRun]) -> None:

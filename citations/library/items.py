@@ -38,11 +38,11 @@ from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT
+from transcripts.lists import with_words
 from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.models.videos import SILENT
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
-from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 SORTS: Final = ("added", "published", "title", "length", "read")
 READING: Final = (
@@ -51,7 +51,6 @@ READING: Final = (
     ("read", pgettext_lazy("state", "read")),
 )
 GROUPS: Final = ("collection", "channel", "playlist", "tag", "kind")
-MAX_WORDS: Final = 10  # that count; each is a condition
 MS_A_CHARACTER: Final = 60  # a page of 3,000 characters is read in three minutes
 
 _Rows = TypeVar("_Rows", bound=Model)
@@ -166,7 +165,7 @@ def _branches(
 
 def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
     visible = Video.objects.visible(scope)
-    rows = _with_words(visible, listing.words, "title", "channel", "key")
+    rows = with_words(visible, listing.words, "title", "channel", "key")
     if listing.kind:
         rows = rows.filter(SILENT if listing.kind == TRANSCRIPT else ~SILENT)
     if listing.language:
@@ -182,7 +181,7 @@ def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
 
 def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
     rows: QuerySet[Source] = Source.objects.visible(scope).filter(video=None)
-    rows = _with_words(rows, listing.words, "title", "author")
+    rows = with_words(rows, listing.words, "title", "author")
     if listing.kind:
         rows = rows.filter(kind=listing.kind)
     if listing.language:
@@ -193,7 +192,7 @@ def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
 
 
 def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
-    rows = _with_words(LectureSession.objects.visible(scope), listing.words, "title")
+    rows = with_words(LectureSession.objects.visible(scope), listing.words, "title")
     return rows.filter(in_language(listing.language)) if listing.language else rows
 
 
@@ -216,15 +215,6 @@ def _read(
 def _progress(table: type[Model], reader: User | None) -> QuerySet[ReadingProgress]:
     """Return the reader's progress in the row of an outer query."""
     return ReadingProgress.objects.filter(user=reader, **{TABLES[table]: OuterRef("pk")})
-
-
-def _with_words(rows: QuerySet[_Rows], words: str, *fields: str) -> QuerySet[_Rows]:
-    for word in clean(words, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]:
-        contains = Q()
-        for name in fields:
-            contains |= Q(**{f"{name}__icontains": word})
-        rows = rows.filter(contains)
-    return rows
 
 
 def _about(rows: QuerySet[_Rows], listing: LibraryQuery, *, channel: str) -> QuerySet[_Rows]:

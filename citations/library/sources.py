@@ -12,11 +12,11 @@ from citations import conf
 from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
+from transcripts.lists import page_of, words_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-MAX_WORDS = 10  # that count; each is a condition on every field
 ID_LENGTH = 6  # characters by which the start of an id differs from a word
 
 
@@ -74,14 +74,9 @@ def list_sources(
     counts = count(sources)
     if state:
         sources = sources.filter(state=state)
-    rows = tuple(_shown(sources)[offset : offset + limit + 1])
+    rows, following = page_of(_shown(sources), offset, limit)
     total = getattr(counts, state) if state else counts.total
-    return SourcePage(
-        sources=rows[:limit],
-        total=total,
-        counts=counts,
-        next=offset + limit if len(rows) > limit else None,
-    )
+    return SourcePage(sources=rows, total=total, counts=counts, next=following)
 
 
 def titled(scope: Scope, beginning: str, *, limit: int) -> list[Source]:
@@ -126,7 +121,7 @@ def _shown(sources: SourceQuerySet) -> SourceQuerySet:
 
 
 def _containing(sources: SourceQuerySet, words: str) -> SourceQuerySet:
-    for word in clean(words, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]:
+    for word in words_of(words):
         sources = sources.filter(
             Q(title__icontains=word)
             | Q(author__icontains=word)
@@ -157,12 +152,9 @@ class Spot:
 
 
 def list_chunks(source: Source, *, offset: int = 0, limit: int = 50) -> ChunkPage:
-    rows = tuple(source.chunks.order_by("ordinal")[offset : offset + limit + 1])
-    return ChunkPage(
-        chunks=rows[:limit],
-        previous=max(0, offset - limit) if offset else None,
-        next=offset + limit if len(rows) > limit else None,
-    )
+    chunks, following = page_of(source.chunks.order_by("ordinal"), offset, limit)
+    previous = max(0, offset - limit) if offset else None
+    return ChunkPage(chunks=chunks, previous=previous, next=following)
 
 
 def find_page(source: Source, number: int) -> Spot:

@@ -15,8 +15,8 @@ from citations.answers.answer import AnswerPart, Claim, Preparation, Quote, Unre
 from citations.answers.sections import Section, by_question
 from citations.errors import AnswerNotFound, CitationNotFound
 from citations.models import Answer, AnswerState, Citation, Conversation, Source
+from transcripts.lists import row_of
 from transcripts.player import Player
-from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
 LOST = "The process that answered this question stopped."
@@ -82,27 +82,15 @@ def find_answer(
     """Return the user's answer of this id, or also a ``shared`` one. Raises ``AnswerNotFound``."""
     own = Conversation.objects.of(scope, user)
     conversations = Conversation.objects.readable(scope, user) if shared else own
-    answer = (
-        Answer.objects.select_related("conversation__collection")
-        .filter(conversation__in=conversations, uuid=uuid_of(reference))
-        .first()
-    )
-    if answer is None:
-        raise AnswerNotFound("There is no such answer.")
-    return answer
+    rows = Answer.objects.filter(conversation__in=conversations)
+    return row_of(rows.select_related("conversation__collection"), reference, AnswerNotFound)
 
 
 def find_citation(scope: Scope, reference: UUID | str) -> Quote:
     """Return a visible citation of an answer, whoever asked. Raises ``CitationNotFound``."""
-    visible = (
-        Citation.objects.in_answers()
-        .visible(scope)
-        .select_related("source__collection", "source__video__media")
-    )
-    citation = visible.filter(uuid=uuid_of(reference)).first()
-    if citation is None:
-        raise CitationNotFound("There is no such citation.")
-    return quote_of(citation)
+    visible = Citation.objects.in_answers().visible(scope)
+    rows = visible.select_related("source__collection", "source__video__media")
+    return quote_of(row_of(rows, reference, CitationNotFound))
 
 
 def of_conversation(scope: Scope, conversation: Conversation) -> tuple[AnswerRecord, ...]:

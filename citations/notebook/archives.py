@@ -84,7 +84,7 @@ def find(scope: Scope, user: User, reference: UUID | str, *, ready: bool = False
     archive = Archive.objects.filter(owner=user, uuid=uuid_of(reference)).first()
     is_visible = archive is not None and scope.readable.issuperset(archive.collections)
     if archive is None or not is_visible or (ready and archive.state != ArchiveState.DONE):
-        raise ArchiveNotFound("There is no such archive.")
+        raise ArchiveNotFound
     return archive
 
 

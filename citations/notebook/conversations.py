@@ -13,12 +13,12 @@ from citations.library.filters import MAX_VALUES, Filter, matching
 from citations.models import Conversation, Source
 from transcripts import library
 from transcripts.errors import InvalidInput
+from transcripts.lists import page_of, row_of, with_words
 from transcripts.models import Collection
 from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 1_000  # of a conversation
-MAX_WORDS: Final = 1_000  # characters of a title search
 DETAILS: Final = ("collection", "shared_with", "owner")  # to load with conversations
 
 
@@ -80,34 +80,26 @@ def list_conversations(
     if collection:
         target = library.find_collection(scope, collection)
         conversations = conversations.filter(Q(collection=target) | Q(shared_with=target))
-    for word in clean(words, MAX_WORDS).split()[:10]:
-        conversations = conversations.filter(title__icontains=word)
+    conversations = with_words(conversations, words, "title")
     counted = conversations.select_related(*DETAILS).annotate(
         answer_count=Count("answers"), is_first=Q(is_pinned=True, owner=user)
     )
     order = ["-updated_at", "-pk"] if own else ["-is_first", "-updated_at", "-pk"]
-    rows = tuple(counted.order_by(*order)[offset : offset + limit + 1])
-    following = offset + limit if len(rows) > limit else None
-    total = conversations.count()
+    rows, following = page_of(counted.order_by(*order), offset, limit)
     _hide_sources(scope, user, rows)
-    return ConversationPage(conversations=rows[:limit], total=total, next=following)
+    return ConversationPage(conversations=rows, total=conversations.count(), next=following)
 
 
 def find(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the user's conversation of this id. Raises ``ConversationNotFound``."""
     own = Conversation.objects.of(scope, user).select_related(*DETAILS)
-    conversation = own.filter(uuid=uuid_of(reference)).first()
-    if conversation is None:
-        raise ConversationNotFound("There is no such conversation.")
-    return conversation
+    return row_of(own, reference, ConversationNotFound)
 
 
 def find_readable(scope: Scope, user: User | None, reference: UUID | str) -> Conversation:
     """Return the user's conversation of this id, or a shared one. Raises what ``find`` raises."""
     readable = Conversation.objects.readable(scope, user).select_related(*DETAILS)
-    conversation = readable.filter(uuid=uuid_of(reference)).first()
-    if conversation is None:
-        raise ConversationNotFound("There is no such conversation.")
+    conversation = row_of(readable, reference, ConversationNotFound)
     _hide_sources(scope, user, [conversation])
     return conversation
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet, Value
 from citations.models import Highlight, Note
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from transcripts.lists import page_of
 from transcripts.scope import Scope
 
 
@@ -46,8 +47,7 @@ def list_entries(
     keys = _keys(note_matches, is_note=True).union(
         _keys(highlight_matches, is_note=False), all=True
     )
-    # One more than is shown tells whether anything follows.
-    page = [*keys.order_by("-updated_at", "-pk")[offset : offset + limit + 1]]
+    page, following = page_of(keys.order_by("-updated_at", "-pk"), offset, limit)
     note_rows = note_matches.in_bulk([pk for _, pk, is_note in page if is_note])
     highlight_rows = Highlight.objects.select_related(*highlights.DETAILS).in_bulk(
         [pk for _, pk, is_note in page if not is_note]
@@ -55,11 +55,11 @@ def list_entries(
     placed = {
         highlight.row.pk: highlight for highlight in highlights.place(highlight_rows.values())
     }
-    entries = [note_rows.get(pk) if is_note else placed.get(pk) for _, pk, is_note in page[:limit]]
+    entries = [note_rows.get(pk) if is_note else placed.get(pk) for _, pk, is_note in page]
     return EntryPage(
         entries=tuple(entry for entry in entries if entry is not None),
         total=keys.count(),
-        next=offset + limit if len(page) > limit else None,
+        next=following,
     )
 
 

@@ -13,6 +13,7 @@ from django.db.models.functions import RowNumber
 from citations.models import Highlight, Source
 from citations.notebook import highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
+from transcripts.lists import page_of
 from transcripts.scope import Scope
 
 _IN_TEXT: Final = ("span_start", "pk")  # the order of reading
@@ -75,12 +76,12 @@ def list_groups(
         size=Window(Count("pk"), **of_source),
         number=Window(RowNumber(), order_by=_IN_TEXT, **of_source),
     ).order_by("-newest", "-source_id", *_IN_TEXT)
-    page = [*rows[offset : offset + limit + 1]]
+    page, following = page_of(rows, offset, limit)
     return GroupedPage(
-        groups=_groups(page[:limit]),
+        groups=_groups(page),
         total=matches.count(),
         cards=matches.filter(is_card=True).count(),
-        next=offset + limit if len(page) > limit else None,
+        next=following,
     )
 
 

@@ -23,7 +23,8 @@ from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
 from transcripts import library
 from transcripts.errors import Forbidden, InvalidInput
-from transcripts.sanitize import clean, uuid_of
+from transcripts.lists import page_of, row_of, with_words
+from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 MAX_QUOTE: Final = 5_000  # characters
@@ -189,9 +190,7 @@ def find(
     it is another user's.
     """
     visible = Highlight.objects.readable(scope, user).select_related(*DETAILS)
-    row = visible.filter(uuid=uuid_of(reference)).first()
-    if row is None:
-        raise HighlightNotFound("There is no such highlight.")
+    row = row_of(visible, reference, HighlightNotFound)
     if write and row.author_id != (user.pk if user else None):
         raise Forbidden(
             "This is somebody else’s highlight.", hint="Highlight the passage yourself."
@@ -219,9 +218,7 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
         rows = rows.filter(source__collection=library.find_collection(scope, filter.collection))
     if filter.source:
         rows = rows.filter(source=find_source(scope, filter.source))
-    for word in clean(filter.words, 1_000).split()[:10]:
-        has_word = Q(quote__icontains=word) | Q(note__icontains=word)
-        rows = rows.filter(has_word | Q(source__title__icontains=word))
+    rows = with_words(rows, filter.words, "quote", "note", "source__title")
     conditions: dict[str, Any] = {"author": user} if filter.own else {}
     conditions |= {"color": filter.color} if filter.color else {}
     conditions |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}
@@ -242,12 +239,12 @@ def list_highlights(
 ) -> HighlightPage:
     """Return a page of highlights. Raises what ``matching`` raises."""
     rows = matching(scope, user, filter)
-    page = list(rows[offset : offset + limit + 1])
+    page, following = page_of(rows, offset, limit)
     return HighlightPage(
-        highlights=tuple(place(page[:limit])),
+        highlights=tuple(place(page)),
         total=rows.count(),
         cards=rows.filter(is_card=True).count(),
-        next=offset + limit if len(page) > limit else None,
+        next=following,
     )
 
 

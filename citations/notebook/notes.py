@@ -14,8 +14,9 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import export, shared_conversations
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
+from transcripts.lists import page_of, row_of, with_words
 from transcripts.models import Collection
-from transcripts.sanitize import clean, uuid_of
+from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 DETAILS: Final = ("collection", "author", "answer__conversation")  # to load with notes
@@ -45,9 +46,8 @@ def list_notes(
 ) -> NotePage:
     """Return notes that contain all ``words``, latest first. Raises ``CollectionNotFound``."""
     notes = matching(scope, collection=collection, words=words)
-    rows = tuple(notes[offset : offset + limit + 1])
-    following = offset + limit if len(rows) > limit else None
-    return NotePage(notes=rows[:limit], total=notes.count(), next=following)
+    rows, following = page_of(notes, offset, limit)
+    return NotePage(notes=rows, total=notes.count(), next=following)
 
 
 def matching(scope: Scope, *, collection: str = "", words: str = "") -> NoteQuerySet:
@@ -55,17 +55,14 @@ def matching(scope: Scope, *, collection: str = "", words: str = "") -> NoteQuer
     notes = Note.objects.visible(scope)
     if collection:
         notes = notes.filter(collection=library.find_collection(scope, collection))
-    for word in clean(words, 1_000).split()[:10]:
-        notes = notes.filter(title__icontains=word) | notes.filter(text__icontains=word)
+    notes = with_words(notes, words, "title", "text")
     return notes.select_related(*DETAILS).order_by("-updated_at", "-pk")
 
 
 def find_note(scope: Scope, reference: UUID | str, *, write: bool = False) -> Note:
     """Return a visible note. Raises ``NoteNotFound``, and ``Forbidden`` if read-only."""
     visible = Note.objects.visible(scope).select_related(*DETAILS)
-    note = visible.filter(uuid=uuid_of(reference)).first()
-    if note is None:
-        raise NoteNotFound("There is no such note.")
+    note = row_of(visible, reference, NoteNotFound)
     if write:
         scope.require_write(note.collection_id)
     return note

@@ -138,7 +138,7 @@ def _lock(scope: Scope, user: User | None, conversation: Conversation) -> Conver
     own = Conversation.objects.of(scope, user).select_for_update(of=("self",))
     locked = own.filter(pk=conversation.pk).first()
     if locked is None:
-        raise ConversationNotFound("There is no such conversation.")
+        raise ConversationNotFound
     active = Answer.objects.running().active().filter(conversation__owner=user)
     if active.count() >= MAX_RUNNING:
         raise Throttled(

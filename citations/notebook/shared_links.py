@@ -27,6 +27,7 @@ from citations.passages import Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
 from transcripts.errors import InvalidInput, NotFound
+from transcripts.lists import row_of
 from transcripts.models import WRITING_ROLES, Collection, Video
 from transcripts.player import Player, player_of
 from transcripts.sanitize import uuid_of
@@ -243,10 +244,7 @@ def _require_links(scope: Scope, source: Source) -> None:
 
 def _citation(scope: Scope, reference: UUID | str) -> Citation:
     visible = Citation.objects.visible(scope).select_related("source__collection")
-    citation = visible.filter(uuid=uuid_of(reference)).first()
-    if citation is None:
-        raise errors.CitationNotFound("There is no such citation.")
-    return citation
+    return row_of(visible, reference, errors.CitationNotFound)
 
 
 def _words(citation: Citation) -> dict[str, Any]:

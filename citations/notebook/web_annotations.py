@@ -173,11 +173,11 @@ def _annotation(number: int, item: object) -> Annotation | None:
     if quote is None:
         return None
     selected = SelectedText(
-        exact=_text(quote.get("exact"), MAX_QUOTE + 1),
-        prefix=_text(quote.get("prefix"), 10 * AROUND)[-AROUND:],
-        suffix=_text(quote.get("suffix"), AROUND),
+        exact=clean(quote.get("exact"), MAX_QUOTE + 1),
+        prefix=clean(quote.get("prefix"), 10 * AROUND)[-AROUND:],
+        suffix=clean(quote.get("suffix"), AROUND),
     )
-    fragments = [_text(selector.get("value"), 100) for selector in selectors]
+    fragments = [clean(selector.get("value"), 100) for selector in selectors]
     seconds = next(filter(None, map(_SECONDS.match, fragments)), None)
     page = next(filter(None, map(_PAGE.match, fragments)), None)
     return Annotation(
@@ -197,15 +197,15 @@ def _refines(selector: Mapping[str, Any]) -> bool:
 def _sources(target: Mapping[str, Any]) -> Iterator[str]:
     source = target.get("source")
     named = [source.get("id"), source.get("url")] if isinstance(source, Mapping) else [source]
-    return filter(None, (_text(name, 500) for name in named))
+    return filter(None, (clean(name, 500) for name in named))
 
 
 def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes:
     bodies = [body for body in _parts(item, "body") if isinstance(body, Mapping)]
-    tags = [_text(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
-    texts = [_text(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
+    tags = [clean(body.get("value"), MAX_TAG) for body in bodies if _is_tag(body)]
+    texts = [clean(body.get("value"), MAX_NOTE) for body in bodies if not _is_tag(body)]
     asked_for = [_hidden_words(body) for body in bodies if body.items() >= _ASKED_FOR.items()]
-    classes = [_text(name, 40) for name in _parts(target, "styleClass")]
+    classes = [clean(name, 40) for name in _parts(target, "styleClass")]
     colors = [name for name in classes if name in HighlightColor.values]
     return HighlightNotes(
         color=colors[0] if colors else HighlightColor.YELLOW,
@@ -218,7 +218,7 @@ def _notes(item: Mapping[str, Any], target: Mapping[str, Any]) -> HighlightNotes
 
 def _hidden_words(body: Mapping[str, Any]) -> str:
     selectors = [part for part in _parts(body, "selector") if isinstance(part, Mapping)]
-    return next((_text(selector.get("exact"), MAX_HIDDEN) for selector in selectors), "")
+    return next((clean(selector.get("exact"), MAX_HIDDEN) for selector in selectors), "")
 
 
 def _is_tag(body: Mapping[str, Any]) -> bool:
@@ -231,7 +231,3 @@ def _parts(whole: object, name: str) -> list[Any]:
     if isinstance(value, list):
         return value[:MOST_PARTS]
     return [] if value is None else [value]
-
-
-def _text(value: object, limit: int) -> str:
-    return clean(value, limit)

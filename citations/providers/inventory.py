@@ -106,7 +106,7 @@ def _local(model: str, uses: tuple[str, ...]) -> ModelEntry:
     except ModelMissing:
         return entry
     except ModelError as error:
-        return replace(entry, note=_text(error))
+        return replace(entry, note=error.text)
     size, licence = weights.size(folder), weights.licence(model, folder)
     return replace(entry, present=True, size=size, licence=licence)
 
@@ -116,7 +116,7 @@ def _embedding(choice: conf.EmbeddingChoice) -> ModelEntry:
     try:
         provider, model, _ = registry.identity(choice)
     except KnowledgeBaseError as error:
-        return replace(entry, note=_text(error))
+        return replace(entry, note=error.text)
     pulled = _pulled(model) if provider == OLLAMA else {}
     return replace(entry, model=model, provider=provider, **pulled)
 
@@ -126,7 +126,7 @@ def _language(choice: conf.LlmChoice) -> ModelEntry:
     try:
         model = registry.llm()
     except KnowledgeBaseError as error:
-        return replace(entry, note=_text(error))
+        return replace(entry, note=error.text)
     name = model.name.partition(":")[2] if model else choice.model
     pulled = _pulled(name) if choice.provider == OLLAMA and not choice.base_url else {}
     return replace(entry, model=name, **pulled)
@@ -137,12 +137,8 @@ def _pulled(model: str) -> dict[str, Any]:
     try:
         models = embedding_services.ollama_models()
     except ModelError as error:
-        return {"note": _text(error)}
+        return {"note": error.text}
     name = model.removesuffix(":latest")
     if name in models:
         return {"present": True, "size": models[name]}
     return {"present": False, "note": f"`ollama pull {name}` gets it."}
-
-
-def _text(error: KnowledgeBaseError) -> str:
-    return f"{error.message} {error.hint}".strip()

@@ -1,13 +1,13 @@
-"""Strip what copying adds to words from caption files, web pages and Markdown. Pure, standard
-library only.
+"""Strip what copying adds to words from caption files, web pages and Markdown. Pure.
 
 A closed list of markup without meaning; nothing that strikes out, refers or speaks. Linear time.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from html.entities import html5
 from typing import Final
+
+from transcripts.captions.speech import character_of
 
 _REPEATED = 3  # words of a line that rolling captions repeat; "no / no" is speech
 
@@ -44,19 +44,11 @@ def bare(quote: str) -> str:
     text = _STAMP.sub("", _TIMING.sub("", text)) if ":" in text else text
     text = "\n".join(_once(text.split("\n"))) if "\n" in text else text
     text = _TAG.sub("", _BREAK.sub(" ", text)) if "<" in text else text
-    text = _REFERENCE.sub(_character, text) if "&" in text else text
+    text = _REFERENCE.sub(character_of, text) if "&" in text else text
     text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else "", text)
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     quoted = _QUOTED.fullmatch(text)
     return quoted["text"] if quoted else text
-
-
-def _character(match: re.Match[str]) -> str:
-    name = match[1]
-    if not name.startswith("#"):
-        return html5.get(f"{name};", match[0])
-    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
-    return chr(code) if code <= 0x10FFFF else match[0]
 
 
 def _once(lines: Sequence[str]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from citations.quotes.copy_artifacts import bare
 from citations.quotes.matching import QuoteCheck, Verdict, WordDifference, prepare
 from citations.quotes.source_texts import SourceText
 from citations.quotes.tokens import tokenize
+from transcripts.lists import row_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -115,9 +116,8 @@ def address_of(scope: Scope, citation_id: UUID) -> str:
     when the quote is gone.
     """
     visible = Citation.objects.filter(source__in=Source.objects.visible(scope))
-    citation = visible.filter(uuid=citation_id).select_related("source__transcript").first()
-    if citation is None:
-        raise CitationNotFound("There is no such citation.")
+    rows = visible.select_related("source__transcript")
+    citation = row_of(rows, citation_id, CitationNotFound)
     locator = locator_of(citation)
     if locator is None:
         raise PassageNotFound(

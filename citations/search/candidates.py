@@ -159,8 +159,7 @@ def _vector(
     except (ModelError, InvalidProvider) as error:
         if not request.uses_words:
             raise
-        reason = f"{error.message} {error.hint}".rstrip()
-        log.notes.append(f"Found by words only: {reason}")
+        log.notes.append(f"Found by words only: {error.text}")
         return None
 
 

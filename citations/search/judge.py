@@ -185,15 +185,7 @@ def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:
     """Read trees; their signs are numbered by the file's own list of names."""
     columns = np.array([SIGNS.index(name) for name in stored["signs"]], np.int32)
     trees = TreeEnsemble.from_json(stored)
-    return TreeEnsemble(
-        roots=trees.roots,
-        sign=columns[trees.sign],
-        threshold=trees.threshold,
-        left=trees.left,
-        right=trees.right,
-        value=trees.value,
-        depth=trees.depth,
-    )
+    return replace(trees, sign=columns[trees.sign])
 
 
 def _logistic(sums: Numbers | np.float64) -> Numbers:

@@ -13,6 +13,7 @@ from citations.errors import PassageNotFound
 from citations.models import Chunk, Mark, Source
 from citations.search.chunk_rows import Candidate
 from transcripts.errors import EmptyQuery
+from transcripts.lists import page_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -97,9 +98,8 @@ def list_marks(
     if right is not None:
         marks = marks.filter(right=right)
     ordered = marks.select_related("source__collection").order_by("-updated_at", "-pk")
-    rows = ordered.annotate(chunk=_chunk_of_mark())[offset : offset + limit]
-    total, end = marks.count(), offset + limit
-    return MarkPage(marks=tuple(rows), total=total, next=end if end < total else None)
+    rows, following = page_of(ordered.annotate(chunk=_chunk_of_mark()), offset, limit)
+    return MarkPage(marks=rows, total=marks.count(), next=following)
 
 
 def _chunk_of_mark() -> Subquery:

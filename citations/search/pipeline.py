@@ -201,8 +201,7 @@ def _rerank(request: SearchRequest, hits: list[CandidateHit], log: StageLog) -> 
     try:
         scores = log.timed(RERANK, lambda: reranker.score(request.query.words, texts))
     except ModelError as error:
-        reason = f"{error.message} {error.hint}".rstrip()
-        log.notes.append(f"The best passages were not read again: {reason}")
+        log.notes.append(f"The best passages were not read again: {error.text}")
         return _by_judge(hits)
     ranked = [RankedHit(hit, score, score) for hit, score in zip(first, scores, strict=True)]
     ranked.sort(key=lambda hit: -hit.score)  # stable: equal scores keep the judge's order

@@ -20,7 +20,7 @@ from transcripts.models import Job
 from transcripts.scope import Scope
 from transcripts.views import events
 from transcripts.views.events import EventStream, Fragment
-from transcripts.views.requests import PageRequest, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, offset_of
 
 PAUSE: Final = 2.0  # seconds; each open page counts the jobs: 50 ms for a hundred thousand
 INDEXED: Final = 10  # sources whose progress or failure is shown
@@ -73,7 +73,7 @@ def _readiness(scope: Scope, now: Activity, counts: Counts) -> dict[str, Any]:
 
 
 def _activity(request: PageRequest, scope: Scope) -> dict[str, Any]:
-    state, offset = request.GET.get("state", ""), number_of(request.GET.get("offset", "")) or 0
+    state, offset = request.GET.get("state", ""), offset_of(request)
     is_drawer = bool(request.htmx) or "drawer" in request.GET
     limit = {"limit": DRAWN} if is_drawer else {}
     visible = Source.objects.visible(scope)

@@ -27,7 +27,7 @@ from transcripts.errors import KnowledgeBaseError
 from transcripts.forms import AddForm, SharedForm
 from transcripts.models import Collection, Job, Video
 from transcripts.tasks import send as send_job
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 from transcripts.views.requests import PageRequest, fragment, redirect_with_message
 
 
@@ -47,8 +47,7 @@ class AddResult:
     def message(self) -> str:
         """What happened, in a sentence."""
         if self.error:
-            error = f"{translated(self.error.message)} {translated(self.error.hint)}"
-            return f"{self.name}: {error}"
+            return f"{self.name}: {translated_error(self.error)}"
         return self._good_news() % {"title": self.document.source if self.document else self.name}
 
     def _good_news(self) -> str:
@@ -250,6 +249,4 @@ def _tell(request: PageRequest, outcomes: Iterable[AddResult]) -> None:
         level = messages.ERROR if outcome.error else messages.SUCCESS
         messages.add_message(request, level, outcome.message)
         if outcome.warning:
-            warning = outcome.warning
-            text = f"{translated(warning.message)} {translated(warning.hint)}"
-            messages.warning(request, text)
+            messages.warning(request, translated_error(outcome.warning))

@@ -24,6 +24,7 @@ from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
 from transcripts.errors import KnowledgeBaseError, NotFound
+from transcripts.lists import with_words
 from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
@@ -219,9 +220,7 @@ def _source_choices(
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     total = sources.count()
     rows = sources.select_related("video__media").only(*_SHOWN).order_by("title", "pk")
-    others = rows.exclude(uuid__in=chosen)
-    for word in words.split()[:10]:
-        others = others.filter(title__icontains=word)
+    others = with_words(rows.exclude(uuid__in=chosen), words, "title")
     choices = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
     return {
         "collection_slug": slug,

@@ -13,20 +13,16 @@ from citations.models import Citation, SourceKind
 from citations.passages import Locator
 from citations.quotes import verification
 from citations.reading.position import Position
+from transcripts.lists import row_of
 from transcripts.views.requests import PageRequest, fragment
 
 
 @require_safe
 def show_citation(request: PageRequest, citation_id: UUID) -> HttpResponse:
     """Show a citation at its current location in the source."""
-    citation = (
-        Citation.objects.visible(request.access)
-        .select_related("source__video__media", "source__collection")
-        .filter(uuid=citation_id)
-        .first()
-    )
-    if citation is None:
-        raise CitationNotFound("There is no such citation.")
+    visible = Citation.objects.visible(request.access)
+    shown = visible.select_related("source__video__media", "source__collection")
+    citation = row_of(shown, citation_id, CitationNotFound)
     at = verification.locator_of(citation)
     permanent = request.build_absolute_uri(f"/citations/{citation.uuid}/")
     link = citation.source.path_to(at) if at else ""

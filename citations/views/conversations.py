@@ -1,7 +1,6 @@
 """Conversations: list, rename, delete, export; rate and save their answers."""
 
 from typing import Any, Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -22,7 +21,13 @@ from citations.notebook.export import ExportFormat
 from citations.views.forms import AskForm, rating, words_of
 from citations.views.notes import address_of
 from transcripts import library
-from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
+from transcripts.views.requests import (
+    PageRequest,
+    fragment,
+    offset_of,
+    query_string,
+    redirect_with_message,
+)
 
 PAGE: Final = 30  # conversations on a page of the list
 # The printable page has inline styles.
@@ -34,7 +39,7 @@ PRINTED: Final = (
 @require_safe
 def show_conversations(request: PageRequest) -> HttpResponse:
     """List the user's conversations, latest first, by collection and words of the title."""
-    offset, slug = number_of(request.GET.get("offset", "")) or 0, request.GET.get("collection", "")
+    offset, slug = offset_of(request), request.GET.get("collection", "")
     collection = library.find_collection(request.access, slug) if slug else None
     part: dict[str, Any] = {"words": words_of(request.GET), "offset": offset}
     page = conversations.list_conversations(
@@ -43,7 +48,7 @@ def show_conversations(request: PageRequest) -> HttpResponse:
     context = {
         "page": page,
         "collection": collection,
-        "collection_query": f"?{urlencode({'collection': slug})}" if slug else "",
+        "collection_query": query_string({"collection": slug}),
         **part,
     }
     return render(request, "citations/conversations.html", context)

@@ -21,11 +21,35 @@ def sources_of(form: forms.Form) -> list[str]:
     return [str(UUID(id)) for id in data.getlist("source")[:MOST_SHOWN] if is_uuid(id)]
 
 
-class AskForm(forms.Form):
+class SpanForm(forms.Form):
+    """The characters that an address names, ``from`` and ``to``; invalid ones are ignored."""
+
+    to = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Add the field ``from``, which is a keyword in Python."""
+        super().__init__(*args, **kwargs)
+        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
+
+    def span(self) -> tuple[int, int] | None:
+        self.is_valid()
+        first, last = self.cleaned_data.get("from"), self.cleaned_data.get("to")
+        return (first, last) if first is not None and last and first < last else None
+
+
+class CollectionForm(forms.Form):
+    collection = forms.CharField(required=False, max_length=120)
+
+    def collection_slug(self) -> str:
+        """Return the slug of the collection; empty: none is named."""
+        self.is_valid()
+        return str(self.cleaned_data.get("collection") or "")
+
+
+class AskForm(CollectionForm):
     """A question, its sources, and the collection of a new conversation."""
 
     q = forms.CharField(required=False)
-    collection = forms.CharField(required=False, max_length=120)
 
     def question(self) -> str:
         """Return the question. Raises ``InvalidInput``."""
@@ -46,18 +70,12 @@ class AskForm(forms.Form):
         self.is_valid()
         return clean(self.cleaned_data.get("q") or "", MAX_QUERY_CHARACTERS)
 
-    def collection_slug(self) -> str:
-        """Return the slug of the collection; empty: all."""
-        self.is_valid()
-        return str(self.cleaned_data.get("collection") or "")
-
     def sources(self) -> list[str]:
         """Return the ids of the chosen sources; empty: all."""
         return sources_of(self)
 
 
-class NoteForm(forms.Form):
-    collection = forms.CharField(required=False, max_length=120)
+class NoteForm(CollectionForm):
     title = forms.CharField(required=False, max_length=300)
     text = forms.CharField(required=False)
 
@@ -70,11 +88,6 @@ class NoteForm(forms.Form):
     def typed(self) -> dict[str, str]:
         self.is_valid()
         return {name: str(self.cleaned_data.get(name) or "") for name in ("title", "text")}
-
-    def collection_slug(self) -> str:
-        """Return the slug of the collection; empty: the default one."""
-        self.is_valid()
-        return str(self.cleaned_data.get("collection") or "")
 
 
 def words_of(data: QueryDict) -> str:

@@ -4,11 +4,11 @@ list.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-from urllib.parse import urlencode
+from typing import Any
 
 from django import forms
 
+from citations.lectures.speech import MAX_INTEGER
 from citations.models import HighlightColor, Source
 from citations.notebook.gaps import MAX_HIDDEN
 from citations.notebook.highlights import (
@@ -22,11 +22,10 @@ from citations.notebook.highlights import (
 )
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
+from citations.views.forms import MAX_WORDS
 from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean
-
-MOST: Final = 2**31 - 1
-MAX_WORDS: Final = 200  # characters of a filter
+from transcripts.views.requests import query_string
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +121,8 @@ class PassageForm(NotesForm):
     quote = forms.CharField(strip=False, max_length=4 * MAX_QUOTE)
     before = forms.CharField(required=False, strip=False)
     after = forms.CharField(required=False, strip=False)
-    start = forms.IntegerField(required=False, min_value=0, max_value=MOST)
-    page = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+    start = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
+    page = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
 
     def selected(self) -> SelectedText:
         """Return the words. Raises ``InvalidInput``."""
@@ -181,8 +180,7 @@ def address(filter: HighlightFilter) -> str:
         "cards": "1" if filter.cards else "",
         "own": "1" if filter.own else "",
     }
-    query = urlencode({name: value for name, value in parts.items() if value})
-    return f"?{query}" if query else ""
+    return query_string(parts)
 
 
 def _problem(form: forms.Form) -> str:

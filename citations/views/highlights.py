@@ -22,7 +22,7 @@ from transcripts.views.requests import (
     PageRequest,
     back,
     fragment,
-    number_of,
+    offset_of,
     own_address,
     redirect_with_message,
     without_empty,
@@ -41,7 +41,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     if filled and not request.htmx:
         return redirect(filled)
     filter = FilterForm(request.GET).filter()
-    offset = number_of(request.GET.get("offset", "")) or 0
+    offset = offset_of(request)
     page = highlight_groups.list_groups(
         request.access, request.user, filter, offset=offset, limit=PAGE
     )

@@ -33,7 +33,7 @@ from citations.views.forms import MOST_SHOWN, AdvanceForm, NewLectureForm, SayFo
 from transcripts import languages
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
-from transcripts.views.requests import PageRequest, fragment, number_of
+from transcripts.views.requests import PageRequest, fragment, number_of, offset_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
 PAGE: Final = 30  # lectures per page
@@ -52,7 +52,7 @@ class SpeechLine:
 
 @require_safe
 def show_lectures(request: PageRequest) -> HttpResponse:
-    offset = number_of(request.GET.get("offset", "")) or 0
+    offset = offset_of(request)
     page = lecture_sessions.list_sessions(request.access, offset=offset, limit=PAGE)
     context = {
         "lectures": page.sessions,

@@ -23,10 +23,9 @@ from transcripts import activity, channels, clock, languages
 from transcripts.channels import Following
 from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest, fragment, without_empty
+from transcripts.views.requests import PageRequest, fragment, remember_view, without_empty
 
 PAGE: Final = 48
-A_YEAR: Final = 365 * 24 * 3600  # seconds
 
 
 @require_safe
@@ -81,8 +80,7 @@ def show_list(
         response = render(
             request, template, context | _choices(request, collection) | around(request)
         )
-    if "view" in request.GET:
-        response.set_cookie("library", parameters.view, max_age=A_YEAR, samesite="Lax")
+    remember_view(request, response, "library", parameters.view)
     return response
 
 

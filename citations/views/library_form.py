@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +11,7 @@ from citations.library.items import GROUPS, READING, SORTS, LibraryQuery
 from citations.models import State
 from transcripts.languages import name_of
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.views.requests import query_string
 
 STATES: Final = (
     (State.PENDING, _("waiting")),
@@ -63,7 +63,7 @@ class LibraryParameters:
             del plain["collection"]
         if plain["sort"] == SORTS[0]:
             plain["sort"] = ""
-        return f"?{urlencode({name: value for name, value in plain.items() if value})}"
+        return query_string(plain) or "?"
 
     @property
     def chips(self) -> list[FilterPart]:

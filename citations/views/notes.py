@@ -1,7 +1,6 @@
 """Notes: list, add, change, delete."""
 
 from typing import Any, Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -16,7 +15,13 @@ from citations.notebook import cards, entries, notes
 from citations.views.forms import NoteForm, words_of
 from transcripts import library
 from transcripts.errors import Forbidden, KnowledgeBaseError, NotFound
-from transcripts.views.requests import PageRequest, back, number_of, redirect_with_message
+from transcripts.views.requests import (
+    PageRequest,
+    back,
+    offset_of,
+    query_string,
+    redirect_with_message,
+)
 
 PAGE: Final = 30  # notes per page
 
@@ -83,7 +88,7 @@ def _find_writable(request: PageRequest, note_id: UUID) -> Note:
 
 def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     collection = library.find_collection(request.access, slug) if slug else None
-    offset = number_of(request.GET.get("offset", "")) or 0
+    offset = offset_of(request)
     words = words_of(request.GET)
     page = entries.list_entries(
         request.access, request.user, collection=slug, words=words, offset=offset, limit=PAGE
@@ -97,7 +102,7 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
         "offset": offset,
         "words": words,
         "collection": collection,
-        "collection_query": f"?{urlencode({'collection': slug})}" if slug else "",
+        "collection_query": query_string({"collection": slug}),
         "collections": collections,
         "writable": writable,
         "note_collections": [row for row in candidates if row.pk in writable],

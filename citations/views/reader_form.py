@@ -3,16 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from citations.lectures.speech import MAX_INTEGER
 from citations.notebook.highlights import MAX_QUOTE
+from citations.views.forms import SpanForm
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.sanitize import clean
 from transcripts.timecodes import parse_clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.views.requests import query_string
 
 VIEWS: Final = (
     ("captions", _("Captions")),
@@ -22,7 +24,6 @@ VIEWS: Final = (
 PLACES: Final = ("q", "n", "t", "from", "passage", "chunk")  # parameters that name a place
 MAX_TRACK: Final = 35  # characters of a language
 MAX_SPEAKER: Final = 100  # characters of a name
-MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class ReaderParameters:
     def query_string(self, **values: object) -> str:
         """Return the query string for another place with the same query and language."""
         parts = {"q": self.query, **values, "speaker": self.speaker, "lang": self.language}
-        return f"?{urlencode({name: value for name, value in parts.items() if value != ''})}"
+        return query_string(parts) or "?"
 
     @property
     def matching(self) -> str:
@@ -69,18 +70,12 @@ class ReaderParameters:
         return f"&{question[1:]}" if len(question) > 1 else ""
 
 
-class ReaderForm(forms.Form):
+class ReaderForm(SpanForm):
     """Invalid parameters are ignored, but for a chunk that is no number."""
 
-    n = forms.IntegerField(required=False, min_value=1, max_value=MOST)
-    near = forms.IntegerField(required=False, min_value=0, max_value=MOST)
-    to = forms.IntegerField(required=False, min_value=1, max_value=MOST)
-    turn = forms.IntegerField(required=False, min_value=0, max_value=MOST)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Add the field ``from``, which is a keyword in Python."""
-        super().__init__(*args, **kwargs)
-        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=MOST)
+    n = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
+    near = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
+    turn = forms.IntegerField(required=False, min_value=0, max_value=MAX_INTEGER)
 
     def parameters(self, *, view: str = "", is_part: bool = False) -> ReaderParameters:
         """Return the parameters; ``view`` is the one last chosen. Raises ``InvalidInput``.
@@ -88,10 +83,8 @@ class ReaderForm(forms.Form):
         Of a place, or a part (``is_part``), words are shown: chapters have no lines to mark, so
         they are shown there only if the address itself says so.
         """
-        self.is_valid()
+        span, values = self.span(), self.cleaned_data
         data: Mapping[str, Any] = self.data
-        values = self.cleaned_data
-        first, last = values.get("from"), values.get("to")
         chosen = data.get("view", view)
         is_place = "view" not in data and any(data.get(name) for name in PLACES)
         if chosen == "chapters" and (is_part or is_place):
@@ -104,7 +97,7 @@ class ReaderForm(forms.Form):
             turn=values.get("turn") or 0,
             number=values.get("n"),
             near=values.get("near"),
-            span=(first, last) if first is not None and last and first < last else None,
+            span=span,
             passage=clean(data.get("passage", ""), MAX_QUOTE),
             moment=_moment(data.get("t", "")),
             until=_moment(data.get("until", "")),

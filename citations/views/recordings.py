@@ -36,14 +36,13 @@ from transcripts.errors import InvalidInput, TranscriptNotFound
 from transcripts.exports import TranscriptFormat
 from transcripts.models import Transcript, Video
 from transcripts.timecodes import clock, milliseconds
-from transcripts.views.requests import PageRequest, fragment
+from transcripts.views.requests import PageRequest, fragment, remember_view
 
 LISTED: Final = 200  # matches that are listed at once
 NOTES: Final = 20
 HIGHLIGHTS: Final = 100  # that are listed beside the text; all of the shown part are marked in it
 TURNS: Final = 100  # of a speaker that are shown at once
 STRIP: Final = 1_000  # units of its width
-A_YEAR: Final = 365 * 24 * 3600  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +60,7 @@ def show_recording(request: PageRequest, pk: int) -> HttpResponse:
     """Show a transcript at a moment, a sentence, or the first match of ``q``."""
     parameters = ReaderForm(request.GET).parameters(view=request.COOKIES.get("reader", ""))
     response = _recording(request, collections.find_video(request.access, pk), parameters)
-    if "view" in request.GET:
-        response.set_cookie("reader", parameters.view, max_age=A_YEAR, samesite="Lax")
+    remember_view(request, response, "reader", parameters.view)
     return response
 
 

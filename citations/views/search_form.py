@@ -11,13 +11,16 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from citations.errors import InvalidFilter
+from citations.lectures.speech import MAX_INTEGER
 from citations.library.filters import MAX_VALUES, Filter
 from citations.notebook.highlights import MAX_QUOTE
 from citations.passages import SearchMode
+from citations.views.forms import SpanForm
 from transcripts.errors import InvalidInput, InvalidTime
 from transcripts.sanitize import clean
 from transcripts.timecodes import clock, parse_clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+from transcripts.views.requests import query_string
 
 PAGE: Final = 10  # passages shown at first
 MOST: Final = 50  # passages shown at most
@@ -59,7 +62,7 @@ class PageParameters:
     @property
     def address(self) -> str:
         """The query string with these parameters; empty by default."""
-        return _question(self.kept)
+        return query_string(self.kept)
 
     @property
     def unsearched(self) -> str:
@@ -79,7 +82,7 @@ class PageParameters:
     @property
     def permanent(self) -> str:
         """The query string for the same marks."""
-        return _question({**self._marked, "q": self.words, "match": self.match or ""})
+        return query_string({**self._marked, "q": self.words, "match": self.match or ""})
 
     @property
     def sizes(self) -> str:
@@ -106,7 +109,7 @@ class PageParameters:
         if zoom is None:
             return None
         shown = {"match": self.match or "", "zoom": "" if zoom == ZOOMS[0] else zoom}
-        return _question({**self._marked, "q": self.words, **shown}) or "?"
+        return query_string({**self._marked, "q": self.words, **shown}) or "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +177,7 @@ class MomentField(forms.CharField):
         try:
             return round(parse_clock(text) * 1000) if text else None
         except InvalidTime as error:
-            raise forms.ValidationError(f"{error.message} {error.hint}") from None
+            raise forms.ValidationError(error.text) from None
 
 
 _DATE: Final[dict[str, Any]] = {
@@ -241,27 +244,18 @@ class MarkForm(forms.Form):
         return {"right": True, "wrong": False}.get(self.cleaned_data["verdict"])
 
 
-class PageForm(forms.Form):
+class PageForm(SpanForm):
     """The parameters of a document page; invalid ones are ignored."""
 
     q = forms.CharField(required=False)
     citation = forms.UUIDField(required=False)
-    to = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
-    match = forms.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
+    match = forms.IntegerField(required=False, min_value=1, max_value=MAX_INTEGER)
     zoom = forms.TypedChoiceField(
         required=False, choices=[(zoom, zoom) for zoom in ZOOMS], coerce=int
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Add the field ``from``, which is a keyword in Python."""
-        super().__init__(*args, **kwargs)
-        self.fields["from"] = forms.IntegerField(required=False, min_value=0, max_value=2**31 - 1)
-
     def parameters(self) -> PageParameters:
-        self.is_valid()
-        values = self.cleaned_data
-        first, last = values.get("from"), values.get("to")
-        quote = (first, last) if first is not None and last is not None and first < last else None
+        quote, values = self.span(), self.cleaned_data
         words = clean(values.get("q") or "", MAX_QUERY_CHARACTERS)
         return PageParameters(
             quote=quote,
@@ -272,11 +266,6 @@ class PageForm(forms.Form):
             is_find="find" in self.data,
             zoom=values.get("zoom") or ZOOMS[0],
         )
-
-
-def _question(values: dict[str, object]) -> str:
-    pairs = {name: value for name, value in values.items() if value != ""}
-    return f"?{urlencode(pairs)}" if pairs else ""
 
 
 def _values(texts: Iterable[str]) -> tuple[str, ...]:

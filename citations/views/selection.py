@@ -27,7 +27,7 @@ from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
@@ -53,8 +53,7 @@ def change(request: PageRequest) -> HttpResponse:
     try:
         outcome = action(request, chosen)
     except (InvalidInput, Conflict) as error:  # shown on the list, where another can be chosen
-        text = f"{translated(error.message)} {translated(error.hint)}".rstrip()
-        messages.error(request, text)
+        messages.error(request, translated_error(error))
         _keep_chosen(request)
         return back(request, reverse("library"))
     if name not in LEAVING:
@@ -272,9 +271,7 @@ def _fetch(request: PageRequest, chosen: ChosenItems) -> Outcome:
 
 
 def _export(request: PageRequest, chosen: ChosenItems) -> Outcome:
-    sources = chosen.sources
-    if not sources:
-        raise InvalidInput("None of these has a text yet.", hint="Choose recordings or documents.")
+    sources = selection.with_text(chosen)
     archive = archives.request(request.access, request.user, sources=sources)
     if archive.sent_at is None:
         send_archive(archive)

@@ -18,6 +18,7 @@ from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
 from transcripts import collections
 from transcripts.models import Collection, Role
 from transcripts.timecodes import milliseconds, parse_clock
+from transcripts.views.collections import own_collection
 from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
 _DAYS: Final = tuple((days, f"{days} day{'s' if days > 1 else ''}") for days in LIFETIMES)
@@ -86,9 +87,7 @@ def revoke(request: PageRequest, link_id: UUID) -> HttpResponse:
 @require_POST
 def allow(request: PageRequest, pk: int) -> HttpResponse:
     """Allow links to what a collection holds, or forbid them."""
-    collection = collections.find(request.access, pk)
-    collections.require_owner(collection, request.user)
-    request.access.require_write(pk)
+    collection = own_collection(request, pk)
     is_allowed = request.POST.get("allowed") == "1"
     shared_links.allow_links(collection, is_allowed=is_allowed)
     message = (

@@ -17,23 +17,10 @@ from kbsite.cli.terminal import progress_bar
 from transcripts import conf, files, media, storage
 from transcripts.errors import CaptionError, InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection, Video
+from transcripts.schemas import JobProblem
 from transcripts.storage import StoredTranscript
 
 BATCH_SIZE = 25  # files of one transaction, because each commit waits for the disk
-
-
-@dataclass(frozen=True, slots=True)
-class FileProblem:
-    """A file or address that was not added, or a warning about it, and the reason."""
-
-    name: str
-    code: str
-    message: str
-    hint: str
-
-    @classmethod
-    def of(cls, name: str, error: KnowledgeBaseError) -> "FileProblem":
-        return cls(name=name, code=error.code, message=error.message, hint=error.hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +46,7 @@ class FilesToAdd:
     documents: list[FoundFile] = field(default_factory=list)
     media: list[FoundFile] = field(default_factory=list)
     skipped: int = 0
-    problems: list[FileProblem] = field(default_factory=list)
+    problems: list[JobProblem] = field(default_factory=list)
 
 
 class SidecarMetadata(NamedTuple):
@@ -219,7 +206,7 @@ def _gather_folder(folder: Path, gathered: FilesToAdd) -> None:
 def _files_under(folder: Path, gathered: FilesToAdd) -> Iterator[str]:
     def record(error: OSError) -> None:
         problem = InvalidInput(f"This folder cannot be read: {error.strerror}.")
-        gathered.problems.append(FileProblem.of(str(error.filename), problem))
+        gathered.problems.append(JobProblem.of(str(error.filename), problem))
 
     visited: set[tuple[int, int]] = set()
     for root, folders, names in os.walk(folder, followlinks=True, onerror=record):

@@ -9,7 +9,6 @@ from citations.documents.storage import AddedDocument
 from citations.schemas.search import DocumentOut
 from kbsite import celery
 from kbsite.cli import add_files, indexing, jobs
-from kbsite.cli.add_files import FileProblem
 from kbsite.cli.add_options import (
     STDIN,
     AddOptions,
@@ -25,6 +24,7 @@ from kbsite.cli.terminal import note, say
 from transcripts import acquisition, storage
 from transcripts.errors import InvalidInput, KnowledgeBaseError
 from transcripts.models import Collection, Job, Video, WorkerPulse
+from transcripts.schemas import JobProblem
 from transcripts.storage import StoredTranscript
 from transcripts.transcript_rows import StorageChange
 
@@ -45,7 +45,7 @@ class LocalReport(Problems):
         """Record a stored transcript, and the warning about it."""
         self.stored.append(transcript)
         if transcript.warning:
-            self.problems.append(FileProblem.of(name, transcript.warning))
+            self.problems.append(JobProblem.of(name, transcript.warning))
 
     def ids(self) -> list[str]:
         """Return the ids of documents and of recordings, as filters take them."""
@@ -133,7 +133,7 @@ def add_targets(collection: Collection, targets: Sequence[str], options: AddOpti
 def _report_job(job: Job, report: LocalReport) -> None:
     if error := jobs.error_of(job):
         report.fail(f"{job}", error)
-    report.problems += [FileProblem(**problem) for problem in job.problems]
+    report.problems += [JobProblem(**problem) for problem in job.problems]
     if job.kind == Job.Kind.VIDEO and job.state == Job.State.DONE and job.video:
         report.fetched.append(storage.change_since(job.video, job.started_at or job.created_at))
 
@@ -176,7 +176,7 @@ def _add_paths(
             report.fail(str(file.path), result)
         else:
             report.skipped += 1
-            report.problems.append(FileProblem.of(str(file.path), result))
+            report.problems.append(JobProblem.of(str(file.path), result))
 
 
 def _request(

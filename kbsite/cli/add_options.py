@@ -8,10 +8,10 @@ from pathlib import Path
 from citations.models import SourceKind
 from citations.schemas.search import DocumentOut
 from kbsite.cli import add_files
-from kbsite.cli.add_files import FileProblem
 from kbsite.cli.terminal import note, say, table_of_sentences
 from transcripts import conf
 from transcripts.errors import InvalidInput, InvalidUrl
+from transcripts.schemas import JobProblem
 from transcripts.timecodes import parse_target
 
 STDIN = "-"
@@ -95,7 +95,7 @@ def print_documents(documents: Sequence[DocumentOut]) -> None:
         say(f"… {len(documents)} documents in all, {new} new; `kb sources` lists them.")
 
 
-def print_problems(problems: Sequence[FileProblem]) -> None:
+def print_problems(problems: Sequence[JobProblem]) -> None:
     """Print the first problems as a table, then their hints."""
     listed = problems[:PROBLEMS_SHOWN]
     if listed:

@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from django.utils import timezone
-
 from citations.schemas.search import DocumentOut
 from kbsite.cli import add_files
-from kbsite.cli.add_files import FileProblem
 from kbsite.cli.add_options import (
     STDIN,
     AddOptions,
@@ -24,7 +21,7 @@ from kbsite.cli.add_options import (
     shortened,
 )
 from kbsite.cli.add_report import AddOut, Problems
-from kbsite.cli.jobs import PATIENCE
+from kbsite.cli.jobs import is_due
 from kbsite.cli.terminal import bar_label, err, exit_code_of, note, say
 from kbsite.client.remote import POLL_SECONDS, RemoteLibrary, count_unfinished
 from transcripts import media
@@ -58,17 +55,16 @@ class RemoteReport(Problems):
         if Path(path).name in self.named:
             self.fail(str(path), error)
         else:
-            self.problems.append(FileProblem.of(str(path), error))
+            self.problems.append(JobProblem.of(str(path), error))
 
     def record(self, job: JobOut) -> None:
         """Record how a job ended, or why it waits for long."""
-        problems = [FileProblem(**problem.model_dump()) for problem in job.problems]
-        self.problems += problems
+        self.problems += job.problems
         if job.error_code:
             error = rebuilt(job.error_code, job.error, job.hint)
             is_named = job.kind != Job.Kind.FILES or job.target in self.named
             self.exit_code = self.exit_code or (exit_code_of(error) if is_named else 0)
-            self.problems += [] if problems else [FileProblem.of(job.target, error)]
+            self.problems += [] if job.problems else [JobProblem.of(job.target, error)]
 
     def ids(self) -> list[str]:
         """Return the ids of the added items, as far as they are known by now."""
@@ -77,11 +73,10 @@ class RemoteReport(Problems):
         return list(dict.fromkeys([*filter(None, videos), *documents]))
 
     def shape(self) -> AddOut:
-        names = ("videos", "documents", "jobs", "skipped", "unfinished", "failed")
+        names = ("videos", "documents", "jobs", "problems", "skipped", "unfinished", "failed")
         values = {name: getattr(self, name) for name in names}
-        problems = [JobProblem.model_validate(problem) for problem in self.problems]
         return AddOut.model_construct(
-            **values, problems=problems, added=None, updated=None, unchanged=None, media=None
+            **values, added=None, updated=None, unchanged=None, media=None
         )
 
     def print(self) -> None:
@@ -181,7 +176,9 @@ class _Addition:
             return
         self.report.videos.append(stored.video)
         if stored.warning:
-            self.report.problems.append(FileProblem(name, "", stored.warning, ""))
+            self.report.problems.append(
+                JobProblem(name=name, code="", message=stored.warning, hint="")
+            )
 
     def request(self, address: str) -> None:
         options = self.options
@@ -202,7 +199,7 @@ class _Addition:
         deadline = time.monotonic() + IMPORT_SECONDS
         while wait or time.monotonic() < deadline:
             awaited = [job for job in report.jobs if wait or job.kind == Job.Kind.FILES]
-            pending = {job.id for job in filter(_is_due, awaited)}
+            pending = {job.id for job in filter(is_due, awaited)}
             if not pending:
                 break
             self.show(f"Waiting for the server: {len(pending)} jobs")
@@ -280,9 +277,3 @@ def _belong(path: Path, captions: Path) -> bool:
     """Tell whether a media file and captions are of one recording."""
     is_same = media.recording_name(path.name) == media.recording_name(captions.name)
     return is_same and path.parent == captions.parent
-
-
-def _is_due(job: JobOut) -> bool:
-    """Tell whether a job runs, or will soon: one that YouTube refused may wait for hours."""
-    is_postponed = job.run_after is not None and job.run_after > timezone.now() + PATIENCE
-    return job.finished_at is None and not is_postponed

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from citations.schemas.search import DocumentOut
-from kbsite.cli.add_files import FileProblem
 from kbsite.cli.terminal import exit_code_of
 from transcripts.errors import KnowledgeBaseError
 from transcripts.schemas import JobOut, JobProblem, Shape, VideoOut
@@ -35,10 +34,10 @@ class Problems:
     """What went wrong. Only a problem with a target of the command line sets the exit code."""
 
     skipped: int = 0
-    problems: list[FileProblem] = field(default_factory=list)
+    problems: list[JobProblem] = field(default_factory=list)
     exit_code: int = 0
 
     def fail(self, name: str, error: KnowledgeBaseError) -> None:
         """Record a problem with a target of the command line."""
-        self.problems.append(FileProblem.of(name, error))
+        self.problems.append(JobProblem.of(name, error))
         self.exit_code = self.exit_code or exit_code_of(error)

@@ -13,22 +13,14 @@ from citations.passages import place
 from citations.schemas.highlights import HighlightsOut
 from kbsite.auth import scope_of
 from kbsite.cli.database import open_database
-from kbsite.cli.options import InCollection, Json, Offset, argument, option, user_names
-from kbsite.cli.terminal import note, print_json, say, table
+from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option
+from kbsite.cli.terminal import note, note_next_page, print_json, say, table
 from kbsite.cli.users import find_user
 from transcripts.scope import Scope
 
 app = typer.Typer(add_completion=False, help="List highlights, or import annotations.")
 
-OfUser = Annotated[
-    str,
-    option(
-        "--user",
-        metavar="NAME",
-        help="As this user sees them; unset: the owner of the library.",
-        autocompletion=user_names,
-    ),
-]
+OfUser = Annotated[str, of_user("As this user sees them; unset: the owner of the library.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +45,7 @@ def list_highlights(
     tag: Annotated[str, option(help="Only with this tag.")] = "",
     collection: InCollection = "",
     user: OfUser = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")
-    ] = 50,
+    limit: Limit = 50,
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
@@ -81,8 +71,7 @@ def list_highlights(
     columns = ("Source", "Place", "Highlight", "Note", "Tags")
     empty = "No highlights. Select words in a transcript or on a page."
     table(columns, rows, empty=empty, main="Highlight")
-    if page.next is not None:
-        note(f"{page.total} in all; next page: --offset {page.next}")
+    note_next_page(page.total, page.next)
 
 
 @app.command(name="import")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from kbsite import celery
 from kbsite.auth import everything
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollection, Json, Wait, argument
+from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
 from kbsite.cli.terminal import (
     bar_label,
     exit_code_of,
@@ -61,9 +61,7 @@ def sync(
 def list_jobs(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Finished jobs too.")] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many jobs.")
-    ] = 50,
+    limit: Limit = 50,
     as_json: Json = False,
 ) -> None:
     """List jobs, retry one, or reopen the YouTube gate.
@@ -149,7 +147,7 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
     followed = related.filter(condition).order_by("pk")
     with progress_bar(quiet=quiet) as progress:
         bar = progress.add_task("Waiting for YouTube", total=None)
-        while pending := [job for job in followed.all() if _is_due_soon(job)]:
+        while pending := [job for job in followed.all() if is_due(job)]:
             present = list(followed.all())
             current = next((job for job in present if not job.is_finished), present[-1])
             label = " · ".join(filter(None, (str(current), current.step or current.error)))
@@ -160,6 +158,12 @@ def follow(jobs: Sequence[Job], *, quiet: bool) -> list[Job]:
             if WorkerPulse.is_alive() or not _perform(pending):
                 time.sleep(POLL_SECONDS)
     return list(followed.all())
+
+
+def is_due(job: Job | JobOut) -> bool:
+    """Tell whether a job runs, or will soon: one that YouTube refused may wait for hours."""
+    is_postponed = job.run_after is not None and job.run_after > timezone.now() + PATIENCE
+    return job.finished_at is None and not is_postponed
 
 
 def place_text(job: Job) -> str:
@@ -227,12 +231,6 @@ def _print_jobs(jobs: Sequence[Job], *, empty: str = NO_JOBS) -> None:
     for reason in dict.fromkeys(f"{job.error} {job.hint}".strip() for job in jobs):
         if reason:
             note(reason)
-
-
-def _is_due_soon(job: Job) -> bool:
-    return not job.is_finished and (
-        job.run_after is None or job.run_after < timezone.now() + PATIENCE
-    )
 
 
 def _perform(pending: Sequence[Job]) -> bool:

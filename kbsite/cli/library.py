@@ -12,6 +12,7 @@ from kbsite.cli.options import (
     InCollection,
     Json,
     Language,
+    Limit,
     Many,
     Offset,
     Track,
@@ -19,7 +20,7 @@ from kbsite.cli.options import (
     argument,
     option,
 )
-from kbsite.cli.terminal import note, out, print_json, printable, table
+from kbsite.cli.terminal import note, note_next_page, out, print_json, printable, table
 from transcripts import library
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
 from transcripts.timecodes import clock, parse_clock
@@ -31,9 +32,7 @@ def list_videos(
     tag: Annotated[str, option(help="Only videos with this tag.")] = "",
     channel: Annotated[str, option(help="Only videos of this channel.")] = "",
     lang: Language = "",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many videos.")
-    ] = 50,
+    limit: Limit = 50,
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
@@ -82,8 +81,7 @@ def list_videos(
         empty="No videos. Add one with `kb add`, or try `kb demo`.",
         main="Title",
     )
-    if page.next is not None:
-        note(f"{page.total} in all; next page: --offset {page.next}")
+    note_next_page(page.total, page.next)
 
 
 def show(

@@ -53,6 +53,11 @@ def _complete(model: Any, incomplete: str, *fields: str) -> list[Any]:
     return []
 
 
+def of_user(help: str) -> Any:
+    """Declare an option that names a user."""
+    return option("--user", "-u", metavar="NAME", help=help, autocompletion=user_names)
+
+
 def _collection(help: str) -> Any:
     names = ("--collection", "-c")
     return option(*names, metavar="NAME", help=help, autocompletion=collection_slugs)
@@ -92,4 +97,5 @@ Track = Annotated[
         help="Language, such as en or pt-BR; en.auto: speech recognition beside a better en.",
     ),
 ]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 Offset = Annotated[int, typer.Option(min=0, max=10_000_000, help="Skip this many.")]

@@ -95,7 +95,7 @@ def _warn_of_mismatch() -> None:
     try:
         vector_space.active()
     except EmbeddingMismatch as error:
-        note(f"{error.message} {error.hint}", "yellow")
+        note(error.text, "yellow")
         note("Until then, new sources are found by words only.", "yellow")
 
 

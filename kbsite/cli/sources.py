@@ -2,16 +2,14 @@
 
 from typing import Annotated
 
-import typer
-
 from citations.library import sources
 from citations.library.filters import Filter
 from citations.library.sources import SourcePage
 from citations.models import Source, State
 from citations.schemas.search import SourcesOut
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollections, Json, Kinds, Many, Offset, argument, option
-from kbsite.cli.terminal import note, print_json, table
+from kbsite.cli.options import InCollections, Json, Kinds, Limit, Many, Offset, argument, option
+from kbsite.cli.terminal import note, note_next_page, print_json, table
 
 
 def list_sources(
@@ -21,9 +19,7 @@ def list_sources(
     ] = "",
     collection: InCollections = None,
     kind: Kinds = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many sources.")
-    ] = 50,
+    limit: Limit = 50,
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
@@ -65,5 +61,4 @@ def _print_sources(page: SourcePage) -> None:
     for source in page.sources:
         if source.error:
             note(f"{source.title}: {source.error} {source.hint}".rstrip(), "yellow")
-    if page.next is not None:
-        note(f"{page.total} in all; next page: --offset {page.next}")
+    note_next_page(page.total, page.next)

@@ -106,6 +106,12 @@ def note(text: str, style: str = "dim") -> None:
     err().print(Text(printable(text), style=style), soft_wrap=True)
 
 
+def note_next_page(total: int, following: int | None) -> None:
+    """Say how a list goes on, if it does."""
+    if following is not None:
+        note(f"{total} in all; next page: --offset {following}")
+
+
 def table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from kbsite.cli import server_lock
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollections, Json, option, user_names
+from kbsite.cli.options import InCollections, Json, of_user, option
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
 from kbsite.mcp_clients import bundle as mcp_bundle
@@ -75,15 +75,7 @@ class TokenSummary:
 @app.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="Its purpose.")],
-    user: Annotated[
-        str,
-        option(
-            "--user",
-            "-u",
-            help="The user it acts for; unset: the owner.",
-            autocompletion=user_names,
-        ),
-    ] = "",
+    user: Annotated[str, of_user("The user it acts for; unset: the owner.")] = "",
     write: Annotated[
         bool, typer.Option("--write", help="May also add and change; otherwise only read.")
     ] = False,

@@ -6,7 +6,7 @@ import typer
 
 from kbsite.auth import Caller, scope_of
 from kbsite.cli.database import open_library
-from kbsite.cli.options import Json, argument, option, user_names
+from kbsite.cli.options import Json, argument, of_user, option
 from kbsite.cli.terminal import note, print_json, print_result, say, table
 from kbsite.cli.users import find_user
 from kbsite.models import Webhook, WebhookKind
@@ -27,10 +27,7 @@ def create_webhook(
         list[WebhookKind] | None, typer.Option("--event", help="Repeatable; unset: all events.")
     ] = None,
     description: Annotated[str, option(help="Its purpose.")] = "",
-    user: Annotated[
-        str,
-        option("--user", "-u", help="Whose it is; unset: the owner.", autocompletion=user_names),
-    ] = "",
+    user: Annotated[str, of_user("Whose it is; unset: the owner.")] = "",
     as_json: Json = False,
 ) -> None:
     """Have what a user may see sent to an address. The secret is shown only here."""
@@ -42,7 +39,7 @@ def create_webhook(
     )
     created = WebhookSecretOut.show(webhook)
     if as_json:
-        print_json(created.model_dump(mode="json"))
+        print_json(created)
     else:
         say(created.secret)
         note("Store it: it is not shown again. Your program checks signatures with it.")
@@ -54,9 +51,7 @@ def list_webhooks(as_json: Json = False) -> None:
     open_library()
     webhooks = list(Webhook.objects.select_related("user"))
     if as_json:
-        print_json(
-            [WebhookOut.model_validate(webhook).model_dump(mode="json") for webhook in webhooks]
-        )
+        print_json([WebhookOut.model_validate(webhook) for webhook in webhooks])
         return
     table(
         ("Id", "Address", "User", "Events", "State"),
@@ -80,7 +75,7 @@ def send_test(reference: Reference, as_json: Json = False) -> None:
     """Have the worker send a test message."""
     open_library()
     delivery = registry.make_test(_find(reference))
-    record = DeliveryOut.model_validate(delivery).model_dump(mode="json")
+    record = DeliveryOut.model_validate(delivery)
     text = "The worker sends a test message within seconds. `kb webhook list` shows the state."
     print_result(text, record, as_json=as_json)
 
@@ -90,7 +85,7 @@ def delete_webhook(reference: Reference, as_json: Json = False) -> None:
     """Delete a webhook with its deliveries."""
     open_library()
     webhook = _find(reference)
-    record = WebhookOut.model_validate(webhook).model_dump(mode="json")
+    record = WebhookOut.model_validate(webhook)
     registry.delete(webhook)
     print_result(f"Deleted the webhook to {webhook.url}.", record, as_json=as_json)
 

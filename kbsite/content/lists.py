@@ -22,9 +22,9 @@ from kbsite.content import conditions, selection
 from kbsite.content.requests import UNKNOWN
 from kbsite.content.selection import Selection
 from transcripts.api.shapes import BIGGEST_ID
+from transcripts.lists import MAX_WORDS
 
 MAX_PAGE: Final = 100
-MAX_WORDS: Final = 10  # in a search; each is a condition on every field
 FORMAT: Final = "format"  # json, or api for the browsable page
 _INDEX: Final = re.compile(r"\[\d*\]$")
 

@@ -11,7 +11,7 @@ from citations.errors import (
     InvalidFilter,
     SourceNotFound,
 )
-from kbsite.errors import complaint, sentence
+from kbsite.errors import complaint
 from kbsite.mcp.material import for_models
 from transcripts.errors import (
     ChunkNotFound,
@@ -83,7 +83,7 @@ _NEXT: tuple[tuple[type[KnowledgeBaseError], str], ...] = (
 def explained(error: KnowledgeBaseError) -> str:
     """Return an expected error as a sentence that ends with the next tool."""
     tool = next(tool for family, tool in _NEXT if isinstance(error, family))
-    return f"{for_models(sentence(error))} Next: {tool}"
+    return f"{for_models(error.text)} Next: {tool}"
 
 
 def rejected(error: ValidationError, *, tool: str, fields: list[str]) -> str:

@@ -5,7 +5,8 @@ from typing import Final
 from citations.guide import storage
 from citations.guide.items import KINDS, GuideItem
 from citations.library.filters import find_source
-from kbsite.mcp.budget import NAME, TITLE, fitting, tokens
+from kbsite.mcp.budget import NAME, fitting, tokens
+from kbsite.mcp.outlines import head_of
 from transcripts.scope import Scope
 
 TITLES: Final = {
@@ -23,8 +24,7 @@ _NOTHING: Final = "(Its guide is empty: nothing of it is certain. Take get_outli
 def write(scope: Scope, reference: str, *, room: int) -> str:
     """Write the guide to a source, within ``room`` tokens. Raises ``SourceNotFound``."""
     source = find_source(scope, reference)
-    about = (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}")
-    head = "\n".join(part for part in about if part)
+    head = head_of(source)
     guide = storage.of(source)
     if guide is None or guide.is_empty:
         return f"{head}\n\n{_MISSING if guide is None else _NOTHING}"

@@ -8,6 +8,8 @@ from django.conf import settings
 from mcp_types import CallToolResult, TextContent
 
 from citations.providers.prompts import marked
+from kbsite.mcp.budget import Line, Row, take, tokens
+from kbsite.mcp.tool_inputs import Arguments, PagedInput
 
 CURSOR = 90  # tokens reserved for a cursor, the sentence about it, and the marks of ``material``
 MORE = "More follows: repeat this call with the same arguments and cursor="
@@ -26,6 +28,20 @@ def joined(head: str, lines: Sequence[str], tail: str, cursor: str | None) -> st
     """Join an answer: lines of sources between marks, and a cursor, if there is more."""
     more = f"{MORE}{cursor}" if cursor else ""
     return "\n".join(part for part in (head, material("\n".join(lines)), more, tail) if part)
+
+
+def page(
+    head: str, rows: Sequence[Row], line: Line, arguments: Arguments, *, total: int, tail: str = ""
+) -> str:
+    """Join an answer of as many rows, from the position of a call on, as fit into its budget."""
+    offset = arguments.position[0] if isinstance(arguments, PagedInput) else 0
+    room = arguments.budget - CURSOR - tokens(head) - tokens(tail)
+    shown = take(rows, line, room=room)
+    end, cursor = offset + len(shown), None
+    if shown and end < total and isinstance(arguments, PagedInput):
+        cursor = arguments.cursor_at(end)
+    lines = [line(number, row) for number, row in enumerate(shown, start=offset)]
+    return joined(head, lines, tail, cursor)
 
 
 def material(text: str) -> str:

@@ -28,8 +28,7 @@ def write(scope: Scope, reference: str, *, room: int) -> str:
     except SourceNotFound:
         video = library.find_video(scope, reference)
         return f"{video.title[:TITLE]}\n\n{_unfinished(video.chapters)}"
-    about = (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}")
-    head = "\n".join(part for part in about if part)
+    head = head_of(source)
     chapters = source.video.chapters if source.video else ()
     outline = storage.outline(source)
     if outline.whole is None:
@@ -47,6 +46,12 @@ def write(scope: Scope, reference: str, *, room: int) -> str:
     return "\n\n".join(part for part in sections if part)
 
 
+def head_of(source: Source) -> str:
+    """Return the title, the author and the id of a source."""
+    about = (source.title[:TITLE], source.author[:NAME], f"sourceId={source.uuid}")
+    return "\n".join(part for part in about if part)
+
+
 def contents(scope: Scope, video: Video, *, room: int) -> str:
     """Write a table of contents: the chapters, else the sections with a sentence of each.
 
@@ -59,16 +64,18 @@ def contents(scope: Scope, video: Video, *, room: int) -> str:
     if outline.whole is None:
         return ""
     lines = [f"- [{place(node)}] {node.title[:TITLE]}: {_sentence(node)}" for node in outline.parts]
-    count = fitting(map(tokens, lines), room=room)
-    rest = [f"(… {len(lines) - count} more)"] if count < len(lines) else []
-    return "\n".join(["Outline:", *lines[:count], *rest])
+    return _listed("Outline:", lines, room=room)
 
 
 def _chapters(chapters: Sequence[tuple[int, str]], *, room: int) -> str:
     lines = [f"- [{clock(start)}] {title[:TITLE]}" for start, title in chapters]
+    return _listed("Chapters:", lines, room=room) if lines else ""
+
+
+def _listed(heading: str, lines: Sequence[str], *, room: int) -> str:
     count = fitting(map(tokens, lines), room=room)
     rest = [f"(… {len(lines) - count} more)"] if count < len(lines) else []
-    return "\n".join(["Chapters:", *lines[:count], *rest]) if lines else ""
+    return "\n".join([heading, *lines[:count], *rest])
 
 
 def _unfinished(chapters: Sequence[tuple[int, str]]) -> str:

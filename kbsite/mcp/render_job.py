@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from citations.models import Source, State
-from kbsite.mcp.budget import clip, take, tokens
-from kbsite.mcp.material import CURSOR, for_models, joined
+from kbsite.mcp.budget import clip
+from kbsite.mcp.material import for_models, page
 from kbsite.mcp.tool_inputs import Arguments, GetJob
 from transcripts.models import Job
 from transcripts.schemas import JobOut, JobProblem
@@ -26,14 +26,8 @@ def render_job(job: Job, arguments: Arguments, *, sources: Sequence[Source] = ()
         f"{len(job.problems)} problems:" if job.problems else "",
     ]
     head = "\n".join(line for line in lines if line)
-    next_step = _next_tool(data)
-    room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
-    problems = take(rows, _problem_line, room=room)
-    end = offset + len(problems)
-    cursor = None
-    if isinstance(arguments, GetJob) and end < len(job.problems):
-        cursor = arguments.cursor_at(end)
-    return joined(head, [_problem_line(0, problem) for problem in problems], next_step, cursor)
+    total, tail = len(job.problems), _next_tool(data)
+    return page(head, rows, _problem_line, arguments, total=total, tail=tail)
 
 
 def _problem_line(_: int, problem: JobProblem) -> str:

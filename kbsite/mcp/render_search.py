@@ -4,8 +4,8 @@ from citations.library.sources import SourcePage
 from citations.passages import Results, SearchMode
 from citations.schemas.search import ExplanationOut, LocatedOut, PassageOut, SourceOut
 from citations.vectors.language_gap import LANGUAGE_NOTE
-from kbsite.mcp.budget import clip, shorten, take, tokens
-from kbsite.mcp.material import CURSOR, for_models, joined
+from kbsite.mcp.budget import clip, shorten, tokens
+from kbsite.mcp.material import CURSOR, for_models, page
 from kbsite.mcp.tool_inputs import ListSources, SearchKnowledgeBase
 
 DUPLICATES, TERMS = 5, 8  # of each, that an answer names
@@ -37,12 +37,9 @@ def render_search(results: Results, arguments: SearchKnowledgeBase) -> str:
     rows = list(map(PassageOut.model_validate, results.passages))
     head = _search_head(results)
     room = arguments.budget - CURSOR - tokens(head) - tokens(_READ_ON)
-    page = [_fit(row, room=room) for row in rows[offset : offset + arguments.max_results]]
-    page = take(page, _passage_line, room=room)
-    end = offset + len(page)
-    cursor = arguments.cursor_at(end if page and end < len(rows) else None)
-    lines = [_passage_line(offset + number, row) for number, row in enumerate(page)]
-    return joined(head, lines, _READ_ON if lines else "", cursor)
+    shown = [_fit(row, room=room) for row in rows[offset : offset + arguments.max_results]]
+    tail = _READ_ON if shown else ""
+    return page(head, shown, _passage_line, arguments, total=len(rows), tail=tail)
 
 
 def _search_head(results: Results) -> str:
@@ -59,19 +56,15 @@ def _search_head(results: Results) -> str:
     return "\n".join(part for part in (count, advice, by_words, suggestion) if part)
 
 
-def render_sources(page: SourcePage, arguments: ListSources) -> str:
-    offset, _ = arguments.position
-    counts = page.counts
+def render_sources(listed: SourcePage, arguments: ListSources) -> str:
+    counts = listed.counts
     progress = f"; {counts.unfinished} still being indexed" if counts.unfinished else ""
     failures = f"; {counts.failed} failed" if counts.failed else ""
-    head = f"{page.total} sources, newest first{progress}{failures}."
-    if not page.total:
+    head = f"{listed.total} sources, newest first{progress}{failures}."
+    if not listed.total:
         head = _NO_SOURCES
-    rows = [clip(SourceOut.model_validate(source)) for source in page.sources]
-    sources = take(rows, _source_line, room=arguments.budget - CURSOR - tokens(head))
-    end = offset + len(sources)
-    cursor = arguments.cursor_at(end if sources and end < page.total else None)
-    return joined(head, [_source_line(0, row) for row in sources], "", cursor)
+    rows = [clip(SourceOut.model_validate(source)) for source in listed.sources]
+    return page(head, rows, _source_line, arguments, total=listed.total)
 
 
 # Passages

@@ -7,8 +7,8 @@ from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import text_of
 from citations.text.chunking import pauses_of
 from citations.text.sentences import split
-from kbsite.mcp.budget import LEAST, NAME, TITLE, clip, longest, shorten, take, tokens
-from kbsite.mcp.material import CURSOR, MORE, joined, material
+from kbsite.mcp.budget import LEAST, NAME, TITLE, clip, longest, shorten, tokens
+from kbsite.mcp.material import CURSOR, MORE, material, page
 from kbsite.mcp.tool_inputs import GetTranscript, ListTranscripts, SearchTranscript
 from transcripts import library, reading
 from transcripts.cues import Cue, group_by_time
@@ -42,14 +42,14 @@ def render_transcript(
             "The transcript has changed since the page before.", hint="Start again without cursor."
         )
     head = "\n\n".join(part for part in (_head(result, offset), contents) if part)
-    next_step, following, page = _next_step(result), None, ""
+    next_step, following, part = _next_step(result), None, ""
     if text:
         room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
         length = longest(text, offset, room=max(room, LEAST))
-        page, following = reading.page_text(text, offset, length)
+        part, following = reading.page_text(text, offset, length)
     cursor = arguments.cursor_at(following, of=version or digest)
     tail = f"{more}{cursor}" if cursor else next_step
-    answer = material(f"{head}\n\n{page}")
+    answer = material(f"{head}\n\n{part}")
     return f"{answer}\n\n{tail}".rstrip()
 
 
@@ -66,23 +66,15 @@ def render_hits(result: library.VideoSearch, arguments: SearchTranscript) -> str
     room = arguments.budget - CURSOR - tokens(head) - tokens(tail)
     for row in rows:  # a file without times is one long segment
         row.text = shorten(row.text, room=room - 100)
-    hits = take(rows, _hit_line, room=room)
-    end = offset + len(hits)
-    cursor = arguments.cursor_at(end if end < len(result.hits) else None)
-    lines = [_hit_line(offset + number, hit) for number, hit in enumerate(hits)]
-    return joined(head, lines, tail, cursor)
+    return page(head, rows, _hit_line, arguments, total=len(result.hits), tail=tail)
 
 
-def render_videos(page: library.VideoPage, arguments: ListTranscripts) -> str:
-    offset, _ = arguments.position
+def render_videos(listed: library.VideoPage, arguments: ListTranscripts) -> str:
     head = "No video matches. Next: list_transcripts without filters, or add_source."
-    if page.total:
-        head = f"{page.total} videos, newest first."
-    rows = [clip(VideoDetailsOut.read(video, library.tracks(video))) for video in page.videos]
-    videos = take(rows, _video_line, room=arguments.budget - CURSOR - tokens(head))
-    end = offset + len(videos)
-    cursor = arguments.cursor_at(end if end < page.total and videos else None)
-    return joined(head, [_video_line(0, row) for row in videos], "", cursor)
+    if listed.total:
+        head = f"{listed.total} videos, newest first."
+    rows = [clip(VideoDetailsOut.read(video, library.tracks(video))) for video in listed.videos]
+    return page(head, rows, _video_line, arguments, total=listed.total)
 
 
 def _head(result: library.VideoReading, offset: int) -> str:

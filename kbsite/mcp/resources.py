@@ -21,7 +21,6 @@ from pydantic import Field
 from citations.library.filters import find_source
 from citations.models import Source
 from kbsite.auth import Caller
-from kbsite.errors import sentence
 from kbsite.mcp import outlines, source_text
 from kbsite.mcp.budget import MIN_TOKENS, fitting, tokens
 from kbsite.mcp.calls import caller, in_thread
@@ -76,7 +75,7 @@ def register(mcp: MCPServer[Any]) -> None:
         try:
             text = await in_thread(_outline, caller(), source)
         except KnowledgeBaseError as error:
-            raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
+            raise MCPError(code=INVALID_PARAMS, message=error.text) from error
         return (
             "Summarise this source in a few paragraphs, broad lines first, with the time or page "
             "of each point. Use only its outline; if that is not enough, call ask_knowledge_base "
@@ -98,9 +97,9 @@ async def _read(text: Callable[[Caller], str]) -> str:
     try:
         return await in_thread(text, caller())
     except NotFound as error:
-        raise ResourceNotFoundError(sentence(error)) from error
+        raise ResourceNotFoundError(error.text) from error
     except KnowledgeBaseError as error:
-        raise ResourceError(sentence(error)) from error
+        raise ResourceError(error.text) from error
 
 
 def _room(*texts: str) -> int:
@@ -138,7 +137,7 @@ def _offset(cursor: str) -> int:
     try:
         return read_cursor(cursor, _QUESTION)[0]
     except InvalidCursor as error:
-        raise MCPError(code=INVALID_PARAMS, message=sentence(error)) from error
+        raise MCPError(code=INVALID_PARAMS, message=error.text) from error
 
 
 def _page(by: Caller, offset: int) -> ListResourcesResult:

@@ -34,7 +34,7 @@ from starlette.types import Receive, Scope, Send
 
 from kbsite import rate_limits
 from kbsite.body_limits import BodyLimit
-from kbsite.errors import RETRY_SECONDS, sentence
+from kbsite.errors import RETRY_SECONDS
 from kbsite.event_streams import SiteHandler
 from kbsite.load_limit import LoadLimit
 from kbsite.mcp import calls, completions, prompts, resources, response
@@ -225,7 +225,7 @@ class Application:
 async def _on_error(_request: Request, error: Exception) -> PlainTextResponse:
     if isinstance(error, DatabaseLost):
         headers = {"Retry-After": str(RETRY_SECONDS)}
-        return PlainTextResponse(sentence(error), status_code=503, headers=headers)
+        return PlainTextResponse(error.text, status_code=503, headers=headers)
     return PlainTextResponse("Internal Server Error", status_code=500)
 
 

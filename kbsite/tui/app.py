@@ -179,7 +179,7 @@ class CuebaseApp(App[None]):
         try:
             message = SourcesLoaded(self._notebook.list_sources(self._words))
         except KnowledgeBaseError as error:
-            message = SourcesLoaded(SourceList(), problem=_described(error))
+            message = SourcesLoaded(SourceList(), problem=error.text)
         self.post_message(message)
 
     def on_sources_loaded(self, message: SourcesLoaded) -> None:
@@ -227,7 +227,7 @@ class CuebaseApp(App[None]):
         try:
             message = CallFinished(self._notebook.add(target))
         except KnowledgeBaseError as error:
-            message = CallFinished(_described(error), is_problem=True)
+            message = CallFinished(error.text, is_problem=True)
         self._adding.remove(target)
         self.post_message(message)
 
@@ -265,7 +265,7 @@ class CuebaseApp(App[None]):
         try:
             conversations = self._notebook.earlier_conversations()
         except KnowledgeBaseError as error:
-            self.post_message(CallFinished(_described(error), is_problem=True))
+            self.post_message(CallFinished(error.text, is_problem=True))
             return
         self.call_from_thread(self._offer, conversations)
 
@@ -285,7 +285,7 @@ class CuebaseApp(App[None]):
         try:
             turns = self._notebook.resume(conversation)
         except KnowledgeBaseError as error:
-            self.post_message(CallFinished(_described(error), is_problem=True))
+            self.post_message(CallFinished(error.text, is_problem=True))
             return
         self.call_from_thread(self._conversation.replace, turns)
 
@@ -332,10 +332,6 @@ class CuebaseApp(App[None]):
         if self._adding:
             title += f" · adding {self._adding[-1].rstrip('/').rpartition('/')[2]} …"
         self._title.update(printable(title))
-
-
-def _described(error: KnowledgeBaseError) -> str:
-    return f"{error.message} {error.hint}".strip()
 
 
 def _has_browser() -> bool:

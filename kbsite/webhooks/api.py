@@ -11,7 +11,8 @@ from kbsite.models import Webhook, WebhookDelivery, WebhookKind
 from kbsite.webhooks import registry, signatures, tasks
 from kbsite.webhooks.sending import MAX_ADDRESS
 from transcripts.api.endpoints import Request
-from transcripts.api.shapes import BIGGEST_ID, Text, responses
+from transcripts.api.shapes import PageIn, Text, responses
+from transcripts.lists import page_of
 from transcripts.schemas import Shape
 
 WebhookId = Annotated[UUID, Path(description="The webhook's id.")]
@@ -39,13 +40,6 @@ class WebhookChangeIn(Schema):
     events: Events | None = None
     description: Description | None = None
     is_on: bool | None = None
-
-
-class PageIn(Schema):
-    """A page of a list."""
-
-    offset: int = Field(0, ge=0, le=BIGGEST_ID)
-    limit: int = Field(25, ge=1, le=100)
 
 
 class WebhookOut(Shape):
@@ -197,9 +191,8 @@ def list_deliveries(
 
 
 def _page(name: str, rows: Any, query: PageIn) -> dict[str, Any]:
-    total, end = rows.count(), query.offset + query.limit
-    page = list(rows[query.offset : end])
-    return {name: page, "total": total, "next": end if end < total else None}
+    page, following = page_of(rows, query.offset, query.limit)
+    return {name: page, "total": rows.count(), "next": following}
 
 
 def _find_writable(request: Request, webhook_id: Any) -> Webhook:

@@ -19,7 +19,5 @@ class WebhookOff(Conflict):
     """The webhook is turned off, so nothing is sent to it."""
 
     code = "webhook_off"
+    default_message = "This webhook is turned off."
     default_hint = "Turn it on first."
-
-    def __init__(self) -> None:
-        super().__init__("This webhook is turned off.")

@@ -21,7 +21,16 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 LOCALE: Final = ROOT / "kbsite" / "locale"
 OURS: Final = ("transcripts", "citations", "kbsite")
 COLLECTED: Final = ROOT / "kbsite" / "collected_texts.py"  # for xgettext; not kept
-SENTENCES: Final = ("hint", "default_hint", "detail", "note", "notes", "cause", "reason")
+SENTENCES: Final = (
+    "hint",
+    "default_hint",
+    "default_message",
+    "detail",
+    "note",
+    "notes",
+    "cause",
+    "reason",
+)
 NOT_SHOWN: Final = ("cli", "mcp", "tui", "migrations", "client", "postgres", "telemetry")
 
 
@@ -85,15 +94,9 @@ def _tells(call: ast.Call, errors: set[str]) -> bool:
 
 
 def _is_text(name: str) -> bool:
-    return name.lower() in (
-        "hint",
-        "default_hint",
-        "detail",
-        "note",
-        "notes",
-        "cause",
-        "reason",
-    ) or (name.endswith(("_LABELS", "_NOTE", "_HINT", "_NOTES", "REASONS")))
+    return name.lower() in SENTENCES or (
+        name.endswith(("_LABELS", "_NOTE", "_HINT", "_NOTES", "REASONS"))
+    )
 
 
 def _of_class(node: ast.ClassDef) -> Iterator[str]:

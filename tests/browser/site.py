@@ -1,6 +1,5 @@
 """A running Cuebase with content: database, web server and worker as real processes."""
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Any, Self
 import requests
 
 from tests.console import Console
-from tests.instance import ROOT, Instance, kill, wait_until
+from tests.instance import ROOT, Instance, free_port, kill, wait_until
 
 SEED = """
 import json
@@ -142,7 +141,7 @@ class Site(Instance):
     """
 
     def __init__(self, home: Path, **environment: str) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log_start = 0
         super().__init__(home, PUBLIC_URL=self.url, **environment)
@@ -206,9 +205,3 @@ class Site(Instance):
             return requests.get(f"{self.url}/healthz", timeout=5).ok
         except (requests.ConnectionError, requests.Timeout):  # a busy machine starts it slowly
             return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

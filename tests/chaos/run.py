@@ -1,7 +1,6 @@
 """A busy server whose processes are killed; what was promised is checked afterwards."""
 
 import random
-import socket
 import threading
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from tests import consistency, template
 from tests.chaos import clients, victims
 from tests.chaos.clients import Away, Client, Door
 from tests.chaos.ledger import Ledger, Promise
+from tests.instance import free_port
 from tests.serving import Serving
 from tests.youtube_standin import YouTubeStandIn
 
@@ -249,10 +249,3 @@ class Chaos:
         for copy in self.home.glob("cache/documents/[!.]*"):
             if copy.name not in known and time.time() - copy.stat().st_mtime > PATIENCE:
                 self.ledger.fault(f"a deleted document is still in the cache: {copy.name}")
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

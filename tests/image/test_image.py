@@ -5,12 +5,12 @@ fresh Debian, as a user without rights. `make image-test` runs it, in about thre
 import json
 import re
 import shlex
-import socket
 
 import pytest
 
 from tests import debian_root, sources
 from tests.debian_root import HOME, DebianRoot
+from tests.instance import free_port
 
 DOCKERFILE = (sources.ROOT / "Dockerfile").read_text()
 TARGET = f"{HOME}/image"
@@ -50,12 +50,6 @@ def instruction(name: str) -> str:
     text = DOCKERFILE.replace("\\\n", " ")
     commands = re.findall(rf"^{name} .*?(\[.*\])$", text, flags=re.MULTILINE)
     return shlex.join(json.loads(commands[-1]))
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def test_the_image_is_healthy_and_answers_with_a_citation(root: DebianRoot) -> None:

@@ -22,11 +22,11 @@ from tests.makers import (
     restarting_vtt,
     token_client,
 )
+from tests.problems import PROBLEM
 from transcripts import captions, storage
 from transcripts.errors import NoCaptions
 from transcripts.models import Collection, Feed, Job, Membership, Role, Video, YouTubeGate
 
-PROBLEM = "application/problem+json"
 WATCH = "https://www.youtube.com/watch?v=dQw4w9WgXcQ"
 
 

@@ -14,10 +14,10 @@ from django.test import Client
 
 from kbsite.models import ApiToken
 from tests.makers import caption_json, make_cues, make_source, make_user, make_video, token_client
+from tests.problems import PROBLEM, problem
 from transcripts import storage
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
 
-PROBLEM = "application/problem+json"
 ROOT = "/api/content/"
 RESOURCES = ("collections", "memberships", "videos", "transcripts", "feeds", "sources", "chunks")
 
@@ -48,12 +48,6 @@ def listed(client: Client, path: str, **query: Any) -> list[dict[str, Any]]:
     assert response.status_code == 200, response.content
     rows: list[dict[str, Any]] = response.json()[path]
     return rows
-
-
-def problem(response: Any, status: int, code: str) -> None:
-    assert response.status_code == status, response.content[:300]
-    assert response["Content-Type"] == PROBLEM
-    assert response.json()["code"] == code
 
 
 # Reading

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import KnowledgeBaseError
-from transcripts.translation import translated
+from transcripts.translation import translated_error
 from transcripts.work.models import QueuedWork
 
 PARSED_AT_ONCE = 50  # transcripts that one action parses
@@ -182,7 +182,7 @@ class Table(AuditedAdmin):
                 work(row)
                 results[str(outcome)] += 1
             except KnowledgeBaseError as error:
-                results[f"{row}: {translated(error.message)} {translated(error.hint)}"] += 1
+                results[f"{row}: {translated_error(error)}"] += 1
         if good := results.pop(str(outcome), 0):
             self.message_user(request, f"{good} {outcome}.", messages.SUCCESS)
         for problem in list(results)[:10]:

@@ -172,28 +172,28 @@ class TranscriptAdmin(RecordAdmin):
         return clock(transcript.duration)
 
 
-@admin.register(Thumbnail)
-class ThumbnailAdmin(Bytes):
-    list_display = ("video", "content_type", "size")
-    list_filter = ("content_type",)
-    search_fields = ("video__title", "video__key")
+class BesideVideo(RecordAdmin):
+    """Rows that belong to a video, which is read without its long columns."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         long = (f"video__{name}" for name in LONG_VIDEO)
         return super().get_queryset(request).select_related("video").defer(*long)
 
 
+@admin.register(Thumbnail)
+class ThumbnailAdmin(BesideVideo, Bytes):
+    list_display = ("video", "content_type", "size")
+    list_filter = ("content_type",)
+    search_fields = ("video__title", "video__key")
+
+
 @admin.register(MediaFile)
-class MediaFileAdmin(RecordAdmin):
+class MediaFileAdmin(BesideVideo):
     """Audio and video files without their parts."""
 
     list_display = ("name", "video", "media_type", "size", "created_at")
     list_filter = ("media_type", "created_at")
     search_fields = ("name", "video__title", "video__key")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        long = (f"video__{name}" for name in LONG_VIDEO)
-        return super().get_queryset(request).select_related("video").defer(*long)
 
 
 @admin.register(MediaPart)

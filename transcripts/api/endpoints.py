@@ -13,6 +13,7 @@ from transcripts import acquisition, activity, conf, exports, library, sent_capt
 from transcripts.api import shapes
 from transcripts.api.shapes import responses
 from transcripts.errors import TooLarge
+from transcripts.lists import page_of
 from transcripts.models import Job, WorkerPulse, YouTubeGate
 from transcripts.schemas import JobOut, StoredOut, VideoReadingOut, VideoSearchOut
 from transcripts.scope import Scope
@@ -43,7 +44,7 @@ def add_video_or_text(request: Request, source: shapes.SourceIn) -> Status[Any]:
         return Status(201, stored)
     names = {"language", "translated", "tags", "newest", "every_hours"}
     options = source.model_dump(include=names)
-    return _queued(
+    return queued(
         request, acquisition.request(collection, source.url, by=request.caller.user, **options)
     )
 
@@ -77,10 +78,9 @@ def list_jobs(request: Request, query: Query[shapes.JobsIn]) -> dict[str, Any]:
         jobs = jobs.filter(collection=library.find_collection(request.access, query.collection))
     if query.state:
         jobs = jobs.filter(state=query.state)
-    total, end = jobs.count(), query.offset + query.limit
-    rows = list(jobs[query.offset : end])
+    rows, following = page_of(jobs, query.offset, query.limit)
     activity.annotate(request.access, rows)
-    return {"jobs": rows, "total": total, "next": end if end < total else None}
+    return {"jobs": rows, "total": jobs.count(), "next": following}
 
 
 @router.get("jobs/{job_id}", response=responses({200: JobOut}, 404), summary="Follow a job")
@@ -97,7 +97,7 @@ def retry_job(request: Request, job_id: shapes.JobId) -> Status[Any]:
     request.caller.require_write()
     job = activity.find_job(request.access, job_id)
     request.access.require_write(job.collection_id)
-    return _queued(request, acquisition.retry(job))
+    return queued(request, acquisition.retry(job))
 
 
 @router.post(
@@ -110,7 +110,7 @@ def sync_feed(request: Request, feed_id: shapes.FeedId) -> Status[Any]:
     request.caller.require_write()
     feed = activity.find_feed(request.access, feed_id)
     request.access.require_write(feed.collection_id)
-    return _queued(request, acquisition.request_feed(feed, by=request.caller.user))
+    return queued(request, acquisition.request_feed(feed, by=request.caller.user))
 
 
 # Reading. Longer paths stand before the one that ends with the id, which may contain slashes.
@@ -163,7 +163,7 @@ def refetch_transcript(
     video = library.find_video(request.access, video_id, collection=query.collection)
     request.access.require_write(video.collection_id)
     job = acquisition.refetch(video, language=query.language, by=request.caller.user)
-    return _queued(request, job)
+    return queued(request, job)
 
 
 @router.get(
@@ -202,7 +202,8 @@ def _jobs(request: Request) -> Any:
     )
 
 
-def _queued(request: Request, job: Job) -> Status[Any]:
+def queued(request: Request, job: Job) -> Status[Any]:
+    """Send a job to the workers, and answer with it and its address."""
     send(job)
     activity.annotate(request.access, [job])
     request.answer["Location"] = f"/api/v1/jobs/{job.pk}"

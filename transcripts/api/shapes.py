@@ -25,6 +25,9 @@ def _storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_storable)]
+Title = Annotated[Text, StringConstraints(max_length=300)]
+Words = Annotated[Text, StringConstraints(max_length=200)]
+SlugOrName = Annotated[Text, StringConstraints(max_length=120)]  # of a collection
 Language = Annotated[
     Text,
     StringConstraints(max_length=35),
@@ -42,9 +45,7 @@ Track = Annotated[
     ),
 ]
 CollectionName = Annotated[
-    Text,
-    StringConstraints(max_length=120),
-    Field(description="The collection's slug or name; empty: the default one."),
+    SlugOrName, Field(description="The collection's slug or name; empty: the default one.")
 ]
 Tags = Annotated[
     list[Annotated[Text, StringConstraints(min_length=1, max_length=60)]], Field(max_length=50)
@@ -65,9 +66,7 @@ class SourceIn(Schema):
         "", description="A video, playlist or channel on YouTube."
     )
     text: str = Field("", description="A transcript panel, a caption file, or plain text, pasted.")
-    title: Annotated[Text, StringConstraints(max_length=300)] = Field(
-        "", description="The title of the text."
-    )
+    title: Title = Field("", description="The title of the text.")
     collection: CollectionName = ""
     language: Language = ""
     translated: bool = Field(
@@ -111,7 +110,7 @@ class CaptionsIn(Schema):
     )
     automatic: bool = Field(False, description="They are speech recognition.")
     language: Language = ""
-    title: Annotated[Text, StringConstraints(max_length=300)] = ""
+    title: Title = ""
     channel: Annotated[Text, StringConstraints(max_length=200)] = ""
     collection: CollectionName = ""
     tags: Tags = []
@@ -154,13 +153,18 @@ class DownloadIn(TranscriptChoiceIn):
     format: TranscriptFormat
 
 
-class JobsIn(Schema):
+class PageIn(Schema):
+    """A page of a list."""
+
+    offset: int = Field(0, ge=0, le=BIGGEST_ID)
+    limit: int = Field(25, ge=1, le=100)
+
+
+class JobsIn(PageIn):
     """Filters and a page of jobs."""
 
     state: Literal["queued", "running", "done", "failed"] | None = None
     collection: CollectionName = ""
-    limit: int = Field(25, ge=1, le=100)
-    offset: int = Field(0, ge=0, le=1_000_000)
 
 
 class JobsOut(Shape):

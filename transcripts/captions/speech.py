@@ -62,7 +62,7 @@ def plain(marked: str) -> str:
     if "{" in marked:
         marked = _OVERRIDE.sub("", marked)
     if "&" in marked:
-        marked = _ENTITY.sub(_character, marked)
+        marked = _ENTITY.sub(character_of, marked)
     return clean(marked)
 
 
@@ -100,7 +100,8 @@ def pieces(text: str, limit: int) -> list[str]:
     return [part for part in parts if part]
 
 
-def _character(match: re.Match[str]) -> str:
+def character_of(match: re.Match[str]) -> str:
+    """Return the character of a reference in HTML, such as ``&#233;``, without “&” and “;”."""
     name = match[1]
     if not name.startswith("#"):
         return html5.get(f"{name};", match[0])

@@ -24,17 +24,6 @@ class VideoQuerySet(VisibleQuerySet["Video"]):
         """Keep the videos that the scope may read and that are not being deleted."""
         return super().visible(scope).filter(deletion=None)
 
-    def matching(self, words: str) -> "VideoQuerySet":
-        """Keep the videos that have every word in their title, channel or id."""
-        matches = self
-        for word in words.split()[:10]:
-            matches = matches.filter(
-                models.Q(title__icontains=word)
-                | models.Q(channel__icontains=word)
-                | models.Q(key__icontains=word)
-            )
-        return matches
-
 
 class Video(Deletable):
     """A recording from YouTube or from a file. ``key`` is its public id."""

@@ -14,7 +14,7 @@ from transcripts.forms import ScheduleForm, require_valid
 from transcripts.models import Feed
 from transcripts.tasks import send
 from transcripts.timecodes import target_url, watch_url
-from transcripts.views.requests import PageRequest, number_of, redirect_with_message
+from transcripts.views.requests import PageRequest, offset_of, redirect_with_message
 
 PAGE: Final = 100  # entries
 
@@ -38,7 +38,7 @@ def find(request: PageRequest) -> HttpResponse:
 def show_feed(request: PageRequest, pk: int) -> HttpResponse:
     """Show the videos of a playlist or channel in its order, and what became of each."""
     feed = activity.find_feed(request.access, pk)
-    offset = number_of(request.GET.get("offset", "")) or 0
+    offset = offset_of(request)
     context = {
         "feed": feed,
         "address": target_url(feed.target),

@@ -1,7 +1,7 @@
 """The requests of pages, and answers to HTMX and plain browsers."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from transcripts.scope import Scope
+
+A_YEAR: Final = 365 * 24 * 3600  # seconds
 
 
 class PageRequest(HttpRequest):
@@ -50,6 +52,23 @@ def without_empty(request: PageRequest) -> str:
     filled = [(name, value) for name, value in sent if value]
     question = f"?{urlencode(filled)}" if filled else ""
     return f"{request.path}{question}" if len(filled) < len(sent) else ""
+
+
+def query_string(values: Mapping[str, object]) -> str:
+    """Return the query string of the values that are not empty; "" if all are."""
+    filled = {name: value for name, value in values.items() if value not in ("", None)}
+    return f"?{urlencode(filled)}" if filled else ""
+
+
+def remember_view(request: PageRequest, response: HttpResponse, name: str, view: str) -> None:
+    """Have a view that was chosen just now shown from now on, if no other is named."""
+    if "view" in request.GET:
+        response.set_cookie(name, view, max_age=A_YEAR, samesite="Lax")
+
+
+def offset_of(request: HttpRequest) -> int:
+    """Return where the page of a list begins."""
+    return number_of(request.GET.get("offset", "")) or 0
 
 
 def number_of(text: str) -> int | None:

@@ -17,11 +17,9 @@ class StorageFull(Unavailable):
     """No space is left on a disk of the server."""
 
     code = "storage_full"
+    default_message = "No space is left on the server's disk."
     retry = Retry.SPACE
     default_hint = "Free space on it; what was added before is safe, and work goes on by itself."
-
-    def __init__(self) -> None:
-        super().__init__("No space is left on the server's disk.")
 
 
 def storage_full(error: BaseException) -> StorageFull | None:

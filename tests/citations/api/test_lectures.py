@@ -17,11 +17,11 @@ from citations.models import Citation, LectureSession, Source, Window, WindowOut
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
 from tests.makers import make_document, make_user, make_video, token_client
+from tests.problems import problem
 from transcripts.cues import Cue
 from transcripts.models import Collection, Role
 
 V1 = "/api/v1/"
-PROBLEM = "application/problem+json"
 SAID = (
     "Backpropagation carries the error of a network from its end back to its start.",
     "Every weight of the network then moves a little against its own gradient, layer by layer.",
@@ -74,12 +74,6 @@ def good(response: Any, status: int = 200) -> dict[str, Any]:
     assert response.status_code == status, response.content
     body: dict[str, Any] = response.json()
     return body
-
-
-def problem(response: Any, status: int, code: str) -> None:
-    assert response.status_code == status, response.content[:300]
-    assert response["Content-Type"] == PROBLEM
-    assert response.json()["code"] == code
 
 
 def cited(

@@ -17,10 +17,10 @@ from tests.makers import (
     make_video,
     token_client,
 )
+from tests.problems import problem
 from transcripts.models import Collection, Role
 
 V1 = "/api/v1/"
-PROBLEM = "application/problem+json"
 
 
 @pytest.fixture
@@ -50,12 +50,6 @@ def search(client: Client, **query: Any) -> dict[str, Any]:
 
 def titles(client: Client, **query: Any) -> list[str]:
     return [passage["title"] for passage in search(client, **query)["passages"]]
-
-
-def problem(response: Any, status: int, code: str) -> None:
-    assert response.status_code == status, response.content[:300]
-    assert response["Content-Type"] == PROBLEM
-    assert response.json()["code"] == code
 
 
 # Searching

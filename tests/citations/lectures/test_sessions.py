@@ -279,15 +279,6 @@ def test_a_lecture_that_has_ended_takes_nothing_more(lecture: LectureSession) ->
         speech.push(lecture, spoken(1, first=7))
     with pytest.raises(LectureEnded):
         speech.say(lecture, "More.")
-    with pytest.raises(LectureEnded):
-        speech.flush(lecture)
-
-
-def test_flushing_makes_a_window_of_little_and_speech_goes_on(lecture: LectureSession) -> None:
-    speech.say(lecture, "Entropy grows.")
-    assert words_of(speech.flush(lecture)) == ["Entropy grows."]
-    speech.say(lecture, "Enthalpy does not.")
-    assert "Enthalpy does not." in words_of(speech.end(lecture))[0]
 
 
 @pytest.mark.parametrize(

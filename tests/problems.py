@@ -1,0 +1,12 @@
+"""How a REST interface refuses a request."""
+
+from typing import Any
+
+PROBLEM = "application/problem+json"
+
+
+def problem(response: Any, status: int, code: str) -> None:
+    """Fail unless a response is this problem."""
+    assert response.status_code == status, response.content[:300]
+    assert response["Content-Type"] == PROBLEM
+    assert response.json()["code"] == code

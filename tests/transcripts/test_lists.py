@@ -1,0 +1,55 @@
+"""Lists keep the rows that have all words, and are cut into pages."""
+
+from uuid import uuid4
+
+import pytest
+
+from citations.errors import CitationNotFound, SourceNotFound
+from citations.models import Source
+from tests.makers import make_source, make_video
+from transcripts.lists import MAX_WORDS, page_of, row_of, with_words
+from transcripts.models import Collection, Video
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def videos(collection: Collection) -> list[Video]:
+    titles = ("Entropy of gases", "Entropy of words", "Gases")
+    return [make_video(collection, key=f"talk-{n}", title=title) for n, title in enumerate(titles)]
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        ("", ["talk-0", "talk-1", "talk-2"]),
+        ("ENTROPY", ["talk-0", "talk-1"]),
+        ("gas entropy", ["talk-0"]),
+        ("talk-2 gases", ["talk-2"]),  # each word in a field of its own
+        ("entropy enthalpy", []),
+        ("entropy " * MAX_WORDS + "enthalpy", ["talk-0", "talk-1"]),
+        ("gases\0", ["talk-0", "talk-2"]),
+    ],
+)
+def test_every_word_is_in_one_of_the_fields(
+    videos: list[Video], words: str, keys: list[str]
+) -> None:
+    rows = with_words(Video.objects.order_by("pk"), words, "title", "key")
+    assert [row.key for row in rows] == keys
+
+
+def test_a_page_says_where_the_next_one_begins(videos: list[Video]) -> None:
+    rows = Video.objects.order_by("pk")
+    assert page_of(rows, 0, 2) == ((videos[0], videos[1]), 2)
+    assert page_of(rows, 2, 2) == ((videos[2],), None)
+    assert page_of(rows, 1, 2) == ((videos[1], videos[2]), None)
+    assert page_of(rows, 9, 2) == ((), None)
+
+
+def test_a_row_is_found_by_its_id_or_is_missing_as_the_caller_says(videos: list[Video]) -> None:
+    source = make_source(videos[0])
+    assert row_of(Source.objects.all(), str(source.uuid), SourceNotFound) == source
+    with pytest.raises(CitationNotFound, match="There is no such citation"):
+        row_of(Source.objects.all(), uuid4(), CitationNotFound)
+    with pytest.raises(SourceNotFound):
+        row_of(Source.objects.all(), "no id", SourceNotFound)

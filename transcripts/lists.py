@@ -1,0 +1,47 @@
+"""What every list does: keep the rows that have all words of a search, cut out a page, and find a
+row by its id.
+"""
+
+from functools import reduce
+from operator import or_
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from transcripts.errors import NotFound
+from transcripts.sanitize import clean, uuid_of
+from transcripts.tokenizer import MAX_QUERY_CHARACTERS
+
+MAX_WORDS: Final = 10  # that count; each is a condition on every field
+
+_Rows = TypeVar("_Rows", bound="QuerySet[Any, Any]")
+_Row = TypeVar("_Row")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a search that count."""
+    return clean(text, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]
+
+
+def with_words(rows: _Rows, text: str, *fields: str) -> _Rows:
+    """Keep the rows that have every word of a search in one of their fields."""
+    for word in words_of(text):
+        rows = rows.filter(reduce(or_, (Q(**{f"{name}__icontains": word}) for name in fields)))
+    return rows
+
+
+def page_of(
+    rows: "QuerySet[Any, _Row]", offset: int, limit: int
+) -> tuple[tuple[_Row, ...], int | None]:
+    """Return a page, and the offset of the next one; None: this is the last."""
+    some = tuple(rows[offset : offset + limit + 1])  # one more tells whether others follow
+    return some[:limit], offset + limit if len(some) > limit else None
+
+
+def row_of(rows: "QuerySet[Any, _Row]", reference: UUID | str, missing: type[NotFound]) -> _Row:
+    """Return the row of an id; raise ``missing`` if none of them has it."""
+    row = rows.filter(uuid=uuid_of(reference)).first()
+    if row is None:
+        raise missing
+    return row
