@@ -15,4 +15,4 @@ def looks(seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     while (began := time.monotonic()) < deadline:
         yield
-        time.sleep(min(LONG_PAUSE, max(PAUSE, 3 * (time.monotonic() - began))))
+        time.sleep(min(LONG_PAUSE, max(PAUSE, 5 * (time.monotonic() - began))))
