@@ -55,7 +55,7 @@ run: setup
 test: dev
 	sh tests/frontend/check.sh test
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser --ignore tests/image
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile tests/browser
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser
 
 # What the Dockerfile runs, in a fresh Debian: two to three minutes, as root, with mmdebstrap.
 image-test: dev

@@ -1,5 +1,6 @@
 """What every test may ask for."""
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -34,13 +35,37 @@ from transcripts.scope import Scope
 hypothesis.settings.register_profile("noisy machines", deadline=None)
 hypothesis.settings.load_profile("noisy machines")
 
+# The files that take longest, the longest first.
 LONGEST = (
-    "tests/journeys/",
-    "tests/kbsite/cli/test_serve",
-    "tests/kbsite/cli/test_backups",
     "tests/kbsite/test_schema",
+    "tests/kbsite/cli/test_serve",
+    "tests/kbsite/cli/test_remote",
+    "tests/journeys/",
     "tests/upgrades/",
+    "tests/kbsite/test_content.py",
+    "tests/kbsite/test_postgres",
+    "tests/kbsite/test_apps",
+    "tests/kbsite/client/test_library",
+    "tests/kbsite/cli/",
+    "tests/citations/readers/pdf/test_bombs",
+    "tests/kbsite/mcp/test_stdio",
+    "tests/citations/providers/",
     "tests/citations/lectures/test_worker",
+    "tests/conformance/",
+    "tests/transcripts/test_admin",
+    "tests/browser/test_machinery",
+    "tests/browser/test_wheel",
+    "tests/browser/test_pages",
+    "tests/browser/test_journeys",
+    "tests/browser/test_highlights",
+    "tests/browser/test_selection",
+    "tests/browser/test_ask",
+    "tests/browser/test_search",
+    "tests/browser/test_media",
+    "tests/browser/test_palette",
+    "tests/browser/test_lectures",
+    "tests/browser/test_item_details",
+    "tests/browser/test_extension",
 )
 
 
@@ -60,15 +85,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, which mostly wait: the processes of a parallel run
-    then end together.
-    """
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    """Begin with the files that take longest: the processes of a parallel run then end together."""
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    places = (place for place, name in enumerate(LONGEST) if item.nodeid.startswith(name))
+    return next(places, len(LONGEST))
 
 
 def pytest_collection_finish() -> None:
-    """Collect no garbage among the modules and tests, which stay."""
+    """Collect no garbage among the modules and tests, which stay; and the rest less often than
+    usual, as a test leaves little behind.
+    """
     garbage.resume()
+    gc.set_threshold(5_000, 10, 10)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

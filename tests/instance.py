@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ import pytest
 from kbsite import postgres
 from tests import template
 from tests.programs import run_program
+from tests.waiting import looks
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until a test gives up; machines are noisy
@@ -162,11 +162,9 @@ def _listens(port: int) -> bool:
 
 def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PATIENCE) -> Any:
     """Wait for a condition and return its value; fail with ``what`` when it does not come."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
+    for _ in looks(patience):
         if value := condition():
             return value
-        time.sleep(0.05)
     raise AssertionError(f"waited {patience:.0f} s for {what}")
 
 

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 import requests
 
 from tests.programs import run_program
+from tests.waiting import looks
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 150.0  # seconds until a test gives up; machines are noisy
@@ -111,10 +111,8 @@ class Serving:
 
 def until(condition: Callable[[], object], *, seconds: float = PATIENCE) -> None:
     """Wait for something to become true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
+    if not any(condition() for _ in looks(seconds)):
+        raise AssertionError("it did not happen in time")
 
 
 def processes_of(home: Path) -> dict[int, str]:

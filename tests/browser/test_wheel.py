@@ -8,6 +8,7 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import distribution
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import httpx
@@ -49,13 +50,23 @@ def kb(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def link(name: str, site: Path) -> None:
-    """Make an installed distribution's modules visible in another environment."""
+    """Make an installed distribution's modules visible in another environment, compiled where they
+    are: each of its first processes would compile thousands of them.
+    """
     installed = distribution(name)
     for file in installed.files or ():
-        if ".." not in file.parts and "__pycache__" not in file.parts:
-            target = site / file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.symlink_to(Path(str(installed.locate_file(file))))
+        if ".." in file.parts or "__pycache__" in file.parts:
+            continue
+        place(Path(str(installed.locate_file(file))), site / file)
+        if file.suffix == ".py":
+            compiled = Path(cache_from_source(str(installed.locate_file(file))))
+            if compiled.exists():
+                place(compiled, Path(cache_from_source(str(site / file))))
+
+
+def place(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.symlink_to(file)
 
 
 def clean() -> dict[str, str]:

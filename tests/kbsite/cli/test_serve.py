@@ -194,11 +194,15 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
 
 @needs_proc
 @pytest.mark.usefixtures("database")
-def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(serve: Serve) -> None:
-    serving = serve("--sample", EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="1")
+def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(
+    serve: Serve, tmp_path: Path
+) -> None:
+    serving = serve(EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="1")
     until(lambda: serving.worker_pid() is not None)
     first = serving.worker_pid()
-    until(lambda: serving.worker_pid() not in (None, first))  # the first embedded the samples
+    (tmp_path / "queues.md").write_text("A queue keeps what cannot be done at once.\n")
+    serving.kb("add", str(tmp_path / "queues.md"))
+    until(lambda: serving.worker_pid() not in (None, first))  # the first embedded the note
     assert "worker ended" not in serving.output()  # nothing to worry about
 
     server = Path(f"/proc/{serving.process.pid}/maps")
