@@ -23,6 +23,7 @@ from citations.notebook.shared_conversations import ShareChoice
 from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
+from transcripts.alphabet import alphabetical
 from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.models import Collection
 from transcripts.sanitize import clean
@@ -218,7 +219,9 @@ def _source_choices(
     visible = visible.filter(collection=collection) if collection else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     total = sources.count()
-    rows = sources.select_related("video__media").only(*_SHOWN).order_by("title", "pk")
+    rows = (
+        sources.select_related("video__media").only(*_SHOWN).order_by(alphabetical("title"), "pk")
+    )
     others = rows.exclude(uuid__in=chosen)
     for word in words.split()[:10]:
         others = others.filter(title__icontains=word)
