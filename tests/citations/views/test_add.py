@@ -140,6 +140,38 @@ def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     assert "Make captions with a speech recogniser" in html
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("captions", "file"),
+    [
+        ("talk.vtt", "talk.WAV"),
+        ("talk.vtt", "TALK.WAV"),
+        ("GOPR01.en.vtt", "gopr01.WAV"),
+        ("talk.WAV.vtt", "talk.WAV"),
+        ("talk.wav.en.vtt", "talk.WAV"),
+        ("Talk [dQw4w9WgXcQ].en.vtt", "Talk [dQw4w9WgXcQ].WAV"),
+    ],
+)
+def test_a_file_belongs_to_captions_of_its_name_in_capitals_or_with_its_ending(
+    page: Client, captions: str, file: str, at_once: bool
+) -> None:
+    sound = (file, make_wav())
+    upload(page, (captions, CAPTIONS), *[sound] * at_once, collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    if not at_once:
+        assert "plays there now" in text_of(upload(page, sound, collection="lectures"))
+    assert Video.objects.get().media.name == file
+
+
+def test_of_two_recordings_whose_names_differ_by_case_a_file_joins_its_own(
+    page: Client, collection: Collection
+) -> None:
+    for name in ("talk", "Talk"):
+        storage.add_captions(collection, CAPTIONS, name=f"{name}.vtt")
+    upload(page, ("Talk.WAV", make_wav()), collection="lectures")
+    assert MediaFile.objects.get().video.key == "Talk"
+
+
 def test_a_sound_file_is_not_lost_silently_with_broken_captions(
     page: Client, collection: Collection
 ) -> None:
