@@ -151,7 +151,7 @@ class Passage:
     """A piece of a source that answers a query; ``spans`` are the query's words in ``text``.
 
     ``parts`` are neighbouring passages that were found, too, in the order of the source. All else
-    but ``extent``, ``shown`` and ``opening`` is about the passage itself, the best of them.
+    but ``extent``, ``opening`` and ``shown_place`` is about the passage itself, the best of them.
     ``link`` and ``timestamp_link`` open it where its sentence with the query's words is said,
     ``opens_at`` (ms); at its start if it has no such words or is no recording.
     """
@@ -183,14 +183,14 @@ class Passage:
         return covering([self.locator, *(part.locator for part in self.parts)])
 
     @property
-    def shown(self) -> Locator:
-        """Where a list says that it is: all of it with its parts, else from where it is opened."""
-        return self.extent or self.opening
-
-    @property
     def opening(self) -> Locator:
         """From where it is opened to the end of its parts."""
         return opened_at(self.opens_at, self.extent or self.locator)
+
+    @property
+    def shown_place(self) -> str:
+        """Where a list says that it is; see ``hit_place``."""
+        return hit_place(place(self.opening), place(self.extent) if self.extent else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,6 +261,15 @@ class Located(Protocol):
 def place(located: Located) -> str:
     """Write a position: "3:28–3:41", "page 3", "pages 3–4"; "" where only characters are known."""
     return interval(located.start, located.end) or pages(located.page, located.last_page)
+
+
+def hit_place(opening: str, extent: str = "", form: str = "{0}, in {1}") -> str:
+    """Write the place that a hit opens and, if it begins before that, the extent that it is in:
+    "3:31–3:41" or, with its parts, "3:31, in 3:12–3:58".
+    """
+    if not extent or opening == extent:
+        return opening
+    return form.format(opening.partition("–")[0], extent)
 
 
 def interval(start: int | None, end: int | None = None) -> str:

@@ -32,6 +32,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("activity/events/", activity.activity_events, name="activity-events"),
     path("library/change/", selection.change, name="library-change"),
     path("library/rename/", selection.rename, name="library-rename"),
+    path("library/move-back/", selection.move_back, name="library-move-back"),
     path(
         "library/deletions/<uuid:deletion_id>/take-back/",
         selection.take_back,

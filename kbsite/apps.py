@@ -25,6 +25,27 @@ TABLES_OF_LIBRARIES: Final[dict[str, tuple[Any, Any]]] = {
         _("accounts at the organisation"),
     ),
 }
+# What it calls columns whose names say little to who does not know the code.
+COLUMNS: Final[dict[str, str]] = {
+    "at": "time",
+    "can write": "may write",
+    "chunking": "way of splitting",
+    "error code": "error",
+    "is on": "switched on",
+    "limited": "limited to collections",
+    "partial": "incomplete",
+    "reason code": "reason",
+    "right": "judged right",
+    "segment seconds": "seconds of a segment",
+}
+COLUMNS_OF_LIBRARIES: Final[dict[str, dict[str, Any]]] = {
+    "oauth2_provider.Application": {
+        "authorization_grant_type": _("way to get access"),
+        "client_type": _("kind of application"),
+        "registration_source": _("registered by"),
+        "skip_authorization": _("needs no consent"),
+    }
+}
 
 
 class SiteConfig(AppConfig):
@@ -48,6 +69,9 @@ class SiteConfig(AppConfig):
         for label, names in TABLES_OF_LIBRARIES.items():
             options: Any = apps.get_model(label)._meta
             options.verbose_name, options.verbose_name_plural = names
+        for label, columns in COLUMNS_OF_LIBRARIES.items():
+            for name, title in columns.items():
+                apps.get_model(label)._meta.get_field(name).verbose_name = title
 
 
 def _translate_names(config: Any) -> None:
@@ -57,7 +81,7 @@ def _translate_names(config: Any) -> None:
         options.verbose_name = _(options.verbose_name)
         options.verbose_name_plural = _(options.verbose_name_plural)
         for field in options.local_fields + options.local_many_to_many:
-            field.verbose_name = _(field.verbose_name)
+            field.verbose_name = _(COLUMNS.get(field.verbose_name, field.verbose_name))
             field.help_text = _(field.help_text) if field.help_text else ""
 
 

@@ -211,6 +211,7 @@ STATICFILES_DIRS = [PACKAGE_DIR / "templates" / "static"]
 WHITENOISE_USE_FINDERS = True  # no collectstatic before the first start
 DATA_UPLOAD_MAX_MEMORY_SIZE = 60 * 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 3_000  # a thousand selected items, each with its title
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "kbsite.body_limits.TemporaryUpload",

@@ -243,22 +243,6 @@ class CaptionsTooLarge(CaptionError, TooLarge):
     code = "too_large"
 
 
-class ClockRestarts(CaptionError):
-    """Captions whose clock starts again. They are stored; this is a warning."""
-
-    code = "clock_restarts"
-    default_hint = (
-        "Times of later parts count on from the part before."
-        " If the parts are different recordings, split the file."
-    )
-
-    def __init__(self, parts: int) -> None:
-        super().__init__(
-            f"The clock of these captions starts again, so they are read as {parts} parts,"
-            " one after another."
-        )
-
-
 # YouTube
 
 

@@ -51,7 +51,13 @@ def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
     is_new = stored.change is StorageChange.ADDED
     others = stored.video.transcripts.exclude(pk=stored.transcript.pk)
     given = media.hand_over(job, name, stored.video)
-    job.add_read(name, video=stored.video, is_joined=is_new and others.exists(), media=given)
+    job.add_read(
+        name,
+        video=stored.video,
+        is_joined=is_new and others.exists(),
+        media=given,
+        same_as=stored.same_as,
+    )
 
 
 def _store_or_note(

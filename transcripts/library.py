@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Count, Func, Prefetch, TextField
 
 from transcripts import bm25, captions, conf, errors, reading, tokenizer
+from transcripts.alphabet import alphabet_key
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.languages import code_of
 from transcripts.lists import page_of, with_words
@@ -112,7 +113,8 @@ def tags(scope: Scope, *, limit: int = 50) -> list[str]:
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
     )
     videos = Video.objects.visible(scope).order_by().annotate(tag=elements)
-    return list(videos.values_list("tag", flat=True).distinct().order_by("tag")[:limit])
+    names = videos.values_list("tag", flat=True).distinct()
+    return sorted(names, key=alphabet_key)[:limit]
 
 
 def list_videos(

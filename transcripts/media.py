@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import IO, Any, Final, TypeVar
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, QuerySet, Sum
 
 from transcripts import audit, captions, conf, media_types
 from transcripts.audit import Action
@@ -28,9 +28,12 @@ def is_media(file: IO[bytes]) -> bool:
 
 
 def recording_name(name: str) -> str:
-    """Return what a file and the captions of the same recording have in common in their names."""
+    """Return what a file and the captions of the same recording have in common in their names,
+    whatever their case: cameras write .MP4, and recognisers talk.MP4.vtt.
+    """
     last = PurePath(name.replace("\\", "/")).name
-    return clean_key(captions.split_name(f"{PurePath(last).stem or last}.vtt")[0])
+    stem = captions.split_name(f"{PurePath(last).stem or last}.vtt")[0]
+    return clean_key(media_types.ENDING.sub("", stem) or stem).casefold()
 
 
 def beside(names: Iterable[str], media: Iterable[File]) -> tuple[list[File], list[File]]:
@@ -47,11 +50,19 @@ def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
     Raises ``MediaWithoutCaptions`` if there is none, and what ``replace`` raises.
     """
     videos = Video.objects.filter(collection=collection, deletion=None).select_related("collection")
-    video = videos.filter(key=recording_name(name)).first()
+    video = _recording(videos, name)
     if video is None:
         raise MediaWithoutCaptions(f"“{clean(name, 300)}” has no captions.")
     replace(video, file, name=name)
     return video
+
+
+def _recording(videos: QuerySet[Video], name: str) -> Video | None:
+    """Return the recording that a file belongs to, the one with its very name before others."""
+    wanted, stem = recording_name(name), PurePath(name).stem
+    similar = videos.filter(Q(key__iexact=wanted) | Q(key__istartswith=f"{wanted}."))
+    keys = [video for video in similar if recording_name(f"{video.key}.vtt") == wanted]
+    return min(keys, key=lambda video: (video.key != stem, video.pk), default=None)
 
 
 def replace(video: Video, file: IO[bytes], *, name: str) -> None:

@@ -5,6 +5,10 @@ from typing import Final
 
 HEAD: Final = 65_536  # bytes that are examined
 
+ENDING: Final = re.compile(
+    r"(?<=.)\.(?:aac|flac|m4[abv]|mov|mp[34]|og[agv]|opus|wav|webm)$", re.IGNORECASE
+)  # of a file's name
+
 _PICTURES: Final = (b"heic", b"heix", b"mif1", b"avif", b"avis")  # still ones, in the same boxes
 _SOUND: Final = (b"M4A ", b"M4B ")
 _MP3: Final = re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]")  # not UTF-16, which begins so, too

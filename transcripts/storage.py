@@ -11,8 +11,9 @@ from django.db import transaction
 
 from transcripts import audit, captions, conf, files, tokenizer, transcript_rows
 from transcripts.audit import Action
+from transcripts.caption_errors import SameText
 from transcripts.cues import Cue
-from transcripts.errors import BadJson, CaptionsTooLarge, ClockRestarts, Conflict, EmptyCaptions
+from transcripts.errors import BadJson, CaptionError, CaptionsTooLarge, Conflict, EmptyCaptions
 from transcripts.models import KEY_LENGTH, CaptionOrigin, Collection, Transcript, Video
 from transcripts.names import readable
 from transcripts.sanitize import clean
@@ -29,7 +30,8 @@ class StoredTranscript:
     video: Video
     transcript: Transcript
     change: StorageChange
-    warning: ClockRestarts | None = None
+    warning: CaptionError | None = None
+    same_as: Video | None = None  # another of the collection with the same text
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def add_captions(
         )
         if not is_recorded:
             record(collection, stored)
-    return replace(stored, warning=parsed.warning)
+        same = _with_same_text(stored) if stored.change is StorageChange.ADDED else None
+    warning = SameText(str(same), same.key) if same else parsed.warning
+    return replace(stored, warning=warning, same_as=same)
 
 
 def add_text(
@@ -161,6 +165,14 @@ def store_fetched(
         raw=fetched.raw,
         is_trusted=is_trusted,
     )
+
+
+def _with_same_text(stored: StoredTranscript) -> Video | None:
+    """Return the first other recording of the collection that has these cues."""
+    same = Transcript.objects.with_text(stored.transcript.digest)
+    same = same.filter(video__collection=stored.video.collection_id, video__deletion=None)
+    first = same.exclude(video=stored.video).order_by("pk").select_related("video").first()
+    return first.video if first else None
 
 
 def clean_tags(tags: Iterable[str]) -> list[str]:

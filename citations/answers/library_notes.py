@@ -13,6 +13,7 @@ from citations.answers.question.router import is_overview, subject
 from citations.answers.question.wording import content_words, is_greeting
 from citations.library.filters import Filter, matching
 from citations.models import SourceKind, State
+from transcripts.alphabet import alphabetical
 from transcripts.models import Collection, Job
 from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
@@ -86,7 +87,9 @@ def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
     Sources that are being fetched count unless the filter asks for more than collections: what it
     will match is not known yet.
     """
-    rows = matching(scope, filter).filter(state__in=_PREPARATION).order_by("title", "pk")
+    rows = (
+        matching(scope, filter).filter(state__in=_PREPARATION).order_by(alphabetical("title"), "pk")
+    )
     columns = rows.values_list("uuid", "title", "state", "collection")[:MOST_UNREADY]
     sources = tuple(
         UnreadySource(

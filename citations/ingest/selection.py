@@ -3,7 +3,7 @@
 Highlights and notes are deleted in the same way: hidden first, so that it can be taken back.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -126,6 +126,29 @@ def move(
     with transaction.atomic():
         stayed = [row for row in elsewhere if not _is_moved(row, collection)]
     return len(elsewhere) - len(stayed), stayed
+
+
+def move_back(scope: Scope, origins: Mapping[str, str], collection: Collection) -> int:
+    """Return items from a collection to where each came from, a slug by reference; count them.
+
+    What is not there any more stays, as does what came from where the caller may not change
+    anything, or what has a copy there by now. Raises ``Forbidden``.
+    """
+    scope.require_write(collection.pk)
+    keys = _keys(origins)
+    writable = Collection.objects.filter(pk__in=scope.writable, slug__in=origins.values())
+    targets = {target.slug: target for target in writable}
+    here: dict[type[Video | Source], QuerySet[Any]] = {
+        Video: Video.objects.visible(scope).filter(pk__in=keys["video"]),
+        Source: Source.objects.visible(scope).filter(pk__in=keys["document"], video=None),
+    }
+    with transaction.atomic():
+        return sum(
+            _is_moved(row, targets[slug])
+            for table, rows in here.items()
+            for row in rows.filter(collection=collection).select_for_update(of=("self",))
+            if (slug := origins[f"{TABLES[table]}-{row.pk}"]) in targets
+        )
 
 
 def _is_moved(row: Video | Source, collection: Collection) -> bool:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from citations.errors import InvalidFilter, SourceNotFound
 from citations.models import Source, SourceKind, SourceQuerySet
+from transcripts.alphabet import alphabet_key
 from transcripts.errors import InvalidUrl
 from transcripts.languages import code_of
 from transcripts.models import Collection
@@ -250,7 +251,7 @@ def languages_of(scope: Scope) -> tuple[str, ...]:
 
 
 def _common(scope: Scope, field: str) -> tuple[str, ...]:
-    return tuple(sorted(_by_count(scope, field), key=str.casefold))
+    return tuple(sorted(_by_count(scope, field), key=alphabet_key))
 
 
 def _by_count(scope: Scope, field: str) -> tuple[str, ...]:
@@ -265,9 +266,7 @@ def tags(scope: Scope, *, words: str = "", limit: int = MOST_FACETS) -> list[str
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True
     )
     tagged = Source.objects.visible(scope).exclude(tags=[]).order_by().annotate(tag=tag)
-    names = tagged.values_list("tag", flat=True).distinct().order_by("tag")
-    if not words:
-        return list(names[:limit])
+    names = sorted(tagged.values_list("tag", flat=True).distinct(), key=alphabet_key)
     return [name for name in names if _has_words(name, words)][:limit]
 
 

@@ -25,7 +25,7 @@ TABLES: Final[dict[type[Model], str]] = {
     LectureSession: "lecture",
 }
 
-ChosenRow = tuple[str, int, str | None, Any]  # table, key, group, sort key
+ChosenRow = tuple[str, int, str | None, Any, str | None]  # table, key, group and sort keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +147,7 @@ def load_items(
 
 def item_of(row: Any, *, reader: User) -> Item:
     """Return a row of one of the tables as an item of the library, read again."""
-    chosen: ChosenRow = (TABLES[type(row)], row.pk, None, None)
+    chosen: ChosenRow = (TABLES[type(row)], row.pk, None, None, None)
     return next(load_items([chosen], after=0, is_grouped=False, reader=reader))
 
 

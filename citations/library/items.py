@@ -29,7 +29,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Lower, NullIf
+from django.db.models.functions import Cast, Coalesce, NullIf
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -38,6 +38,7 @@ from citations.library.filters import in_language
 from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load_items
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT
+from transcripts.alphabet import alphabetical
 from transcripts.lists import with_words
 from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.models.videos import SILENT
@@ -240,15 +241,17 @@ def _chosen(
             table=_text(TABLES[table]),
             group=_group(table, listing.group),
             rank=_rank(table, listing.sort.removeprefix("-"), reader),
+            place=alphabetical(_group(table, listing.group)),
         )
-        .values_list("table", "pk", "group", "rank")
+        .values_list("table", "pk", "group", "rank", "place")
         for table, rows in branches.items()
     ]
     union = narrow[0].union(*narrow[1:], all=True) if len(narrow) > 1 else narrow[0]
     rank = F("rank")
     is_upward = listing.sort == "title" or listing.sort.startswith("-") and listing.sort != "-title"
     ranked = rank.asc(nulls_last=True) if is_upward else rank.desc(nulls_last=True)
-    return union.order_by(F("group").asc(nulls_last=True), ranked, "table", "-pk")
+    groups = (F("place").asc(nulls_last=True), F("group").asc(nulls_last=True))
+    return union.order_by(*groups, ranked, "table", "-pk")
 
 
 def _group(table: type[Model], group: str) -> Any:
@@ -296,7 +299,7 @@ def _rank(table: type[Model], sort: str, reader: User | None) -> Any:
     if sort == "added":
         return _replayed_at() if table is LectureSession else F("created_at")
     if sort == "title":
-        return _natural(Lower(Cast("title", TextField())))
+        return alphabetical("title")
     absent = Value(None, output_field=DateTimeField())
     if sort == "read":
         is_lecture = table is LectureSession
@@ -313,17 +316,6 @@ def _replayed_at() -> Case:
     is_begun = Q(transcript__isnull=False, ended_at=None)
     recorded_at = F("transcript__video__created_at") - Value(timedelta(seconds=1))
     return Case(When(is_begun, then=recorded_at), default=F("created_at"))
-
-
-def _natural(text: Any) -> Func:
-    """Write each number with ten digits, so that “Lecture 9” comes before “Lecture 13”."""
-    padded = _replaced(text, r"(\d+)", r"000000000\1")
-    return _replaced(padded, r"\d*(\d{10})", r"\1")
-
-
-def _replaced(text: Any, pattern: str, replacement: str) -> Func:
-    arguments = (text, _text(pattern), _text(replacement), _text("g"))
-    return Func(*arguments, function="regexp_replace", output_field=TextField())
 
 
 def _group_sizes(

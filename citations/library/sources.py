@@ -12,6 +12,7 @@ from citations import conf
 from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
+from transcripts.alphabet import alphabetical
 from transcripts.lists import page_of, words_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -83,7 +84,7 @@ def titled(scope: Scope, beginning: str, *, limit: int) -> list[Source]:
     """Return the sources whose titles begin with a text: the shortest title first."""
     text = clean(beginning, MAX_QUERY_CHARACTERS)
     rows = _shown(Source.objects.visible(scope).filter(title__istartswith=text))
-    return list(rows.order_by(Length("title"), "title", "pk")[:limit])
+    return list(rows.order_by(Length("title"), alphabetical("title"), "pk")[:limit])
 
 
 def split_otherwise(among: SourceQuerySet) -> SourceQuerySet:

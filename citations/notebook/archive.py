@@ -25,6 +25,7 @@ from citations.notebook.highlights import HighlightFilter
 from citations.notebook.obsidian import FileNames, front_matter
 from citations.text.markdown import escape_markdown
 from transcripts import media
+from transcripts.alphabet import alphabet_key, alphabetical
 from transcripts.models import Collection, MediaFile, Video
 from transcripts.player import Player
 from transcripts.scope import Scope
@@ -107,7 +108,7 @@ class _Contents:
 
     def write(self) -> None:
         self.progress(0, self.total)
-        sources = self.sources.defer("document__outline").order_by("title", "pk")
+        sources = self.sources.defer("document__outline").order_by(alphabetical("title"), "pk")
         self.write_json("sources.json", map(self.write_source, sources.iterator(chunk_size=1)))
         self.write_highlights()
         notes = self.notes.order_by("pk")
@@ -197,7 +198,7 @@ class _Contents:
                 "Highlights",
                 source.title,
                 [obsidian.of_source(source, kept)],
-                page=obsidian.passages(source, kept),
+                page=archive_pages.of_highlights(source, kept),
                 links={_("Source"): f"../{page}"} if page else {},
                 collection=source.collection,
             )
@@ -298,7 +299,7 @@ class _Contents:
             file.write(format_html("<h1>{}</h1><p>{}</p>\n", title, about).encode())
             for folder, entries in self.index.items():
                 file.write(format_html("<h2>{}</h2><ul>\n", headings[folder]).encode())
-                for entry in sorted(entries, key=lambda entry: entry.title.casefold()):
+                for entry in sorted(entries, key=lambda entry: alphabet_key(entry.title)):
                     file.write(self.line(entry, has_collection=len(names) > 1).encode())
                 file.write(b"</ul>\n")
             file.write(archive_pages.END.encode())

@@ -11,9 +11,12 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from citations.models import Page, Source
+from citations.notebook import obsidian
+from citations.notebook.highlights import PlacedHighlight
 from citations.readers.markup import whole_texts
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading import transcript as reading
+from citations.text.markdown import escape_markdown
 from transcripts import exports
 from transcripts.models import Transcript, Video
 
@@ -37,6 +40,11 @@ pre { overflow-x: auto; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 td, th { border: 1px solid; padding: .3rem .6rem; text-align: left; }
 audio, video { width: 100%; max-width: 30rem; }
+mark { color: inherit; padding: .1rem .4rem; border-radius: .2rem; }
+mark.yellow { background: light-dark(#fff0a3, #4f4300); }
+mark.green { background: light-dark(#cfeecb, #1c4623); }
+mark.blue { background: light-dark(#cfe5fc, #163b63); }
+mark.pink { background: light-dark(#fbd7e5, #5c1f3c); }
 """
 _BEGINNING: Final = """<!doctype html>
 <html lang="{language}">
@@ -85,6 +93,17 @@ def of_source(source: Source, *, file: str = "", original: str = "") -> Iterator
             yield mark_safe(below_title(sanitize(leaf.html)))
         else:
             yield format_html('<p class="page-text">{}</p>', leaf.text)
+
+
+def of_highlights(source: Source, highlights: Iterable[PlacedHighlight]) -> Iterator[Text]:
+    """Yield the highlights of a source, each with the word of its colour and its tags."""
+    yield f"# {escape_markdown(source.title)}\n"
+    for placed in highlights:
+        yield obsidian.passage(placed)
+        row = placed.row
+        color = format_html('<mark class="{}">{}</mark>', row.color, row.get_color_display())
+        parts = ((part,) for part in (color, *(f"#{tag}" for tag in row.tags)))
+        yield format_html('<p class="about">{}</p>', format_html_join(" · ", "{}", parts))
 
 
 def of_recording(video: Video, transcript: Transcript, *, file: str = "") -> str:

@@ -61,12 +61,12 @@ def hidden(
     most telling words: a number, then a name, then the word that distinguishes its source most, or
     the longest where none is known to. Words that are general, and who speaks, are not asked for.
     """
-    first, last = passage
-    quote = sentence[first:last]
-    first, last = first + len(quote) - len(quote.lstrip()), last - len(quote) + len(quote.rstrip())
+    first, last = _speech(sentence, passage)
+    if first == last:
+        first, last = _speech(sentence, (0, len(sentence)))
     if 0 < last - first <= min(LONGEST, 0.6 * len(sentence)):
         return first, last
-    said = LABEL.sub(lambda label: "." * len(label[0]), sentence)
+    passage, said = (first, last), _without_labels(sentence)
     words = [match.span() for match in _WORD.finditer(said, first, last)]
     numbers = [*_numbers(said, passage, general)]
     telling = [
@@ -87,8 +87,9 @@ def find(sentence: str, words: str) -> Span | None:
     pattern = r"\s+".join(map(re.escape, words.split()))
     if not pattern:
         return None
-    match = re.search(rf"(?<!\w){pattern}(?!\w)", sentence, re.IGNORECASE)
-    match = match or re.search(pattern, sentence, re.IGNORECASE)
+    said = _without_labels(sentence)
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", said, re.IGNORECASE)
+    match = match or re.search(pattern, said, re.IGNORECASE)
     return match.span() if match else None
 
 
@@ -97,7 +98,7 @@ def places(sentence: str, gap: Span, language: str) -> list[Span]:
     “Oracles” would give “Oracle” away.
     """
     stems = _stems(sentence[slice(*gap)], language)
-    words = [match.span() for match in _WORD.finditer(sentence)]
+    words = [match.span() for match in _WORD.finditer(_without_labels(sentence))]
     runs = [words[n : n + len(stems)] for n in range(len(words) - len(stems) + 1) if stems]
     spans = [gap]
     for span in [(run[0][0], run[-1][1]) for run in runs]:
@@ -105,6 +106,24 @@ def places(sentence: str, gap: Span, language: str) -> list[Span]:
         if is_apart and _stems(sentence[slice(*span)], language) == stems:
             spans.append(span)
     return sorted(spans)
+
+
+def _without_labels(sentence: str) -> str:
+    """Return a sentence as long as it is, with full stops in place of who says it."""
+    return LABEL.sub(lambda label: "." * len(label[0]), sentence)
+
+
+def _speech(sentence: str, within: Span) -> Span:
+    """Return the longest part of a span that no label interrupts, without blanks around it."""
+    first, last = within
+    labels = [label.span() for label in LABEL.finditer(sentence)]
+    borders = [first, *(min(max(border, first), last) for span in labels for border in span), last]
+    parts = [*zip(borders[::2], borders[1::2], strict=True)]
+    start, end = max(parts, key=lambda part: part[1] - part[0])
+    text = sentence[start:end]
+    speech = text.strip()
+    start += text.find(speech)
+    return start, start + len(speech)
 
 
 def _stems(text: str, language: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final
 from django.contrib.auth.models import User
 
 from citations.models import Highlight, Source
+from transcripts.alphabet import alphabet_key, alphabetical
 from transcripts.scope import Scope
 
 MOST: Final = 200  # sources, and tags
@@ -26,6 +27,6 @@ def choices(scope: Scope, user: User | None) -> HighlightChoices:
     tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
     tags = {tag for tags in tagged[: 50 * MOST] for tag in tags}
     return HighlightChoices(
-        sources=tuple(sources.order_by("title", "pk")[:MOST]),
-        tags=tuple(sorted(tags, key=str.casefold)[:MOST]),
+        sources=tuple(sources.order_by(alphabetical("title"), "pk")[:MOST]),
+        tags=tuple(sorted(tags, key=alphabet_key)[:MOST]),
     )

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from citations.models import Source
 from citations.notebook.answers import AnswerRecord
 from transcripts import collections
+from transcripts.alphabet import alphabet_key
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 
@@ -86,7 +87,9 @@ def _of_some(keys: set[int], hindering: Mapping[int, Obstacle]) -> LinkTerms:
     if not keys <= hindering.keys():
         return LinkTerms()
     obstacles = (hindering[key] for key in keys)
-    return LinkTerms(tuple(sorted(obstacles, key=lambda obstacle: obstacle.collection.name)))
+    return LinkTerms(
+        tuple(sorted(obstacles, key=lambda obstacle: alphabet_key(obstacle.collection.name)))
+    )
 
 
 def _obstacle(

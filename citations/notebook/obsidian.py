@@ -14,6 +14,7 @@ from citations.notebook import color_tags
 from citations.notebook.highlights import PlacedHighlight
 from citations.reading.places import place
 from citations.text.markdown import escape_markdown
+from citations.text.speakers import label_length
 from transcripts.conf import absolute
 
 LONGEST: Final = 100  # characters of a file's name
@@ -41,7 +42,7 @@ def write_one(highlights: Iterable[PlacedHighlight], file: IO[bytes]) -> None:
 def of_source(source: Source, highlights: Sequence[PlacedHighlight]) -> str:
     """Return the file of a source."""
     parts = [front_matter(source, tags=["cuebase"]), f"# {escape_markdown(source.title)}\n"]
-    return "\n".join([*parts, *map(_passage, highlights)])
+    return "\n".join([*parts, *map(_with_reference, highlights)])
 
 
 def front_matter(source: Source, **more: object) -> str:
@@ -66,20 +67,21 @@ def front_matter(source: Source, **more: object) -> str:
     return "\n".join(["---", *lines, "---", ""])
 
 
-def passages(source: Source, highlights: Iterable[PlacedHighlight]) -> Iterator[str]:
-    """Yield the parts of a page that shows the highlights of a source, without what only Obsidian
-    reads.
+def passage(placed: PlacedHighlight, *, reference: str = "") -> str:
+    """Return the Markdown of a highlight: its place, its words below who says them, its note; and
+    after the words a reference to them, which Obsidian alone reads.
     """
-    yield f"# {escape_markdown(source.title)}\n"
-    for placed in highlights:
-        yield _passage(placed, has_reference=False)
+    return "\n\n".join(_lines(placed, reference)) + "\n"
 
 
-def _passage(placed: PlacedHighlight, *, has_reference: bool = True) -> str:
-    return "\n\n".join(_lines(placed, has_reference=has_reference)) + "\n"
+def _with_reference(placed: PlacedHighlight) -> str:
+    row = placed.row
+    tags = (*row.tags, "/".join(color_tags.path_of(row)))
+    named = " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in tags)
+    return f"{passage(placed, reference=f'^{row.uuid}')}\n{named}\n"
 
 
-def _lines(placed: PlacedHighlight, *, has_reference: bool) -> Iterator[str]:
+def _lines(placed: PlacedHighlight, reference: str) -> Iterator[str]:
     row = placed.row
     if placed.locator is None:
         gone = _("Not in the source any more")
@@ -87,15 +89,14 @@ def _lines(placed: PlacedHighlight, *, has_reference: bool) -> Iterator[str]:
     else:
         where = place(placed.locator) or _("Passage")
         yield f"## [{where[0].upper() + where[1:]}]({absolute(placed.link)})"
-    said_by = ["", f"— {row.attribution}"] if row.attribution else []
-    lines = map(escape_markdown, [*row.quote.splitlines(), *said_by])
+    said_by = [f"**{escape_markdown(row.speaker)}**", ""] if row.speaker else []
+    words = row.quote[label_length(row.quote, row.speaker) :]
+    lines = [*said_by, *map(escape_markdown, words.splitlines())]
     yield "\n".join(f"> {line}".rstrip() for line in lines)
-    if has_reference:
-        yield f"^{row.uuid}"  # refers to the block above it: the quote
+    if reference:
+        yield reference  # of the block above it
     if row.note:
         yield row.note
-    tags = (*row.tags, "/".join(color_tags.path_of(row)))
-    yield " ".join(f"#{_NO_TAG.sub('-', tag).strip('-')}" for tag in tags)
 
 
 class FileNames:

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from citations.models import Answer, AnswerState, Conversation
 from citations.notebook import answers
 from citations.notebook.answers import AnswerRecord
+from transcripts.alphabet import alphabet_key
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
@@ -61,7 +62,9 @@ def choices(
         for collection in collections
         if collection.slug in named
     )
-    return tuple(sorted(offered, key=lambda choice: (choice.withheld, choice.collection.name)))
+    return tuple(
+        sorted(offered, key=lambda choice: (choice.withheld, alphabet_key(choice.collection.name)))
+    )
 
 
 def _cited(record: AnswerRecord) -> Sequence[set[str]]:

@@ -169,7 +169,7 @@ def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Coll
         sources = sources.filter(pk=placed.row.source_id)
     else:
         sources = sources.filter(pk=find_source(scope, str(target.source)).pk)
-    rows = Collection.objects.filter(pk__in=sources.values("collection")).order_by("name")
+    rows = Collection.objects.filter(pk__in=sources.values("collection"))
     return [row for row in rows if link_terms.is_hindering(scope, row)]
 
 

@@ -2,7 +2,8 @@
 
 from django.utils.translation import gettext as _
 
-from citations.passages import Located, interval
+from citations import passages
+from citations.passages import Located, Passage, interval
 
 
 def place(located: Located) -> str:
@@ -13,3 +14,9 @@ def place(located: Located) -> str:
     if located.last_page in (None, located.page):
         return _("page %(number)s") % {"number": located.page}
     return _("pages %(first)s–%(last)s") % {"first": located.page, "last": located.last_page}
+
+
+def hit_place(hit: Passage) -> str:
+    """Write the place of a hit as ``citations.passages.hit_place`` does, in the page's language."""
+    form = _("%(first)s, in %(all)s") % {"first": "{0}", "all": "{1}"}
+    return passages.hit_place(place(hit.opening), place(hit.extent) if hit.extent else "", form)

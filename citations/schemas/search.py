@@ -148,9 +148,10 @@ class PassageOut(LocatedOut):
     explanation: ExplanationOut | None
 
     @property
-    def shown(self) -> LocatedOut:
-        """Where a list says that it is: all of it with its parts, else from where it is opened."""
-        return self.extent or self.opening or self
+    def shown_place(self) -> str:
+        """Where a list says that it is."""
+        opening = self.opening or self.extent or self
+        return passages.hit_place(opening.place, self.extent.place if self.extent else "")
 
 
 class StageOut(Shape):

@@ -27,7 +27,7 @@ from citations.providers.languages import empty_words
 from citations.readers.markup import notes
 from citations.readers.markup.sanitizer import below_title, sanitize
 from citations.reading.marked_html import label, mark
-from citations.reading.places import place
+from citations.reading.places import hit_place, place
 from citations.reading.position import Position
 from citations.text.snippets import nearest_sentence
 from citations.text.speakers import LABEL, label_length
@@ -41,6 +41,7 @@ register.filter(absolute)
 register.filter(confidence)
 register.filter(heading_path)
 register.filter(place)
+register.filter(hit_place)
 
 PREVIEW = 150  # characters of a passage on a card
 PREVIEW_TITLE = 90  # characters of a title in a link preview

@@ -51,7 +51,7 @@ def activity_events(request: PageRequest) -> EventStream:
     token = get_token(request)  # a constant one, so that the list changes only when its rows do
 
     def render(scope: Scope) -> Fragment:
-        context = {**_activity(request, scope), "csrf_token": token}
+        context = {**_activity(request, scope), "csrf_token": token, "is_pushed": True}
         html = render_to_string("citations/_activity.html", context, request=request)
         return Fragment(html, is_busy=bool(context["now"].is_busy))
 

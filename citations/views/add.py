@@ -41,6 +41,7 @@ class AddResult:
     media: str = ""  # the file that plays there now
     document: AddedDocument | None = None
     warning: KnowledgeBaseError | None = None
+    same_as: Video | None = None  # another with the same text
     error: KnowledgeBaseError | None = None
 
     @property
@@ -219,7 +220,7 @@ def _add_text(values: dict[str, Any], *, by: Any) -> AddResult:
         stored = storage.add_text(values["collection"], values["text"], **about)
     except KnowledgeBaseError as error:
         return AddResult(name=title, error=error)
-    return AddResult(name=title, video=stored.video, warning=stored.warning)
+    return AddResult(name=title, video=stored.video, warning=stored.warning, same_as=stored.same_as)
 
 
 def _add_media(collection: Collection, file: "UploadedFile[Any]") -> AddResult:

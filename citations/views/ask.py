@@ -23,6 +23,7 @@ from citations.notebook.shared_conversations import ShareChoice
 from citations.views.answer import AnswerContext, answer_contexts, stream
 from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
+from transcripts.alphabet import alphabetical
 from transcripts.errors import KnowledgeBaseError, NotFound
 from transcripts.lists import with_words
 from transcripts.models import Collection
@@ -219,7 +220,9 @@ def _source_choices(
     visible = visible.filter(collection=collection) if collection else visible
     sources = visible.exclude(state=State.FAILED, chunk_count=0)
     total = sources.count()
-    rows = sources.select_related("video__media").only(*_SHOWN).order_by("title", "pk")
+    rows = (
+        sources.select_related("video__media").only(*_SHOWN).order_by(alphabetical("title"), "pk")
+    )
     others = with_words(rows.exclude(uuid__in=chosen), words, "title")
     choices = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
     return {

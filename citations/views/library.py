@@ -1,7 +1,6 @@
 """The library: everything that was added, on one page."""
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from citations.library.items import GROUPS, READING, LibraryQuery
 from citations.models import Deletion, Source
 from citations.vectors import language_gap
 from citations.vectors import space as vector_space
+from citations.views import undo_offers
 from citations.views.library_form import SORT_LABELS, LibraryForm
 from transcripts import activity, channels, clock, languages
 from transcripts.channels import Following
@@ -84,24 +84,6 @@ def show_list(
     return response
 
 
-def _renamed(request: PageRequest) -> dict[str, Any]:
-    """Return the former titles of items that were renamed within the last seconds, for the page
-    that is shown first after it: no other is about them.
-    """
-    renamed = request.session.get("renamed")
-    if renamed is None:
-        return {}
-    left = datetime.fromisoformat(renamed["until"]) - clock.now()
-    if left.total_seconds() <= 0:
-        del request.session["renamed"]
-        return {}
-    here = request.get_full_path()
-    if renamed.setdefault("page", here) != here:
-        return {}
-    request.session.modified = True
-    return {"renamed": renamed["titles"], "renamed_for": round(left.total_seconds())}
-
-
 def _following(listed: Scope, listing: LibraryQuery) -> Following:
     """Return who follows the channel or playlist that alone is listed."""
     if listing.playlist:
@@ -121,7 +103,8 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
         "deletions": _deletions(request, listed),
-        **_renamed(request),
+        "rename": undo_offers.current(request, undo_offers.RENAME),
+        "move": undo_offers.current(request, undo_offers.MOVE),
         "known": known,
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,

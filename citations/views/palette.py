@@ -1,4 +1,7 @@
-"""The palette: go to any source, collection, conversation, note, highlight or page; ask."""
+"""The palette: go to any source, collection, conversation, note, highlight or page; ask.
+
+Staff go to the tables of the admin, too.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,6 +9,7 @@ from itertools import chain
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django.contrib import admin
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -123,9 +127,11 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
             _invitations(request, words),
         ),
         _("Pages"): _named(pages, words, icon="right", scope=scope),
+        _("Administration"): _administration(request, words),
     }
     places = {name: tuple(group) for name, group in groups.items()}
-    titled = (_("Pages"), _("Collections"), _("Playlists and channels"), _("Sources"))
+    titled = [_("Pages"), _("Collections"), _("Playlists and channels"), _("Sources")]
+    titled.insert(0 if _is_in_admin(request) else len(titled), _("Administration"))
     named = _called(words, *(place for name in titled for place in places[name]))
     if named:
         yield DestinationGroup(name=str(_("Best matches")), places=named)
@@ -259,6 +265,24 @@ def _named(
             query = f"?{scope}" if scope and name == "ask" else ""
             address = f"{reverse(name)}{query}{place}"
             yield Destination(label=str(label), address=address, icon=icon)
+
+
+def _administration(request: PageRequest, words: str) -> Iterator[Destination]:
+    """Yield the tables of the admin that the user may open, and where to add a row."""
+    apps = admin.site.get_app_list(request) if words and request.user.is_staff else ()
+    about: dict[str, Any] = {"detail": _("Administration")}
+    left = MOST
+    for model in chain.from_iterable(app["models"] for app in apps):
+        adding = _("Add %s") % model["model"]._meta.verbose_name
+        ways = ((model["name"], "admin_url", "right"), (adding, "add_url", "plus"))
+        for label, kind, icon in ways:
+            if left and model[kind] and _has(label, words):
+                left -= 1
+                yield Destination(label=str(label), address=model[kind], icon=icon, **about)
+
+
+def _is_in_admin(request: PageRequest) -> bool:
+    return (request.htmx.current_url_abs_path or "").startswith(reverse("admin:index"))
 
 
 def _has(label: object, words: str) -> bool:

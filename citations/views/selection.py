@@ -1,7 +1,6 @@
-"""Actions on the selected items of the library, and the undoing of a deletion."""
+"""Actions on the selected items of the library, and the undoing of a deletion or a move."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
@@ -22,7 +21,8 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from transcripts import clock, collections, languages, library
+from citations.views import undo_offers
+from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
 from transcripts.scope import Scope
@@ -32,7 +32,6 @@ from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
 MOST_TITLES: Final = 5  # titles in a message
-RENAMED_WITHIN: Final = timedelta(seconds=10)  # former titles are offered
 Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
 Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the message
 
@@ -82,12 +81,13 @@ def rename(request: PageRequest) -> HttpResponse:
         return _titles(request, rows, titles={**rows, **titles}, error=error)
     changed = {name: title for name, title in before.items() if str(rows[name]) != title}
     if "undo" in request.POST or not changed:
-        request.session.pop("renamed", None)
+        undo_offers.forget(request, undo_offers.RENAME)
         text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
         messages.success(request, _counted(text, count))
     else:
-        until = clock.now() + RENAMED_WITHIN
-        request.session["renamed"] = {"titles": changed, "until": until.isoformat()}
+        undo_offers.make(
+            request, undo_offers.RENAME, {"titles": changed}, time=undo_offers.RENAME_TIME
+        )
     return back(request, reverse("library"))
 
 
@@ -128,6 +128,29 @@ def take_back(request: PageRequest, deletion_id: UUID) -> HttpResponse:
         text = _("“%(title)s” is back.")
     title = Truncator("".join(titles[:1])).chars(MAX_TITLE)
     messages.success(request, _counted(text, len(titles), title=title))
+    return back(request, reverse("library"))
+
+
+@require_POST
+def move_back(request: PageRequest) -> HttpResponse:
+    """Undo a move; its form names each collection and the items that came from there."""
+    request.caller.require_write()
+    form = request.POST
+    target = library.find_collection(request.access, form.get("to", ""))
+    fields = [field.split() for field in form.getlist("origin")]
+    origins = {name: slug for slug, *names in filter(None, fields) for name in names}
+    if not origins:
+        raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
+    count = selection.move_back(request.access, origins, target)
+    undo_offers.forget(request, undo_offers.MOVE)
+    text = ngettext("%(count)s item moved back.", "%(count)s items moved back.", count)
+    left_out = ngettext(
+        "%(count)s item was left out: it was changed meanwhile, or you may not move it.",
+        "%(count)s items were left out: they were changed meanwhile, or you may not move them.",
+        others := len(origins) - count,
+    )
+    level = messages.warning if others else messages.success
+    level(request, _joined((count, text), (others, left_out)))
     return back(request, reverse("library"))
 
 
@@ -181,7 +204,7 @@ def _move(request: PageRequest, chosen: ChosenItems) -> Outcome:
     name = request.POST.get("collection", "")
     if not name:
         raise InvalidInput("No collection is chosen.", hint="Choose one, or name a new one.")
-    return _moved(request.access, chosen, library.find_collection(request.access, name))
+    return _moved(request, request.access, chosen, library.find_collection(request.access, name))
 
 
 def _move_to_new(request: PageRequest, chosen: ChosenItems) -> Outcome:
@@ -190,15 +213,29 @@ def _move_to_new(request: PageRequest, chosen: ChosenItems) -> Outcome:
         target = collections.create(request.POST.get("new", ""), owner=request.user)
         own = frozenset({target.pk})
         scope = Scope(readable=access.readable | own, writable=access.writable | own)
-        return _moved(scope, chosen, target)
+        return _moved(request, scope, chosen, target)
 
 
-def _moved(scope: Scope, chosen: ChosenItems, target: Collection) -> Outcome:
+def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Collection) -> Outcome:
+    """Move items; the list says so itself where that can be undone."""
+    rows = item_details.by_reference(chosen)
+    origins = {reference: row.collection for reference, row in rows.items()}
     count, stayed = selection.move(scope, chosen, target)
     sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
     titles = ", ".join(f"“{row}”" for row in stayed[:MOST_TITLES])
     titles += " …" if stayed[MOST_TITLES:] else ""
-    return count, _joined(*sentences, name=target, titles=titles)
+    text = _joined(*sentences, name=target, titles=titles)
+    there = {*stayed, *chosen.lectures}
+    moved: dict[str, list[str]] = {}
+    for reference, origin in origins.items():
+        if origin != target and rows[reference] not in there and origin.pk in scope.writable:
+            moved.setdefault(origin.slug, []).append(reference)
+    if not moved:
+        return count, text
+    fields = [" ".join((slug, *references)) for slug, references in moved.items()]
+    details = {"text": text, "origins": fields, "to": target.slug}
+    undo_offers.make(request, undo_offers.MOVE, details, time=undo_offers.MOVE_TIME)
+    return count, ""
 
 
 def _move_sentences(chosen: ChosenItems, *, moved: int, stayed: int) -> Iterator[Sentence]:

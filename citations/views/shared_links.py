@@ -152,7 +152,7 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
 
 def _own_collections(request: PageRequest) -> list[Collection]:
     """Return the collections that the user owns."""
-    readable = Collection.objects.filter(pk__in=request.access.writable).order_by("name")
+    readable = Collection.objects.filter(pk__in=request.access.writable)
     if not request.user.is_superuser:
         readable = readable.filter(memberships__user=request.user, memberships__role=Role.OWNER)
     return list(readable)

@@ -210,7 +210,7 @@ def _print_results(results: SearchOut, *, explain: bool) -> None:
 
 
 def _print_passage(rank: int, passage: PassageOut) -> None:
-    place = Text(passage.shown.place, style="cyan")
+    place = Text(passage.shown_place, style="cyan")
     speaker = Text(f"  {printable(passage.speaker)}" if passage.speaker else "")
     _print_text(Text(f"{rank:>2}. ") + place + speaker, passage)
     for part in passage.parts:

@@ -15,6 +15,7 @@ from kbsite.content import description, filters, lists, requests, selection, ser
 from kbsite.content.pages import BrowsablePage
 from kbsite.content.selection import Selection
 from transcripts import activity, audit, collections
+from transcripts.alphabet import alphabetical
 from transcripts.audit import Action
 from transcripts.errors import Conflict, Forbidden
 from transcripts.models import Collection, Feed, Membership, Role, Transcript, Video
@@ -81,7 +82,7 @@ class Collections(Creating, Changeable):
 
     def get_queryset(self) -> QuerySet[Collection]:
         visible: QuerySet[Collection] = self._visible(Collection)
-        return visible.annotate(video_count=Count("videos")).order_by("name")
+        return visible.annotate(video_count=Count("videos")).order_by(alphabetical("name"), "pk")
 
     def get_serializer_class(self) -> Any:
         is_new = self.action == "create"  # the slug is chosen once
@@ -190,7 +191,9 @@ class Feeds(Changeable):
     ordering_fields = ("title", "last_synced_at", "next_sync_at", "created_at")
 
     def get_queryset(self) -> QuerySet[Feed]:
-        return self._visible(Feed).select_related("collection").order_by("title", "pk")
+        return (
+            self._visible(Feed).select_related("collection").order_by(alphabetical("title"), "pk")
+        )
 
     def perform_update(self, serializer: Any) -> None:
         """Schedule the next sync again."""

@@ -28,7 +28,7 @@ def render_results(results: Results, arguments: ConnectorSearch) -> str:
     rows = [
         {
             "id": f"{passage.origin.id}:{passage.locator.span[0]}",
-            "title": _titled(passage.origin.title, place(passage.shown)),
+            "title": _titled(passage.origin.title, passage.shown_place),
             "url": absolute(passage.timestamp_link),
         }
         for passage in results.passages[:RESULTS]

@@ -93,7 +93,7 @@ def _cost(row: PassageOut) -> int:
 
 def _passage_line(number: int, row: PassageOut) -> str:
     name = f"videoId={row.video_id}" if row.video_id else f"sourceId={row.source_id}"
-    place = ", ".join(filter(None, (row.shown.place, row.speaker)))
+    place = ", ".join(filter(None, (row.shown_place, row.speaker)))
     position = f" [{place}]" if place else ""
     lines = [f"{number + 1}. “{row.title}” ({name}){position} {row.text} ({row.timestamp_link})"]
     lines += [

@@ -52,3 +52,15 @@ def test_the_list_follows_its_filters_at_once(visit: Callable[..., Visit]) -> No
     page.get_by_role("link", name="All highlights").click()
     expect(quotes).to_have_count(2)
     assert not visited.console
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_all_filters_are_in_sight_at_once(
+    visit: Callable[..., Visit], size: tuple[int, int]
+) -> None:
+    page = visit(viewport={"width": size[0], "height": size[1]}).go("/highlights/")
+    page.locator(".filter-menu > summary").click()
+    panel = page.locator(".filter-menu > .menu-body")
+    assert panel.evaluate("panel => panel.scrollHeight <= panel.clientHeight")
+    for field in panel.locator("select, input").all():
+        expect(field).to_be_in_viewport(ratio=1)

@@ -229,6 +229,20 @@ def test_the_table_breaks_no_word_of_a_channel(
     assert page.locator("td.item-author").evaluate(LINES) == 1
 
 
+@pytest.mark.parametrize("width", [1500, 1280, 1000, 360])
+def test_rows_of_groups_are_as_wide_as_those_of_items(
+    visit: Callable[..., Visit], width: int, open_course: None
+) -> None:
+    page = visit(viewport={"width": width, "height": 800}).go(
+        "/library/?view=table&group=collection"
+    )
+    rows = page.locator(".items tbody tr").evaluate_all(
+        "rows => rows.map((row) => Math.max(...[...row.cells].map("
+        "(cell) => Math.round(cell.getBoundingClientRect().right))))"
+    )
+    assert len(set(rows)) == 1
+
+
 def test_the_name_of_a_channel_leads_to_its_page_or_offers_to_add_it(
     visit: Callable[..., Visit], site: Site, path: str, open_course: None
 ) -> None:

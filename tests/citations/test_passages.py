@@ -2,7 +2,7 @@
 
 import pytest
 
-from citations.passages import Locator, covering, place
+from citations.passages import Locator, covering, hit_place, place
 from transcripts.timecodes import milliseconds, seconds
 
 
@@ -20,6 +20,13 @@ from transcripts.timecodes import milliseconds, seconds
 )
 def test_a_position_is_written_as_times_or_pages(position: dict[str, int], written: str) -> None:
     assert place(Locator(span=(0, 1), **position)) == written
+
+
+def test_a_hit_is_written_by_where_it_opens_and_what_that_is_in() -> None:
+    assert hit_place("0:36–1:40") == "0:36–1:40"
+    assert hit_place("0:01–1:40", "0:01–1:40") == "0:01–1:40"
+    assert hit_place("0:36–1:40", "0:01–1:40") == "0:36, in 0:01–1:40"
+    assert hit_place("pages 3–5", "pages 3–5") == "pages 3–5"
 
 
 def test_an_extent_reaches_over_all_parts() -> None:

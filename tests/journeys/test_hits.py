@@ -64,6 +64,8 @@ def test_every_door_shows_the_whole_extent_of_neighbours_that_became_one_hit(
     (rest,) = page.get("/api/v1/search", {"q": "rare", "mode": "words"}).json()["passages"]
     assert (rest["text"], rest["extent"]["place"]) == (said[1], extent)
     assert rest["opening"]["start"] > 10, "it opens where its sentence is said"
-    assert f" 1. {extent}" in run_here("search", "rare").out
+    shown = f"0:14, in {extent}"
+    assert rest["opening"]["place"].startswith("0:14–")
+    assert f" 1. {shown}" in run_here("search", "rare").out
     html = page.get("/search/?q=rare&mode=words").content.decode()
-    assert f"</span>{extent}</span>" in html
+    assert f"</span>{shown}</span>" in html

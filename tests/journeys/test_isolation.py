@@ -126,6 +126,7 @@ PAGES = [
     Door("GET", "library/", "list"),
     Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
     Door("POST", "library/rename/", "thing", {"item": "{item}"}),
+    Door("POST", "library/move-back/", "thing", {"origin": "secrets {item}", "to": "secrets"}),
     Door("POST", "library/sample/", "own"),
     Door("GET", "library/<str:reference>/edit/"),
     Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),
@@ -585,6 +586,8 @@ class House:
         body = {
             name: ids.get(value.strip("{}"), value)
             if isinstance(value, str) and value.startswith("{")
+            else value.format(**ids)
+            if isinstance(value, str)
             else value
             for name, value in door.body.items()
         }

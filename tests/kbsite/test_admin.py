@@ -4,18 +4,22 @@ import re
 
 import pytest
 from django import forms
+from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from django.utils import translation
+from oauth2_provider.models import get_application_model
+from selectolax.lexbor import LexborHTMLParser
 
 from citations.admin.spaces import MigrateForm
 from kbsite.admin import NewTokenForm
 from kbsite.models import ApiToken, SignInLink
-from tests.makers import make_user
+from tests.makers import make_user, make_video
 from transcripts.admin.jobs import PasteForm
 from transcripts.admin.videos import TagsForm
-from transcripts.models import Collection
+from transcripts.models import Collection, Video
 
 ADD = "admin:kbsite_apitoken_add"
 
@@ -140,3 +144,31 @@ def test_only_a_form_that_makes_a_slug_of_a_name_loads_the_scripts_for_it(browse
     for script in ("xregexp", "urlify", "prepopulate."):
         assert script not in tokens
         assert script in collection
+
+
+SAME_IN_GERMAN = {"Status"}
+
+
+def filter_names(browser: Client, model: type[Model], language: str) -> list[str]:
+    address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+    html = browser.get(address, headers={"Accept-Language": language}).content.decode()
+    return [name.text(strip=True) for name in LexborHTMLParser(html).css("[data-filter-title] > *")]
+
+
+def test_filters_are_called_by_what_people_call_it_in_their_language(
+    browser: Client, collection: Collection
+) -> None:
+    video = make_video(collection)
+    Video.objects.filter(pk=video.pk).update(partial=True)
+    assert "Incomplete" in filter_names(browser, Video, "en")
+    assert "Unvollständig" in filter_names(browser, Video, "de")
+    assert "Kind of application" in filter_names(browser, get_application_model(), "en")
+
+
+@pytest.mark.parametrize("model", admin.site._registry, ids=lambda model: str(model._meta.label))
+def test_each_filter_has_a_german_name(browser: Client, model: type[Model]) -> None:
+    english, german = (filter_names(browser, model, language) for language in ("en", "de"))
+    assert len(english) == len(german)
+    same = {name for name, other in zip(english, german, strict=True) if name == other}
+    assert same <= SAME_IN_GERMAN
+    assert not {name for name in english if name.startswith("By ") or "_" in name}

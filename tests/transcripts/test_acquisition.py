@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -234,6 +235,25 @@ def test_an_upload_whose_clock_starts_again_is_stored_with_a_warning(
     ]
     cues = library.cues_of(Transcript.objects.get())
     assert [cue.text.split()[0] for cue in cues] == ["One"] * 10 + ["Another"] * 10
+
+
+def test_a_copy_under_another_name_is_stored_with_a_warning_in_its_collection_alone(
+    collection: Collection,
+) -> None:
+    data = b"WEBVTT\n\n00:01.000 --> 00:02.000\nhello\n"
+    elsewhere = Collection.objects.create(name="Elsewhere", slug="elsewhere")
+    assert done(acquisition.request_files(elsewhere, [("far.vtt", data)])).problems == []
+    assert done(acquisition.request_files(collection, [("talk.vtt", data)])).problems == []
+    again = done(acquisition.request_files(collection, [("talk.vtt", data)]))
+    assert again.problems == [], "the same file is no copy"
+    job = done(acquisition.request_files(collection, [("copy.vtt", data)]))
+    assert (job.state, job.failure_count) == (Job.State.DONE, 0)
+    assert [(problem["code"], problem["message"]) for problem in job.problems] == [
+        ("same_text", "It has the same text as “talk” (talk), which was there already.")
+    ]
+    Video.objects.filter(key="talk").update(deletion=uuid4())
+    Video.objects.get(key="copy").delete()
+    assert done(acquisition.request_files(collection, [("late.vtt", data)])).problems == []
 
 
 def test_two_uploaded_files_of_the_same_name_are_both_imported(collection: Collection) -> None:

@@ -301,7 +301,8 @@ def test_after_a_kill_an_import_does_not_store_a_lesser_format(
 def test_a_file_that_fails_unexpectedly_does_not_stop_the_others(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = acquisition.request_files(collection, [("a.vtt", VTT), ("b.vtt", VTT), ("c.vtt", VTT)])
+    uploads = [(f"{name}.vtt", VTT + name.encode()) for name in "abc"]
+    job = acquisition.request_files(collection, uploads)
     store_all_but(monkeypatch, "b.vtt", ValueError("a mistake of ours"))
     assert done(job).state == Job.State.DONE
     assert [(problem["name"], "mistake of ours" in str(problem)) for problem in job.problems] == [

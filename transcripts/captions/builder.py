@@ -7,9 +7,10 @@ from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from transcripts.caption_errors import ClockRestarts
 from transcripts.captions.speech import clean, pieces
 from transcripts.cues import Cue, Word
-from transcripts.errors import CaptionsTooLarge, ClockRestarts, EmptyCaptions
+from transcripts.errors import CaptionsTooLarge, EmptyCaptions
 from transcripts.timecodes import LONGEST_SECONDS
 
 LAST_MOMENT: Final = LONGEST_SECONDS * 1000  # a later stamp is a mistake

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
+from transcripts.alphabet import alphabetical
 from transcripts.errors import CollectionNotFound
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -84,7 +85,7 @@ class Collection(models.Model):
     objects = CollectionQuerySet.as_manager()
 
     class Meta:
-        ordering = ("name",)
+        ordering = (alphabetical("name"), "pk")
 
     def __str__(self) -> str:
         return self.title

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock
+from transcripts.alphabet import alphabetical
 from transcripts.models.collections import Collection, VisibleQuerySet
 from transcripts.timecodes import Target
 
@@ -46,7 +47,7 @@ class Feed(models.Model):
     objects = FeedQuerySet.as_manager()
 
     class Meta:
-        ordering = ("title", "youtube_id")
+        ordering = (alphabetical("title"), "youtube_id")
         constraints = (
             models.UniqueConstraint(
                 fields=("collection", "youtube_id"), name="feed_once_a_collection"

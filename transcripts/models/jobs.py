@@ -15,7 +15,8 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from transcripts import clock, locks
-from transcripts.errors import ClockRestarts, JobNotFound, KnowledgeBaseError
+from transcripts.caption_errors import ClockRestarts, SameText
+from transcripts.errors import JobNotFound, KnowledgeBaseError
 from transcripts.locks import Lock
 from transcripts.media_errors import MediaWithoutCaptions
 from transcripts.models.collections import Collection, readable
@@ -222,11 +223,16 @@ class Job(QueuedWork):
         ]
         self.change(problems=[*self.problems, *added][:MAX_PROBLEMS])
 
-    def add_read(self, name: str, *, video: Video, is_joined: bool, media: str) -> None:
+    def add_read(
+        self, name: str, *, video: Video, is_joined: bool, media: str, same_as: Video | None = None
+    ) -> None:
         """Record where a file went: to an item of its own, or to ``is_joined``, which had captions
-        in another language; and the sound or video file that plays there. At most ``MAX_READ``.
+        in another language; the sound or video file that plays there; and another item
+        (``same_as``) that has the same text. At most ``MAX_READ``.
         """
         row = {"name": name[:200], "video": video.pk, "is_joined": is_joined, "media": media[:200]}
+        if same_as:
+            row |= {"same": {"video": same_as.pk, "title": str(same_as)}}
         self.change(read=[*self.read, row][:MAX_READ])
 
     @cached_property
@@ -243,7 +249,8 @@ class Job(QueuedWork):
 
     @property
     def _item_keys(self) -> frozenset[int]:
-        return frozenset(row["video"] for row in self.read)
+        same = (row["same"] for row in self.read if "same" in row)
+        return frozenset(row["video"] for row in (*self.read, *same))
 
     @property
     def unlisted(self) -> int:
@@ -280,7 +287,7 @@ class Job(QueuedWork):
 
 def failures(codes: Iterable[str]) -> int:
     """Count the problems of a job that are no warnings."""
-    warnings = (ClockRestarts.code, MediaWithoutCaptions.code)
+    warnings = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
     return sum(code not in warnings for code in codes)
 
 

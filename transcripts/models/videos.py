@@ -5,7 +5,8 @@ from typing import Final, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models.functions import Now, Upper
+from django.db.models import Value
+from django.db.models.functions import Coalesce, Now, NullIf, Upper
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -107,12 +108,19 @@ class CaptionOrigin(models.TextChoices):
     TRANSLATED = "translated", _("machine-translated")
 
 
+READ_DIGEST: Final = Coalesce(NullIf("original_digest", Value("")), "digest")
+
+
 class TranscriptQuerySet(VisibleQuerySet["Transcript"]):
     collection_path = "video__collection"
 
     def visible(self, scope: Scope) -> Self:
         """Keep the transcripts of the videos that are visible."""
         return super().visible(scope).filter(video__deletion=None)
+
+    def with_text(self, digest: str) -> "TranscriptQuerySet":
+        """Keep the transcripts whose cues, as they were read, have this digest."""
+        return self.light().alias(read_digest=READ_DIGEST).filter(read_digest=digest)
 
     def light(self) -> "TranscriptQuerySet":
         """Defer the long columns."""
@@ -156,6 +164,7 @@ class Transcript(models.Model):
 
     class Meta:
         ordering = ("video", "language", "origin")
+        indexes = (models.Index(READ_DIGEST, name="transcript_read_digest"),)
         constraints = (
             models.UniqueConstraint(fields=("video", "language", "origin"), name="transcript_once"),
             models.CheckConstraint(

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from transcripts.caption_errors import ClockRestarts
 from transcripts.cues import Cue
-from transcripts.errors import ClockRestarts, YouTubeError
+from transcripts.errors import YouTubeError
 
 Origin = Literal["manual", "auto", "translated"]
 

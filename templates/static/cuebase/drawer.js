@@ -23,6 +23,19 @@ if (drawer) {
     if (line.textContent !== text) line.textContent = text;
   });
 }
+
+// One answer counts for all that say how much is going on, so that they agree at every moment.
+const COUNTERS = ["activity-now", "readiness", "indexing-state"];
+onHtmx("beforeSwap", ({ detail }) => {
+  const asking = detail.requestConfig?.elt?.id;
+  if (!COUNTERS.includes(asking)) return;
+  const answer = new DOMParser().parseFromString(detail.serverResponse, "text/html");
+  for (const id of COUNTERS) {
+    const counter = find(`#${id}[hx-get]`), current = answer.getElementById(id);
+    if (id === asking || !counter || !current) continue;
+    htmx.swap(counter, current.outerHTML, { swapStyle: "outerHTML" });
+  }
+});
 onHtmx("afterRequest", ({ detail }) => {
   if (detail.elt?.id === "add") htmx.trigger(document.body, "activity-changed");
   // What is tried again from the drawer; its stream may have ended.

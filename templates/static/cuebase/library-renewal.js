@@ -37,6 +37,7 @@ async function renewList() {
   if (list === received || !isIdle()) return;
   received = list;
   await htmx.ajax("GET", location.href, { target: "#results", swap: "innerHTML show:none" });
+  htmx.trigger(document.body, "library-renewed");
 }
 
 if (isBusy()) keepRenewing();

@@ -84,6 +84,32 @@ def test_items_move_with_their_sources(
     assert LectureSession.objects.get().collection == collection
 
 
+def test_a_move_is_undone_but_for_what_was_changed_meanwhile(
+    chosen: ChosenItems, both: Scope, scope: Scope, other: Collection, collection: Collection
+) -> None:
+    talk, paper = chosen.videos[0], chosen.documents[0]
+    origins = {f"video-{talk.pk}": collection.slug, f"document-{paper.pk}": collection.slug}
+    selection.move(both, chosen, other)
+    with pytest.raises(Forbidden):
+        selection.move_back(scope, origins, other)
+    only_there = Scope(readable=both.readable, writable=frozenset({other.pk}))
+    assert selection.move_back(only_there, origins, other) == 0
+    make_paper(collection, ["Ice."], title="A copy, added meanwhile")
+    assert selection.move_back(both, origins, other) == 1
+    assert Video.objects.get().collection == collection
+    assert Source.objects.get(pk=paper.pk).collection == other
+    assert selection.move_back(both, origins, other) == 0, "the talk is back already"
+
+
+def test_what_was_deleted_after_a_move_stays_so(
+    chosen: ChosenItems, both: Scope, other: Collection, collection: Collection, owner: User
+) -> None:
+    origins = {f"document-{chosen.documents[0].pk}": collection.slug}
+    selection.move(both, chosen, other)
+    selection.delete(selection.select(both, [*origins]), by=owner)
+    assert selection.move_back(both, origins, other) == 0
+
+
 def test_what_a_collection_has_a_copy_of_stays_and_the_rest_moves(
     chosen: ChosenItems, both: Scope, other: Collection
 ) -> None:

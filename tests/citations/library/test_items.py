@@ -7,9 +7,11 @@ import pytest
 
 from citations.errors import InvalidFilter
 from citations.lectures import sessions
+from citations.library import filters
 from citations.library.items import LibraryQuery, list_items
 from citations.models import LectureSession, Source, State
 from tests.makers import make_cues, make_document, make_source, make_video
+from transcripts.alphabet import alphabet_key
 from transcripts.errors import CollectionNotFound
 from transcripts.models import Collection, Feed, Transcript, Video
 from transcripts.scope import NOTHING, Scope
@@ -209,3 +211,21 @@ def test_numbers_in_titles_are_sorted_by_their_value(scope: Scope, collection: C
         "lecture 13.10",
         "Number 12345678901234567890",
     ]
+
+
+@pytest.mark.parametrize("group", ["channel", "tag"])
+def test_titles_and_groups_are_sorted_without_accents_and_each_group_stays_whole(
+    scope: Scope, collection: Collection, group: str
+) -> None:
+    in_order = ["arzt", "Arzte", "Ärzte", "Teil 9", "Teil 10", "Zelle"]
+    for number, name in enumerate([*reversed(in_order), *in_order]):
+        talk = make_video(collection, key=str(number), title=name)
+        Video.objects.filter(pk=talk.pk).update(channel=name, tags=[name])
+        Source.objects.filter(pk=make_source(talk).pk).update(tags=[name])
+    page = list_items(scope, LibraryQuery(group=group))
+    assert [item.group for item in page.items if item.group is not None] == in_order
+    second = list_items(scope, LibraryQuery(group=group), offset=1, limit=1)
+    assert second.items[0].group is None, "its heading is on the page before"
+    folded = [alphabet_key(title) for title in titles(scope, sort="title")]
+    assert folded == sorted(folded)
+    assert [alphabet_key(tag) for tag in filters.tags(scope)] == [*map(alphabet_key, in_order)]

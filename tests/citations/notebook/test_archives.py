@@ -215,6 +215,9 @@ def test_its_pages_show_what_browsers_would_show_as_plain_text(scope: Scope, own
     assert kept.css_first("blockquote").text(strip=True) == "It grows."
     assert "kind:" not in kept.text()
     assert str(Highlight.objects.get().uuid) not in kept.text()
+    assert kept.css_first("mark.yellow").text() == "yellow"
+    assert "#highlight" not in kept.text()
+    assert "#highlight/yellow" in files["highlights/A book.md"]
     talk = LexborHTMLParser(files["sources/A talk part 1.html"])
     assert talk.css_first("main").attributes["lang"] == "en"
 

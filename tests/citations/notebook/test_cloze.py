@@ -190,6 +190,30 @@ def test_speakers_fillers_and_formulas_are_not_asked_for(sentence: str, gap: str
     assert sentence[first:last] == gap
 
 
+@pytest.mark.parametrize(
+    ("sentence", "passage", "gap"),
+    [
+        ("Speaker 0: We begin with a limit today.", "Speaker 0: We begin", "We begin"),
+        ("Speaker 0: We begin with a limit today.", "Speaker 0:", "begin"),
+        ("Speaker 0: Right. Speaker 1: A limit.", "Right. Speaker 1: A limit.", "A limit."),
+        (
+            "Ada Lee: We use the rule of Ada Lee here.",
+            "We use the rule of Ada Lee here.",
+            "Ada Lee",
+        ),
+    ],
+)
+def test_no_gap_has_the_label_of_a_speaker(sentence: str, passage: str, gap: str) -> None:
+    first = sentence.index(passage)
+    span = cloze.hidden(sentence, (first, first + len(passage)), {"we"})
+    assert sentence[slice(*span)] == gap
+    labels = [label.span() for label in cloze.LABEL.finditer(sentence)]
+    for start, end in cloze.places(sentence, span, "en"):
+        assert all(end <= first or start >= last for first, last in labels)
+    place = cloze.find(sentence, sentence.split(":")[0])
+    assert place is None or place[0] > 0, "it is found behind the label, if anywhere"
+
+
 def test_what_is_said_in_every_passage_distinguishes_less_than_what_is_said_in_few() -> None:
     worth = cloze.distinctions({"yeah": 200, "onramp": 12}, {"yeah": 0.5, "onramp": 0.004})
     assert worth["onramp"] > worth["yeah"]

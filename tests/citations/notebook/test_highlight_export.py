@@ -232,8 +232,8 @@ def test_who_says_the_words_goes_with_them_everywhere(
     highlights.keep(scope, owner, source, SelectedText(exact="It is a limit. Point 0."), notes)
     highlights.keep(scope, owner, source, SelectedText(exact="Bob: Thank you. Point 1."))
     text = exported(scope, owner, "obsidian", source=str(source.uuid)).decode()
-    assert "> It is a limit. Point 0.\n>\n> — Ann\n\n^" in text
-    assert "> Bob: Thank you. Point 1.\n\n^" in text, "a quote with the name is not signed again"
+    assert "> **Ann**\n>\n> It is a limit. Point 0.\n\n^" in text
+    assert "> **Bob**\n>\n> Thank you. Point 1.\n\n^" in text, "as the page has it: named once"
     first, second = csv.DictReader(io.StringIO(exported(scope, owner, "readwise").decode()))
     assert (first["Author"], first["Note"]) == ("Grace", ".maths — Ann\nWhy?")
     assert second["Note"] == ""

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -404,6 +405,30 @@ def test_the_stream_of_a_finished_job_ends(page: Client, failed: Job) -> None:
     response: Any = page.get(f"/jobs/{failed.pk}/events/")
     assert response["Content-Type"] == "text/event-stream"
     assert response["Cache-Control"] == "no-store"
+
+
+def test_the_list_of_what_is_going_on_comes_with_the_counter_of_the_header(
+    page: Client, collection: Collection
+) -> None:
+    WorkerPulse.beat()
+    Job.objects.create(collection=collection, kind="video", target="dQw4w9WgXcQ")
+    counter = LexborHTMLParser(text_of(page.get("/activity/now/"))).css_first("#activity-now")
+    assert "hx-swap-oob" not in counter.attributes
+    response: Any = page.get("/activity/events/")
+
+    async def read() -> str:
+        async for part in response.streaming_content:
+            if b"data:" in part:
+                return bytes(part).decode()
+        raise AssertionError("nothing was sent")
+
+    first = async_to_sync(read)()
+    sent = LexborHTMLParser("\n".join(re.findall("(?m)^data: ?(.*)$", first)))
+    pushed = sent.css_first("#activity-now")
+    assert pushed.attributes["hx-swap-oob"] == "true"
+    labels = [" ".join(str(link.attributes["aria-label"]).split()) for link in (counter, pushed)]
+    assert labels == ["Activity: 1 in progress"] * 2
+    assert not LexborHTMLParser(text_of(page.get("/activity/"))).css("#live #activity-now")
 
 
 def test_an_import_of_files_is_named_in_the_language_of_the_page(

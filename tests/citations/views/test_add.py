@@ -1,5 +1,6 @@
 """The add box: what becomes of addresses, texts and files, who may add, and what is refused."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,11 +17,12 @@ from tests.makers import (
     caption_json,
     make_cues,
     make_document,
+    make_user,
     make_video,
     make_wav,
     restarting_vtt,
 )
-from transcripts import acquisition, collections
+from transcripts import acquisition, collections, storage
 from transcripts.models import Collection, Feed, Job, MediaFile, Video
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -70,7 +72,7 @@ def test_a_recording_plays_the_file_that_is_sent_with_its_captions(
 
 def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
     names = ["talk.en.vtt", "talk.de.vtt", *(f"other-{number}.vtt" for number in range(5))]
-    files = [(name, CAPTIONS) for name in names]
+    files = [(name, CAPTIONS.replace(b"there", name[6:7].encode())) for name in names]
     upload(page, *files, ("talk.wav", make_wav()), collection="lectures")
     job = Job.objects.get()
     acquisition.perform(job.pk)
@@ -87,13 +89,34 @@ def test_the_result_leads_to_what_each_file_became(page: Client) -> None:
 
 
 def test_a_file_whose_item_was_deleted_since_leads_nowhere(page: Client) -> None:
-    upload(page, ("talk.vtt", CAPTIONS), ("other.vtt", CAPTIONS), collection="lectures")
+    upload(page, ("a talk.vtt", CAPTIONS), ("other.vtt", CAPTIONS), collection="lectures")
     job = Job.objects.get()
     acquisition.perform(job.pk)
-    Video.objects.get(key="talk").delete()
+    Video.objects.get(key="a talk").delete()
     html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
     assert [link.text() for link in html.css(".problems a")] == ["other.vtt"]
     assert "deleted since" in html.css_first(".job").text()
+
+
+def test_a_copy_under_another_name_is_added_and_leads_to_the_item_that_was_there(
+    page: Client, collection: Collection
+) -> None:
+    collections.create("Private", owner=make_user("somebody"))
+    make_copy = partial(storage.add_text, text="Hello there", title="Elsewhere")
+    make_copy(Collection.objects.get(name="Private"))
+    first = make_copy(collection, title="First").video
+    captions = storage.add_captions(collection, CAPTIONS, name="named.vtt").video
+    upload(page, ("copy.vtt", CAPTIONS), collection="lectures")
+    job = Job.objects.get()
+    acquisition.perform(job.pk)
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    links = [link.attributes["href"] for link in html.css(".problems a")]
+    assert links == [f"/videos/{Video.objects.get(key='copy').pk}/", f"/videos/{captions.pk}/"]
+    assert "has the same text as named" in " ".join(html.css_first(".job").text().split())
+    pasted = {"text": "Hello there", "title": "Pasted", "collection": "lectures"}
+    shown = text_of(page.post("/add/", pasted, **HTMX))
+    assert "It has the same text as “First” (First), which was there already." in shown
+    assert f'href="/videos/{first.pk}/"' in shown
 
 
 def test_captions_that_were_there_already_join_nothing(page: Client) -> None:
@@ -115,6 +138,38 @@ def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
     assert video.media.name == "talk.mp3"
     assert "“song.mp3” has no captions." in html
     assert "Make captions with a speech recogniser" in html
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("captions", "file"),
+    [
+        ("talk.vtt", "talk.WAV"),
+        ("talk.vtt", "TALK.WAV"),
+        ("GOPR01.en.vtt", "gopr01.WAV"),
+        ("talk.WAV.vtt", "talk.WAV"),
+        ("talk.wav.en.vtt", "talk.WAV"),
+        ("Talk [dQw4w9WgXcQ].en.vtt", "Talk [dQw4w9WgXcQ].WAV"),
+    ],
+)
+def test_a_file_belongs_to_captions_of_its_name_in_capitals_or_with_its_ending(
+    page: Client, captions: str, file: str, at_once: bool
+) -> None:
+    sound = (file, make_wav())
+    upload(page, (captions, CAPTIONS), *[sound] * at_once, collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    if not at_once:
+        assert "plays there now" in text_of(upload(page, sound, collection="lectures"))
+    assert Video.objects.get().media.name == file
+
+
+def test_of_two_recordings_whose_names_differ_by_case_a_file_joins_its_own(
+    page: Client, collection: Collection
+) -> None:
+    for name in ("talk", "Talk"):
+        storage.add_captions(collection, CAPTIONS, name=f"{name}.vtt")
+    upload(page, ("Talk.WAV", make_wav()), collection="lectures")
+    assert MediaFile.objects.get().video.key == "Talk"
 
 
 def test_a_sound_file_is_not_lost_silently_with_broken_captions(

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from PIL import Image
 
-from citations.views import selection as view_selection
+from citations.views import undo_offers
 from tests.html import text_of
 from tests.makers import make_document, make_source, make_video
 from transcripts.models import Collection, Job, Transcript, Video
@@ -196,6 +196,6 @@ def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
 def test_a_rename_is_not_offered_to_be_taken_back_later(
     page: Client, talk: Video, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view_selection, "RENAMED_WITHIN", timedelta(seconds=-1))
+    monkeypatch.setattr(undo_offers, "RENAME_TIME", timedelta(seconds=-1))
     sent = {"item": [f"video-{talk.pk}"], f"title-video-{talk.pk}": "Another"}
     assert 'name="undo"' not in text_of(page.post("/library/rename/", sent, follow=True))

@@ -4,7 +4,7 @@ import re
 from uuid import UUID
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils.html import escape
 
@@ -214,3 +214,29 @@ def test_without_scripts_it_is_a_page(page: Client, talk: Source) -> None:
 def test_every_page_can_search_the_whole_library(page: Client) -> None:
     html = text_of(page.get("/activity/"))
     assert '<form class="top-search search-box" method="get" action="/search/"' in html
+
+
+def test_staff_go_to_the_tables_of_the_admin_that_they_may_open(
+    page: Client, owner: User, collection: Collection
+) -> None:
+    assert "/admin/auth/user/" not in places(page, "user").values()
+    owner.is_staff = True
+    owner.save()
+    assert "/admin/auth/user/" not in places(page, "user").values(), "staff without a permission"
+    owner.user_permissions.add(Permission.objects.get(codename="view_user"))
+    assert places(page, "user")["Users"] == "/admin/auth/user/"
+    assert "Add user" not in places(page, "user")
+    owner.user_permissions.add(Permission.objects.get(codename="add_user"))
+    assert places(page, "add user")["Add user"] == "/admin/auth/user/add/"
+    assert "/admin/auth/user/" not in places(page, "").values(), "before anything is typed"
+
+
+def test_within_the_admin_its_tables_come_first(page: Client, owner: User) -> None:
+    owner.is_staff = owner.is_superuser = True
+    owner.save()
+    admin, site = 'href="/admin/transcripts/collection/"', 'href="/collections/"'
+    html = text_of(page.get("/go/", {"q": "collections"}, headers=HTMX))
+    assert html.index(site) < html.index(admin)
+    here = HTMX | {"HX-Current-URL": "http://testserver/admin/"}
+    html = text_of(page.get("/go/", {"q": "collections"}, headers=here))
+    assert html.index(admin) < html.index(site)

@@ -1,5 +1,6 @@
 """What is done with the selected items of the library, and what stays selected."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
+from citations.views import undo_offers
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import collections
@@ -141,3 +143,48 @@ def test_a_deletion_is_told_where_its_items_were(
     assert notice in text_of(page.get("/library/"))
     assert notice in text_of(page.get(f"/collections/{collection.pk}/"))
     assert notice not in text_of(page.get(f"/collections/{shelf.pk}/"))
+
+
+def undo_of(response: Any) -> dict[str, list[str | None]]:
+    """The hidden fields of the form that undoes a move."""
+    fields: dict[str, list[str | None]] = {}
+    for field in LexborHTMLParser(text_of(response)).css("form[action$=move-back\\/] [name]"):
+        fields.setdefault(str(field.attributes["name"]), []).append(field.attributes["value"])
+    return fields
+
+
+def test_a_move_is_undone_by_the_list_that_says_so(
+    page: Client, talk: Video, other: Video, owner: User
+) -> None:
+    shelf = collections.create("Shelf", owner=owner)
+    home = talk.collection
+    chosen = [f"video-{talk.pk}", f"video-{other.pk}"]
+    moving = {"item": chosen, "action": "move", "collection": shelf.slug}
+    moved = page.post(CHANGE, moving, follow=True)
+    assert "2 items moved to “Shelf”." in text_of(moved)
+    assert undo_of(page.get("/library/")), "the list is loaded again"
+    assert not undo_of(page.get("/library/?tag=moss")), "nothing of it was moved"
+    Video.objects.filter(pk=other.pk).update(collection=collections.create("Third", owner=owner))
+    undone = page.post("/library/move-back/", undo_of(moved), follow=True)
+    assert "1 item moved back. 1 item was left out" in text_of(undone)
+    assert not undo_of(undone)
+    talk.refresh_from_db()
+    other.refresh_from_db()
+    assert (talk.collection, other.collection.name) == (home, "Third")
+
+
+def test_a_move_is_not_offered_to_be_undone_where_nothing_moved_or_too_late(
+    page: Client, talk: Video, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moving = {"item": f"video-{talk.pk}", "action": "move", "collection": talk.collection.slug}
+    assert not undo_of(page.post(CHANGE, moving, follow=True))
+    monkeypatch.setattr(undo_offers, "MOVE_TIME", timedelta(seconds=-1))
+    shelf = collections.create("Shelf", owner=owner)
+    assert not undo_of(page.post(CHANGE, moving | {"collection": shelf.slug}, follow=True))
+
+
+def test_a_thousand_items_are_renamed_at_once(page: Client) -> None:
+    chosen = [f"video-{number}" for number in range(1_000)]
+    titles = {f"title-{reference}": "Moss" for reference in chosen}
+    response = page.post("/library/rename/", {"item": chosen, **titles})
+    assert "Some of these are not there any more." in text_of(response)

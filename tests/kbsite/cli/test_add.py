@@ -149,7 +149,7 @@ def test_a_folder_is_added_with_its_folders_and_what_is_no_transcript_is_skipped
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / ".hidden").mkdir()
     for name in ("a.vtt", "deep/b.vtt", "deep/er/c.vtt", ".hidden/d.vtt", ".e.vtt"):
-        (tmp_path / name).write_bytes(VTT)
+        (tmp_path / name).write_bytes(VTT + name.encode())
     (tmp_path / "slides.pptx").write_bytes(b"PK")
     (tmp_path / "notes.docx").write_bytes(b"PK")
     report = kb("add", tmp_path, "--json").json

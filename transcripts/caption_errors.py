@@ -1,0 +1,31 @@
+"""Warnings about captions that are stored nevertheless."""
+
+from transcripts.errors import CaptionError
+
+
+class ClockRestarts(CaptionError):
+    """Captions whose clock starts again. They are stored; this is a warning."""
+
+    code = "clock_restarts"
+    default_hint = (
+        "Times of later parts count on from the part before."
+        " If the parts are different recordings, split the file."
+    )
+
+    def __init__(self, parts: int) -> None:
+        super().__init__(
+            f"The clock of these captions starts again, so they are read as {parts} parts,"
+            " one after another."
+        )
+
+
+class SameText(CaptionError):
+    """Captions with the text and times of others in their collection. They are stored; this is a
+    warning.
+    """
+
+    code = "same_text"
+    default_hint = "If both are the same recording, delete one of them."
+
+    def __init__(self, title: str, key: str) -> None:
+        super().__init__(f"It has the same text as “{title}” ({key}), which was there already.")
