@@ -32,15 +32,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from citations.answers import confidence
-from citations.answers.confidence import ALWAYS, FUSED, NEAR, LogisticModel
+from citations.answers.confidence import ALWAYS, FUSED, MODEL_SIGNS, LogisticModel
 from citations.providers import weights
 
 TITLE: Final = "## Confidence"
 KINDS: Final = {
     "always": ALWAYS,
     "always+fused": ALWAYS + FUSED,
-    "always+near": ALWAYS + NEAR,
-    "always+fused+near": ALWAYS + FUSED + NEAR,
+    "always+near": ALWAYS + MODEL_SIGNS,
+    "always+fused+near": ALWAYS + FUSED + MODEL_SIGNS,
 }
 LOST: Final = 0.04  # share of right answers that may be refused
 STRENGTH: Final = 1.0  # inverse regularisation, of signs with equal variance

@@ -32,7 +32,14 @@ from transformers import AutoModel, AutoTokenizer
 
 from citations.ingest.punctuation import LIKELY
 from citations.providers import weights
-from citations.providers.punctuation import LAYERS, LONGEST, MARKS, TRAINED, WINDOW, Punctuator
+from citations.providers.punctuation import (
+    LAYERS,
+    MARKS,
+    MAX_WORD_TOKENS,
+    TRAINED,
+    WINDOW,
+    Punctuator,
+)
 from citations.text import sentence_ends, sentences
 from citations.text.sentence_ends import WORD
 from citations.text.sentences import ends_with_stop
@@ -257,7 +264,7 @@ class _Tokens:
     def _ids(self, word: str) -> list[int]:
         if word not in self._known:
             encoded = self._tokenizer.encode(word, add_special_tokens=False)
-            self._known[word] = encoded[:LONGEST] or [self._tokenizer.unk_token_id]
+            self._known[word] = encoded[:MAX_WORD_TOKENS] or [self._tokenizer.unk_token_id]
         return self._known[word]
 
 

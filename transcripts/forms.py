@@ -39,7 +39,10 @@ class LanguageField(forms.CharField):
 
     def __init__(self, *, help_text: Any = "") -> None:
         super().__init__(
-            label=_("Language"), required=False, max_length=languages.LONGEST, help_text=help_text
+            label=_("Language"),
+            required=False,
+            max_length=languages.MAX_LENGTH,
+            help_text=help_text,
         )
 
     def clean(self, value: Any) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import get_language, gettext, gettext_noop, to_loc
 from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean
 
-LONGEST: Final = 35  # characters of a tag, and of a name
+MAX_LENGTH: Final = 35  # characters of a tag, and of a name
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     **{tag: (of["name"], of["name_local"]) for tag, of in LANG_INFO.items() if "name" in of},
     "zh": (gettext_noop("Chinese"), "中文"),  # Django has it by its scripts alone
@@ -39,11 +39,11 @@ def code_of(text: str) -> str:
     """Return the tag of a language that is called so in the language of the page, in English or in
     its own, in any case; any other text as it is.
     """
-    name = " ".join(clean(text, LONGEST).casefold().split())
+    name = " ".join(clean(text, MAX_LENGTH).casefold().split())
     tags = _tags(get_language() or "")
     if tag := tags.get(name):
         return tag
-    variant = _VARIANT.fullmatch(clean(text, LONGEST))
+    variant = _VARIANT.fullmatch(clean(text, MAX_LENGTH))
     if variant and (tag := tags.get(variant[1].casefold())):
         return f"{tag}-{variant[2]}"
     return text
@@ -54,9 +54,9 @@ def parse(text: str) -> str:
 
     Raises ``InvalidInput``.
     """
-    tag = code_of(clean(text, LONGEST + 1)).replace("_", "-")
+    tag = code_of(clean(text, MAX_LENGTH + 1)).replace("_", "-")
     match = _TAG.fullmatch(tag)
-    if tag and (not match or len(tag) > LONGEST):
+    if tag and (not match or len(tag) > MAX_LENGTH):
         raise unknown(text)
     return f"{match[1].lower()}{match[2]}" if match else ""
 
@@ -64,7 +64,7 @@ def parse(text: str) -> str:
 def unknown(text: str) -> InvalidInput:
     """Return the error of a language whose name or tag is not known."""
     return InvalidInput(
-        f"No language is known as “{clean(text, LONGEST)}”.",
+        f"No language is known as “{clean(text, MAX_LENGTH)}”.",
         hint="Choose one from the list, or write its code, such as de or pt-BR.",
     )
 

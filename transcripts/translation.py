@@ -15,7 +15,7 @@ from django.utils.translation.trans_real import translation
 
 from transcripts.errors import KnowledgeBaseError
 
-LONGEST = 1_000  # characters of a sentence; matching several values in more would take long
+MAX_SENTENCE = 1_000  # characters of a sentence; matching several values in more would take long
 _SENTENCE_END = re.compile(r"(?<=[.!?]) ")
 _PLACE = re.compile(r"\{(\d)\}")
 
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{(\d)\}")
 def translated(text: str) -> str:
     """Return a sentence in the active language, or as it is if it is not known."""
     language = get_language() or settings.LANGUAGE_CODE
-    if not text or language == settings.LANGUAGE_CODE or len(text) > LONGEST:
+    if not text or language == settings.LANGUAGE_CODE or len(text) > MAX_SENTENCE:
         return text
     if (exact := gettext(text)) != text:
         return exact

@@ -15,10 +15,10 @@ from typing import Any, Final
 TRAINED: Final = Path(__file__).with_name("confidence.json")
 ALWAYS: Final = ("heard", "names")  # signs that every answer has
 FUSED: Final = ("score", "margin", "share")  # those of a hybrid search without a cross-encoder
-NEAR: Final = ("meaning", "lead", "subject")  # those of the embedding model that was trained with
+MODEL_SIGNS: Final = ("meaning", "lead", "subject")  # those of the trained embedding model
 BINS: Final = 5  # of a reliability table
 RIGHT, PRESENT = "right", "present"  # the two estimates
-_GROUPS: Final = {FUSED: "fused", NEAR: "near"}
+_GROUPS: Final = {FUSED: "fused", MODEL_SIGNS: "near"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def error(table: Sequence[Bin]) -> float:
 
 
 def model() -> str:
-    """Return the name of the embedding model that ``NEAR`` signs were trained with."""
+    """Return the name of the embedding model that ``MODEL_SIGNS`` signs were trained with."""
     return str(_stored()["model"])
 
 

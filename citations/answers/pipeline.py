@@ -39,10 +39,10 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 RETRIEVE, WRITE = "retrieve", "write"
 LIMIT: Final = 10  # passages for each part of a question
-MOST: Final = 30  # passages for a question that asks for more
+MAX_PASSAGES: Final = 30  # passages for a question that asks for more
 # Cosine, by the model that confidence is calibrated for, from which on a passage covers a question
 # in other words.
-NEAR: Final = 0.35
+COVERING_COSINE: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ def _attempt(
         understanding.route.parts,
         filter=understanding.filter,
         limit=min(
-            MOST, LIMIT + len(request.earlier_quotes)
+            MAX_PASSAGES, LIMIT + len(request.earlier_quotes)
         ),  # the search finds earlier quotes again
         user=request.user,
         expand=request.uses_llm,
@@ -235,7 +235,7 @@ def _is_covered(
         if part.is_of_the_whole or 2 * len(subject & vocabulary) >= len(subject):
             return True
         nearness = rate(part.text, texts) if rate and texts else None
-        if nearness is not None and max(nearness) >= NEAR:
+        if nearness is not None and max(nearness) >= COVERING_COSINE:
             return True
     return False
 

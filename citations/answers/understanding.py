@@ -42,12 +42,14 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, tokenize
 ROUTE: Final = "route"
 QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
 MAX_TURNS: Final = 20  # of a conversation, that are looked at
-KEPT: Final = 0.5  # of the question's words that a rewriting keeps, and of its own that are known
+MIN_KEPT: Final = (
+    0.5  # of the question's words that a rewriting keeps, and of its own that are known
+)
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
 FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet
-FEWEST_OF_TERM: Final = 2  # words of a term that is a name by itself, as “the cost” is not
-TOGETHER: Final = 20  # passages that may have a term together with the question before it
+MIN_TERM_WORDS: Final = 2  # words of a term that is a name by itself, as “the cost” is not
+MAX_JOINT_PASSAGES: Final = 20  # passages that may have a term together with the question before it
 _SHOWN: Final = 120  # characters of a title
 
 
@@ -217,7 +219,9 @@ def _is_same(text: str, question: str, turns: Sequence[tuple[str, str]]) -> bool
     new, old = set(stems(text)), set(stems(question))
     vocabulary = old.union(*(stems(f"{earlier} {answer}") for earlier, answer in turns))
     return (
-        bool(new) and len(new & vocabulary) >= KEPT * len(new) and len(new & old) >= KEPT * len(old)
+        bool(new)
+        and len(new & vocabulary) >= MIN_KEPT * len(new)
+        and len(new & old) >= MIN_KEPT * len(old)
     )
 
 
@@ -247,7 +251,7 @@ def _without_foreign_context(scope: Scope, filter: Filter, route: Route) -> Rout
 def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
     own, context = separated(question)
     term = set(stems(answer_types.term(without_connective(own)))) if context else set()
-    if len(term) < (1 if asks_what_is(own) else FEWEST_OF_TERM):
+    if len(term) < (1 if asks_what_is(own) else MIN_TERM_WORDS):
         return False
     results = search_pipeline.search(
         scope,
@@ -255,7 +259,7 @@ def _is_foreign_context(scope: Scope, filter: Filter, question: str) -> bool:
         mode=SearchMode.WORDS,
         filter=filter,
         rerank=False,
-        limit=TOGETHER,
+        limit=MAX_JOINT_PASSAGES,
     )
     subject = set(stems(" ".join(content_words(context)))) - term
     texts = [set(stems(passage.text)) for passage in results.passages]

@@ -90,7 +90,7 @@ def _signs(task: WritingTask, extract: Extract, *, is_calibrated: bool) -> dict[
     """Return the signs that are measured as they were when confidence was calibrated."""
     unknown = {
         *(() if task.evidence.is_fused else confidence.FUSED),
-        *(() if is_calibrated else confidence.NEAR),
+        *(() if is_calibrated else confidence.MODEL_SIGNS),
     }
     numbers = extract.signs.as_numbers()
     return {name: value for name, value in numbers.items() if name not in unknown}

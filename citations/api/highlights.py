@@ -22,7 +22,7 @@ from citations.notebook.highlights import (
     HighlightNotes,
     PlacedHighlight,
 )
-from citations.notebook.web_annotations import MOST
+from citations.notebook.web_annotations import MAX_ANNOTATIONS
 from citations.quotes.anchoring import AROUND
 from citations.quotes.selection import SelectedText
 from citations.schemas.highlights import HighlightOut, HighlightsOut
@@ -67,7 +67,7 @@ class HighlightExportIn(HighlightFilterIn):
 class AnnotationsIn(Schema):
     """A page of annotations (https://www.w3.org/TR/annotation-model/); other parts are ignored."""
 
-    items: Annotated[list[dict[str, Any]], Field(max_length=MOST)]
+    items: Annotated[list[dict[str, Any]], Field(max_length=MAX_ANNOTATIONS)]
 
 
 class NotPlacedOut(Shape):

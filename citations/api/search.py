@@ -24,14 +24,14 @@ from transcripts.schemas import Shape
 from transcripts.timecodes import milliseconds
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-LATEST = 1_000_000  # seconds, more than eleven days
+MAX_SECONDS = 1_000_000  # seconds, more than eleven days
 
 # Inline: another component of the API has an enumeration of this name.
 ModeOf = Annotated[
     SearchMode, WithJsonSchema({"type": "string", "enum": [mode.value for mode in SearchMode]})
 ]
 Question = Annotated[Text, StringConstraints(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
-Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False)]
 SourceId = Annotated[UUID, Path(description="The source's id, from a search or list.")]
 Collections = Annotated[
     list[SlugOrName],

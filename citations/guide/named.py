@@ -15,7 +15,7 @@ CAPITALS: Final = 0.4  # of the words within sentences, above which capitals tel
 RARELY: Final = 0.25  # how often a word of a name is written without its capital, at most
 NAME_STANDS: Final = 0.8  # how well a sentence stands alone that is shown for a name, if one does
 STANDS: Final = 0.9  # how well a sentence with a number must stand alone
-LEAST: Final = 10  # a smaller number rarely tells anything
+MIN_NUMBER: Final = 10  # a smaller number rarely tells anything
 
 _CAPITALISED: Final = r"[A-ZÀ-ÖØ-Þ][^\W\d_]+(?:[’'-][^\W\d_]+)*"
 # Several words with capitals within a sentence: “Frank Rosenblatt”, “University of Oslo”.
@@ -91,7 +91,7 @@ def _counts_something(statement: Statement, stops: frozenset[str]) -> bool:
         before = statement.flat[: match.start()].split()[-1:]
         is_label = any(word[0].isupper() and word.casefold() not in stops for word in before)
         is_counted = noun.islower() and noun not in stops and not is_label  # “Figure 12 shows”
-        if match["unit"] or (is_counted and float(match["number"].replace(",", "")) >= LEAST):
+        if match["unit"] or (is_counted and float(match["number"].replace(",", "")) >= MIN_NUMBER):
             return True
     return False
 

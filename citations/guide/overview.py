@@ -13,7 +13,7 @@ from citations.text.sentences import Span, ends_with_stop
 from citations.text.standalone import introduces
 
 SENTENCES: Final = 3
-FEWEST: Final = 2  # a single sentence that does not introduce its source rarely says it
+MIN_SENTENCES: Final = 2  # a single sentence that does not introduce its source rarely says it
 STANDS: Final = 0.9  # how well each must stand alone
 OPENING_STANDS: Final = 0.5  # and one that introduces its source: “In this lecture I want to …”
 BEGINNING: Final = 0.1  # of the text, in which a sentence may introduce it
@@ -81,7 +81,7 @@ def choose(
         is_new = not any(_are_alike(statement, other) for other in chosen)
         if len(chosen) < SENTENCES and is_new and worth[statement.first] >= least:
             chosen.append(statement)
-    is_enough = len(chosen) >= FEWEST or any(map(is_opening, chosen))
+    is_enough = len(chosen) >= MIN_SENTENCES or any(map(is_opening, chosen))
     return sorted(chosen, key=lambda statement: statement.first) if is_enough else []
 
 

@@ -16,12 +16,14 @@ from citations.text import sentences
 from citations.text.function_words import FunctionWords
 from citations.text.sentences import Span, asks
 
-SHORTEST: Final = 18  # characters
-LONGEST: Final = 140
-NEAR: Final = 1_500  # characters after a question of the text, among which its answer begins
-TELLING: Final = 2  # content words that a question needs
-REPEATED: Final = 4  # times that the text has at least one of them
-SAYING: Final = 40  # characters of a sentence that answers
+MIN_LENGTH: Final = 18  # characters
+MAX_LENGTH: Final = 140
+ANSWER_WINDOW: Final = (
+    1_500  # characters after a question of the text, among which its answer begins
+)
+MIN_WORDS: Final = 2  # content words that a question needs
+MIN_REPEATS: Final = 4  # times that the text has at least one of them
+MIN_ANSWER: Final = 40  # characters of a sentence that answers
 
 _PERSONS: Final = r"(?:who|whom|whose|wer|wen|wem|qui|quién(?:es)?)\b"  # “Who has seen this?”
 _EARLIER: Final = r".*\b(?:did|have|were)\s+(?:we|you)\b"  # “What did we learn last time?”
@@ -55,7 +57,7 @@ def of_headings(sections: Iterable[tuple[str, Span]]) -> Iterator[QuestionCandid
     """Yield the questions among headings; each section is a heading and its characters."""
     for heading, span in sections:
         text = re.sub(r"^[\W\d]+", "", heading).strip()
-        if asks(text) and SHORTEST <= len(text) <= LONGEST and _QUESTION.match(text):
+        if asks(text) and MIN_LENGTH <= len(text) <= MAX_LENGTH and _QUESTION.match(text):
             yield QuestionCandidate(text=text, within=span)
 
 
@@ -70,19 +72,19 @@ def of_text(
         (sum(counts[word] for word in statement.words) / len(statement.words), statement)
         for statement in statements
         if statement.asks
-        and SHORTEST <= len(statement.text) <= LONGEST
+        and MIN_LENGTH <= len(statement.text) <= MAX_LENGTH
         and _QUESTION.match(statement.text)
         and pointing.isdisjoint(re.findall(r"[\w'’]+", statement.text.casefold()))
         and not refers_back(statement.flat)
         and not _has_tag(statement.flat, function_words.leading)
-        and len(statement.words) >= TELLING
-        and max(counts[word] for word in statement.words) >= REPEATED
+        and len(statement.words) >= MIN_WORDS
+        and max(counts[word] for word in statement.words) >= MIN_REPEATS
     ]
     rated.sort(key=lambda pair: -pair[0])
     return [
         QuestionCandidate(
             text=statement.flat.strip(_QUOTES),
-            within=(statement.first, statement.last + NEAR),
+            within=(statement.first, statement.last + ANSWER_WINDOW),
             own=statement.span,
         )
         for _, statement in rated
@@ -148,7 +150,7 @@ def is_answered(candidate: QuestionCandidate, quote: Span, text: str) -> bool:
     begin = max(first, candidate.own[1]) if candidate.own else first
     answer = text[begin:last]
     pieces = [answer[start:stop].strip() for start, stop in sentences.split(answer)]
-    return any(len(piece) >= SAYING and not asks(piece) for piece in pieces)
+    return any(len(piece) >= MIN_ANSWER and not asks(piece) for piece in pieces)
 
 
 def in_turns(*kinds: Sequence[QuestionCandidate]) -> list[QuestionCandidate]:

@@ -16,7 +16,7 @@ from citations.text.sentences import Span, asks, ends_with_stop
 from citations.text.speakers import LABEL
 from citations.text.standalone import standing, without_lead
 
-LONGEST: Final = 260  # characters; longer sentences are cut by ``sentences.split``
+MAX_LENGTH: Final = 260  # characters; longer sentences are cut by ``sentences.split``
 SHORTEST: Final = 10
 TASK: Final = 4  # sentences after one that a task begins with, of which one says what to do
 TASK_WORD: Final = 40  # characters of a sentence in which its first word stands
@@ -153,7 +153,7 @@ def _is_plain(said: str, function_words: FunctionWords) -> bool:
     """Tell running text from formulas, code, tables, turns of several speakers, and fragments."""
     last = said.rstrip(" .?!…").rsplit(maxsplit=1)[-1:]
     return (
-        SHORTEST <= len(said) <= LONGEST
+        SHORTEST <= len(said) <= MAX_LENGTH
         and not _MARKUP.search(said)
         and not function_words.nominal.intersection(word.casefold() for word in last)
         and not sentences.is_listing(said)

@@ -26,8 +26,8 @@ from transcripts.stemming import primary_language
 
 VERSION: Final = 11  # of the rules; a greater one rebuilds every guide
 TRIES: Final = 3  # at one text; each may have ended with its process
-LATEST: Final = 40  # guides among which questions are suggested
-SHORT: Final = 2_000  # characters, below which hardly a source has anything certain to show
+MAX_GUIDES: Final = 40  # guides among which questions are suggested
+SHORT_SOURCE: Final = 2_000  # characters, below which hardly a source has anything certain to show
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def absence(source: Source, guide: SourceGuide | None) -> Absence | None:
         return Absence.MAKING if locks.is_held(Lock.GUIDE, source.pk) else Absence.WAITING
     if function_words(primary_language(source.language) or "en") == UNKNOWN:
         return Absence.LANGUAGE
-    return Absence.SHORT if source.characters < SHORT else Absence.NOTHING
+    return Absence.SHORT if source.characters < SHORT_SOURCE else Absence.NOTHING
 
 
 def suggested(
@@ -102,7 +102,7 @@ def suggested(
         visible = visible.filter(uuid__in=sources)
     guides = Guide.objects.filter(source__in=visible, digest=F("source__digest"))
     rows = guides.exclude(made_at=None).exclude(items__questions=[]).order_by("-source__created_at")
-    latest = list(rows.select_related("source")[:LATEST])
+    latest = list(rows.select_related("source")[:MAX_GUIDES])
     own = primary_language(get_language() or "")
     latest.sort(key=lambda row: primary_language(row.source.language) != own)
     offered = [_suggestions(row) for row in latest]

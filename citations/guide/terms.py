@@ -17,7 +17,7 @@ from citations.text.sentences import Span
 from transcripts.tokenizer import tokenize
 
 CANDIDATES: Final = 60  # terms whose definition is looked for
-LONGEST: Final = 4  # words of a term
+MAX_WORDS: Final = 4  # words of a term
 REPEATED: Final = 3  # times that a term occurs
 UNDEFINED: Final = 5  # terms that are shown without a definition
 SAYING: Final = 0.6  # cosine of a sentence and the question what its term is
@@ -143,7 +143,7 @@ def is_term(term: str, stops: frozenset[str]) -> bool:
     """Tell whether a phrase has one to four words and the borders of a term."""
     words = term.split()
     return (
-        1 <= len(words) <= LONGEST
+        1 <= len(words) <= MAX_WORDS
         and len(term) > 2
         and words[0] not in stops
         and words[-1] not in stops

@@ -16,7 +16,7 @@ from citations.models import UNFINISHED, Source, SourceQuerySet, State
 from transcripts import locks
 from transcripts.work import lanes
 
-SHORT: Final = 20_000  # characters: about ten pages, embedded in a few seconds
+SHORT_SOURCE: Final = 20_000  # characters: about ten pages, embedded in a few seconds
 TIMES_LONGER: Final = 10  # a source gives way to sources that are this many times shorter
 WANTED_TIMES_LONGER: Final = 2  # the same of two sources that were both opened
 
@@ -40,7 +40,7 @@ def in_turn(sources: SourceQuerySet) -> SourceQuerySet:
     classes = {
         "only_contexts": _boolean(_CONTEXTS_ONLY),
         "is_unwanted": _boolean(_UNWANTED),
-        "is_long": _boolean(Q(size__gt=SHORT)),
+        "is_long": _boolean(Q(size__gt=SHORT_SOURCE)),
     }
     return lanes.in_turn(
         sources.annotate(**classes),
@@ -58,14 +58,14 @@ def put_first(sources: SourceQuerySet) -> int:
 
 def next_short() -> Source | None:
     """Return the next short source that no search, or only a search by words, finds yet."""
-    return _next(_unfinished().filter(size__lte=SHORT))
+    return _next(_unfinished().filter(size__lte=SHORT_SOURCE))
 
 
 def next_source() -> Source | None:
     """Return the next source for a thread that may work for long: what was opened, then long
     sources, since short ones have ways of their own.
     """
-    opened, long = _unfinished().exclude(_UNWANTED), _unfinished().filter(size__gt=SHORT)
+    opened, long = _unfinished().exclude(_UNWANTED), _unfinished().filter(size__gt=SHORT_SOURCE)
     return _next(opened) or _next(long) or _next(waiting())
 
 
@@ -78,15 +78,15 @@ def next_beside(source: Source | None) -> Source | None:
     """
     others, is_opened = _unfinished(), ~_UNWANTED
     if source is None:
-        return _next(others.filter(Q(size__lte=SHORT) | is_opened))
+        return _next(others.filter(Q(size__lte=SHORT_SOURCE) | is_opened))
     if source.state == State.READY:  # only its contexts are missing
         return _next(others)
-    if source.size <= SHORT:
+    if source.size <= SHORT_SOURCE:
         return None
     if Source.objects.filter(is_opened, pk=source.pk).exists():  # perhaps since its work began
         half = source.size // WANTED_TIMES_LONGER
-        return _next(others.filter(is_opened, size__lte=max(SHORT, half)))
-    is_shorter = Q(size__lte=max(SHORT, source.size // TIMES_LONGER))
+        return _next(others.filter(is_opened, size__lte=max(SHORT_SOURCE, half)))
+    is_shorter = Q(size__lte=max(SHORT_SOURCE, source.size // TIMES_LONGER))
     return _next(others.filter(is_shorter | is_opened))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-FEWEST: Final = 50_000  # characters to tell a pace by: half an hour of speech
+MIN_CHARACTERS: Final = 50_000  # characters to tell a pace by: half an hour of speech
 SPLITTING: Final = 0.75  # of the work on a source that is split where its subject changes
 
 _UNITS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60))  # the largest first
@@ -52,7 +52,7 @@ def characters_per_second(texts: Iterable[IndexedText]) -> float | None:
         characters += text.characters
         seconds += max(0.0, text.ended - max(text.began, until))
         until = max(until, text.ended)
-    return characters / seconds if characters >= FEWEST and seconds else None
+    return characters / seconds if characters >= MIN_CHARACTERS and seconds else None
 
 
 def rounded(seconds: float) -> tuple[str, int]:

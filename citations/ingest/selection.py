@@ -25,7 +25,7 @@ from transcripts.models import Collection, Deletable, Job, Video
 from transcripts.scope import Scope
 from transcripts.storage import clean_tags
 
-MOST: Final = 1_000  # items at once
+MAX_ITEMS: Final = 1_000  # items at once
 KEY_DIGITS: Final = 18
 LISTED: Final[tuple[type[Deletable], ...]] = (Video, Source, LectureSession)  # in the library
 HIDDEN: Final[tuple[type[Deletable], ...]] = (*LISTED, Highlight, Note)
@@ -58,8 +58,8 @@ def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
     unique = list(dict.fromkeys(references))
     if not unique:
         raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
-    if len(unique) > MOST:
-        raise InvalidInput(f"At most {MOST:,} items at once.", hint="Do it in parts.")
+    if len(unique) > MAX_ITEMS:
+        raise InvalidInput(f"At most {MAX_ITEMS:,} items at once.", hint="Do it in parts.")
     keys = _keys(unique)
     visible: dict[str, QuerySet[Any]] = {
         "video": Video.objects.visible(scope),

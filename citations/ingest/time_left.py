@@ -12,7 +12,9 @@ from transcripts.activity import Activity
 from transcripts.models import Job
 from transcripts.scope import Scope
 
-LATEST: Final = 20  # sources by which the pace is told, and the length of a recording to come
+RECENT_SOURCES: Final = (
+    20  # sources by which the pace is told, and the length of a recording to come
+)
 
 
 def seconds_left(scope: Scope, now: Activity) -> float | None:
@@ -38,7 +40,9 @@ def seconds_left(scope: Scope, now: Activity) -> float | None:
 def _indexed() -> list[IndexedText]:
     """Return the sources that were indexed last."""
     done = Source.objects.exclude(ready_at=None).filter(begun_at__lt=F("ready_at"))
-    rows = done.order_by("-ready_at").values_list("characters", "begun_at", "ready_at")[:LATEST]
+    rows = done.order_by("-ready_at").values_list("characters", "begun_at", "ready_at")[
+        :RECENT_SOURCES
+    ]
     return [
         IndexedText(characters=characters, began=began.timestamp(), ended=ended.timestamp())
         for characters, began, ended in rows
@@ -97,6 +101,6 @@ def _videos_to_fetch(scope: Scope, now: Activity) -> int | None:
 def _length_of_recordings(scope: Scope) -> float | None:
     """Return the characters of a usual recording, by those that were added last."""
     recordings = Source.objects.visible(scope).filter(kind=SourceKind.VIDEO)
-    latest = recordings.order_by("-pk").values("pk")[:LATEST]
+    latest = recordings.order_by("-pk").values("pk")[:RECENT_SOURCES]
     average: float | None = Source.objects.filter(pk__in=latest).aggregate(mean=Avg("size"))["mean"]
     return average

@@ -13,7 +13,7 @@ from transcripts.stemming import stem
 Span = tuple[int, int]  # characters [first, last)
 
 WINDOW: Final = 400  # characters beside a passage in which its sentence begins and ends
-LONGEST: Final = 120  # characters that are hidden at most
+MAX_GAP: Final = 120  # characters that are hidden at most
 CAPITALS: Final = 0.8  # of a sentence's words, above which they tell no names
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 # A quantity or a year: no part of a formula or a time, nor the number of a “Figure 12”.
@@ -64,7 +64,7 @@ def hidden(
     first, last = _speech(sentence, passage)
     if first == last:
         first, last = _speech(sentence, (0, len(sentence)))
-    if 0 < last - first <= min(LONGEST, 0.6 * len(sentence)):
+    if 0 < last - first <= min(MAX_GAP, 0.6 * len(sentence)):
         return first, last
     passage, said = (first, last), _without_labels(sentence)
     words = [match.span() for match in _WORD.finditer(said, first, last)]

@@ -9,7 +9,7 @@ from citations.models import Highlight, Source
 from transcripts.alphabet import alphabet_key, alphabetical
 from transcripts.scope import Scope
 
-MOST: Final = 200  # sources, and tags
+MAX_CHOICES: Final = 200  # sources, and tags
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,8 @@ def choices(scope: Scope, user: User | None) -> HighlightChoices:
     visible = Highlight.objects.readable(scope, user).order_by()
     sources = Source.objects.filter(pk__in=visible.values("source"))
     tagged = visible.exclude(tags=[]).values_list("tags", flat=True)
-    tags = {tag for tags in tagged[: 50 * MOST] for tag in tags}
+    tags = {tag for tags in tagged[: 50 * MAX_CHOICES] for tag in tags}
     return HighlightChoices(
-        sources=tuple(sources.order_by(alphabetical("title"), "pk")[:MOST]),
-        tags=tuple(sorted(tags, key=alphabet_key)[:MOST]),
+        sources=tuple(sources.order_by(alphabetical("title"), "pk")[:MAX_CHOICES]),
+        tags=tuple(sorted(tags, key=alphabet_key)[:MAX_CHOICES]),
     )

@@ -15,7 +15,7 @@ from transcripts.audit import Action
 from transcripts.errors import TooLarge
 from transcripts.scope import Scope
 
-MOST: Final = 20_000  # highlights of one export
+MAX_HIGHLIGHTS: Final = 20_000  # highlights of one export
 IN_MEMORY: Final = 4 << 20  # bytes of a file; a larger one is on the disk until it is sent
 
 
@@ -46,9 +46,9 @@ def export(
     rows = highlights.matching(scope, user, filter).order_by("source_id", "span_start", "pk")
     if form == HighlightFormat.ANKI and (cards := rows.filter(is_card=True)).exists():
         rows = cards
-    if (count := rows.count()) > MOST:
+    if (count := rows.count()) > MAX_HIGHLIGHTS:
         raise TooLarge(
-            f"These are {count:,} highlights; at most {MOST:,} are exported at once.",
+            f"These are {count:,} highlights; at most {MAX_HIGHLIGHTS:,} are exported at once.",
             hint="Choose a source, a tag or days.",
         )
     audit.record(Action.EXPORT, "highlights", form=form)

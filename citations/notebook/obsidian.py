@@ -17,7 +17,7 @@ from citations.text.markdown import escape_markdown
 from citations.text.speakers import label_length
 from transcripts.conf import absolute
 
-LONGEST: Final = 100  # characters of a file's name
+MAX_FILE_NAME: Final = 100  # characters of a file's name
 _FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')  # by systems, and by Obsidian
 MOST_BYTES: Final = 200  # of a file's name: systems take 255, with number and ending
 # Names that Windows gives to devices, whatever follows a point.
@@ -107,7 +107,7 @@ class FileNames:
 
     def of(self, title: str) -> str:
         """Return a name that every system takes, without an ending."""
-        stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:LONGEST]
+        stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:MAX_FILE_NAME]
         stem = stem.encode()[:MOST_BYTES].decode(errors="ignore").strip(". ") or _("Untitled")
         if _DEVICE.match(stem):
             stem = f"_{stem}"

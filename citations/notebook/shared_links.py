@@ -35,7 +35,7 @@ from transcripts.scope import Scope
 
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30
-MOST: Final = 200  # links of an author
+MAX_LINKS: Final = 200  # links of an author
 LONGEST_CLIP: Final = 600_000  # ms
 
 
@@ -176,7 +176,7 @@ def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Coll
 def list_links(scope: Scope, user: User | None) -> list[SharedLink]:
     """Return the user's links that have not expired, latest first."""
     own = SharedLink.objects.of(scope, user).unexpired()
-    return list(own.select_related("highlight__source", "answer")[:MOST])
+    return list(own.select_related("highlight__source", "answer")[:MAX_LINKS])
 
 
 def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:

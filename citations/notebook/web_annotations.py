@@ -27,7 +27,7 @@ CONTEXT: Final = "http://www.w3.org/ns/anno.jsonld"
 MEDIA_FRAGMENTS: Final = "http://www.w3.org/TR/media-frags/"
 PDF_FRAGMENTS: Final = "http://tools.ietf.org/rfc/rfc3778"
 MAX_BYTES: Final = 10 << 20
-MOST: Final = 2_000  # annotations of a file
+MAX_ANNOTATIONS: Final = 2_000  # annotations of a file
 MOST_PARTS: Final = 50  # of a list within an annotation
 
 _ASKED_FOR: Final = {"type": "SpecificResource", "purpose": "questioning"}  # bodies of cards
@@ -134,9 +134,10 @@ def read(data: bytes) -> tuple[list[Annotation], int]:
 def read_json(whole: object) -> tuple[list[Annotation], int]:
     """Return the annotations of a parsed file. Raises what ``read`` raises."""
     items = _items(whole)
-    if len(items) > MOST:
+    if len(items) > MAX_ANNOTATIONS:
         raise TooLarge(
-            f"The file has {len(items):,} annotations; at most {MOST:,} are imported at once.",
+            f"The file has {len(items):,} annotations;"
+            f" at most {MAX_ANNOTATIONS:,} are imported at once.",
             hint="Import it in parts.",
         )
     annotations = [_annotation(number, item) for number, item in enumerate(items, start=1)]

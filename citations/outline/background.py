@@ -11,10 +11,10 @@ from citations.models import Source
 from citations.text import boilerplate
 from transcripts.tokenizer import tokenize
 
-MOST: Final = 40  # sources, those added last
+MAX_SOURCES: Final = 40  # sources, those added last
 FIRST: Final = 3  # chunks of each that hold its beginning
 SAMPLE: Final = 8  # other chunks of each, spread evenly
-FEWEST: Final = 4  # sources whose beginnings show which words are common
+MIN_SOURCES: Final = 4  # sources whose beginnings show which words are common
 COMMON: Final = 1 / 3  # of the beginnings have a common word
 
 _CHUNKS = """
@@ -44,7 +44,7 @@ class Background:
     def is_common(self, word: str) -> bool:
         """Tell whether a word sets no source apart, as “video” does in a course of videos."""
         count = sum(word.casefold() in words for words in self._words_of_openings)
-        return len(self.openings) >= FEWEST and count >= COMMON * len(self.openings)
+        return len(self.openings) >= MIN_SOURCES and count >= COMMON * len(self.openings)
 
     @cached_property
     def _words_of_openings(self) -> list[frozenset[str]]:
@@ -57,7 +57,7 @@ def of(source: Source) -> Background:
         "collection": source.collection_id,
         "language": source.language,
         "source": source.pk,
-        "most": MOST,
+        "most": MAX_SOURCES,
         "first": FIRST,
         "sample": SAMPLE,
     }

@@ -26,8 +26,8 @@ from transcripts import locks
 from transcripts.locks import Lock
 from transcripts.models import Collection
 
-FEWEST: Final = 8  # sections of a collection with topics
-MOST: Final = 200  # topics of a collection
+MIN_SECTIONS: Final = 8  # sections of a collection with topics
+MAX_TOPICS: Final = 200  # topics of a collection
 PARTS: Final = 3  # topics of a section, at most
 LEAST_SHARE: Final = 0.2
 SHARPNESS: Final = 12.0  # shares are proportional to exp(SHARPNESS · cosine)
@@ -70,10 +70,10 @@ def rebuild(collection: Collection) -> int:
         _lock(collection.pk)
         Topic.objects.filter(collection=collection).delete()
         sections = _sections(space, collection=collection.pk) if space else []
-        if space is None or len(sections) < FEWEST:
+        if space is None or len(sections) < MIN_SECTIONS:
             return 0
         vectors = np.stack([section.vector for section in sections])
-        count = min(MOST, max(2, round(math.sqrt(len(sections)))))
+        count = min(MAX_TOPICS, max(2, round(math.sqrt(len(sections)))))
         topics = Topic.objects.bulk_create(
             Topic(collection=collection, space=space, vector=HalfVector(centre))
             for centre in clustering.centres(vectors, count=count)
@@ -134,7 +134,7 @@ def _is_due(collection: Collection, space: EmbeddingSpace) -> bool:
     if built:
         return TopicMember.objects.filter(topic__in=topics).count() > GROWTH * built
     own = Node.objects.filter(source__collection=collection, level=Level.SECTION, space=space)
-    return own.count() >= FEWEST
+    return own.count() >= MIN_SECTIONS
 
 
 def _stale(collection: int | None = None) -> list[Topic]:

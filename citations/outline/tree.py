@@ -41,9 +41,9 @@ LONGEST_TITLE: Final = 300  # characters
 HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
 FEW_PLACES: Final = 2  # that may have the same heading without making it a common one
 SILENCE: Final = 20_000  # ms that end a group
-FEWEST: Final = 2  # chunks of a group: a single one is half a minute, and has no name of its own
-SHORT: Final = 3  # chunks; shorter runs are joined with their neighbours
-TOGETHER: Final = 8  # chunks of such a section, at most
+MIN_GROUP: Final = 2  # chunks of a group: a single one is half a minute, and has no name of its own
+SHORT_RUN: Final = 3  # chunks; shorter runs are joined with their neighbours
+MAX_SHORT_SECTION: Final = 8  # chunks of such a section, at most
 LONGEST_INTRODUCTION: Final = 6  # chunks
 INTRODUCING: Final = 2.0  # times that the fitness of a sentence grows that says what will come
 WORD_DIMENSIONS: Final = 256
@@ -144,7 +144,7 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
     for runs in _joined(_runs(pieces)):
         start = len(groups)
         for first, last in runs:
-            groups += partition(likeness[first:last], offset=first, least=FEWEST)
+            groups += partition(likeness[first:last], offset=first, least=MIN_GROUP)
         own = groups[start:]
         if len(runs) > 1 or (len(own) <= MOST and pieces[runs[0][0]].heading):
             sections.append((start, len(groups)))
@@ -171,7 +171,7 @@ def _joined(runs: Sequence[Range]) -> list[list[Range]]:
     joined: list[list[Range]] = []
     for run in runs:
         last = joined[-1] if joined else []
-        fits = bool(last) and _is_short(last[-1]) and run[1] - last[0][0] <= TOGETHER
+        fits = bool(last) and _is_short(last[-1]) and run[1] - last[0][0] <= MAX_SHORT_SECTION
         if fits and _is_short(run):
             last.append(run)
         else:
@@ -180,7 +180,7 @@ def _joined(runs: Sequence[Range]) -> list[list[Range]]:
 
 
 def _is_short(run: Range) -> bool:
-    return run[1] - run[0] < SHORT
+    return run[1] - run[0] < SHORT_RUN
 
 
 def _direction(vectors: Vectors) -> Vectors:

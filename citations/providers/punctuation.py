@@ -32,7 +32,7 @@ LAYERS: Final = 3  # of the encoder
 MARKS: Final = ("", ".", "?", ",")  # what may follow a word, in the order of the outputs
 WINDOW: Final = 150  # words that are read together
 MARGIN: Final = 30  # words at either end of a window that its neighbours judge
-LONGEST: Final = 8  # tokens of a word that are read
+MAX_WORD_TOKENS: Final = 8  # tokens of a word that are read
 LONGEST_WINDOW: Final = 510  # tokens; the model has 512 positions, and two stand at the ends
 BATCH: Final = 4  # windows
 MOST_KNOWN: Final = 50_000  # words whose tokens are kept
@@ -100,7 +100,7 @@ class Punctuator:
                 self._known.clear()
             encoded = self._tokenizer.encode(replace_surrogates(word), add_special_tokens=False)
             unknown = [self._tokenizer.token_to_id("[UNK]")]
-            self._known[word] = encoded.ids[:LONGEST] or unknown
+            self._known[word] = encoded.ids[:MAX_WORD_TOKENS] or unknown
         return self._known[word]
 
 

@@ -14,8 +14,12 @@ from citations.text.alignment import common
 AROUND: Final = 100  # characters of prefix and suffix
 ALIKE: Final = 0.6  # share of the surrounding words that must have stayed
 UNLIKE: Final = 0.3  # the most that any other equal place may share
-LONG: Final = 8  # words of a quote that hardly occurs twice: both sides may have changed
-SHORT: Final = 3  # the fewest words of a quote that may stand for itself, if one of them is rare
+DISTINCTIVE_WORDS: Final = (
+    8  # words of a quote that hardly occurs twice: both sides may have changed
+)
+MIN_WORDS: Final = (
+    3  # the fewest words of a quote that may stand for itself, if one of them is rare
+)
 RARE: Final = 5  # times that a rare word occurs in the whole text
 TELLING: Final = 5  # words of a side that can identify a place by itself
 
@@ -73,7 +77,7 @@ def _is_intact(text: str, place: Span, prefix: str, suffix: str) -> bool:
 def _is_rare(quote: str, whole: PreparedText) -> bool:
     """Tell whether a quote has words enough, one of them rare, to be known with few neighbours."""
     words = prepare(quote).words()
-    return len(words) >= SHORT and any(whole.count(word) <= RARE for word in words)
+    return len(words) >= MIN_WORDS and any(whole.count(word) <= RARE for word in words)
 
 
 def _alike(
@@ -87,7 +91,7 @@ def _alike(
     if not ranked or any(share > UNLIKE for share, _, _ in ranked[1:]):
         return None
     share, is_same, place = ranked[0]
-    is_sure = is_same or len(text[slice(*place)].split()) >= LONG
+    is_sure = is_same or len(text[slice(*place)].split()) >= DISTINCTIVE_WORDS
     return place if (is_sure or is_rare) and share >= ALIKE else None
 
 

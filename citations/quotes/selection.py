@@ -10,9 +10,9 @@ from typing import Final
 
 from citations.quotes.matching import PreparedText, places, prepare
 
-MOST: Final = 1_000  # equal places that are compared
+MAX_PLACES: Final = 1_000  # equal places that are compared
 AROUND: Final = 200  # characters beside a place that are compared
-NEAR: Final = 20_000  # characters around a position in which a place is looked for first
+WINDOW: Final = 20_000  # characters around a position in which a place is looked for first
 
 _WORD: Final = re.compile(r"\S+")
 
@@ -40,16 +40,16 @@ def find(
     quote = selected.exact.strip()
     if not quote:
         return None
-    around = [] if near is None else [(max(0, near - NEAR), near + NEAR)]
+    around = [] if near is None else [(max(0, near - WINDOW), near + WINDOW)]
     tries = (
-        list(islice(search(quote, text, *part), 2 * NEAR))
+        list(islice(search(quote, text, *part), 2 * WINDOW))
         for search in (_equal, _across_blanks)
         for part in (*around, (0, len(text)))
     )
-    matches = next(filter(None, tries), None) or list(islice(places(quote, prepared()), MOST))
+    matches = next(filter(None, tries), None) or list(islice(places(quote, prepared()), MAX_PLACES))
     if near is not None:
         matches.sort(key=lambda place: abs(place[0] - near))
-    matches = matches[:MOST]
+    matches = matches[:MAX_PLACES]
     shares = [_shared(selected, text, place) for place in matches]
     best = max(shares, default=0)
     if not matches or (near is None and shares.count(best) > 1):

@@ -12,7 +12,7 @@ from citations.readers.headings import PlacedHeading, find_labels, key_of, level
 from citations.readers.page import Facts, OutlineEntry, Paragraph, ReadPage
 from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 
-PAGE = 3_000  # characters of a page at most
+MAX_PAGE = 3_000  # characters of a page at most
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
 LONGEST_HEADING = 300  # characters; a longer one becomes a paragraph
 MOST_ENTRIES = 5_000  # of an outline
@@ -104,8 +104,8 @@ class _Layout:
 
     def add(self, piece: MarkupBlock) -> None:
         """Add a piece to this page, or to the next if it does not fit or is a late heading."""
-        is_late = piece.level and self._length > FULL_ENOUGH * PAGE
-        if self._length and (self._length + len(piece.text) > PAGE or is_late):
+        is_late = piece.level and self._length > FULL_ENOUGH * MAX_PAGE
+        if self._length and (self._length + len(piece.text) > MAX_PAGE or is_late):
             self.end_page()
         if piece.level:
             self.heading = piece.text
@@ -124,7 +124,7 @@ class _Layout:
             return
         if len(self.pages) >= self.most_pages:
             raise DocumentTooLarge(
-                f"It has more than {self.most_pages:,} pages of {PAGE:,} characters."
+                f"It has more than {self.most_pages:,} pages of {MAX_PAGE:,} characters."
             )
         text = "\n\n".join(piece.text for piece in self._pieces)
         has_markup = any(piece.html for piece in self._pieces)
@@ -148,12 +148,12 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
     text = piece.text.strip("\n").rstrip() if not piece.level else piece.text.strip()
     if not text.strip():
         return
-    if len(text) <= PAGE:
+    if len(text) <= MAX_PAGE:
         level = piece.level if len(text) <= LONGEST_HEADING else 0
         yield MarkupBlock(text, level, piece.html)
         return
     start = 0
-    while len(text) - start > PAGE:
+    while len(text) - start > MAX_PAGE:
         stop = _split_offset(text, start)
         if part := text[start:stop].rstrip():
             yield MarkupBlock(part)
@@ -165,7 +165,9 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
 def _split_offset(text: str, start: int) -> int:
     """Return where a part ends: after a line, sentence, word, or else between two letters."""
     for pattern in _BREAKS:
-        ends = [match.end() for match in pattern.finditer(text, start + PAGE // 2, start + PAGE)]
+        ends = [
+            match.end() for match in pattern.finditer(text, start + MAX_PAGE // 2, start + MAX_PAGE)
+        ]
         if ends:
             return ends[-1]
-    return between_letters(text, start + PAGE)
+    return between_letters(text, start + MAX_PAGE)

@@ -9,7 +9,7 @@ from typing import Final
 from charset_normalizer import from_bytes
 
 from citations.errors import DocumentTooLarge
-from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
 from transcripts import captions
 
 _SAMPLE: Final = 32_768  # bytes from which an encoding is guessed
@@ -26,7 +26,7 @@ _UNWANTED: Final = {
 
 def read(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a text file into pages. Raises ``DocumentTooLarge``."""
-    pieces = split_paragraphs(load(path, most=most_pages * PAGE))
+    pieces = split_paragraphs(load(path, most=most_pages * MAX_PAGE))
     return paginate(pieces, most_pages=most_pages, first=first)
 
 

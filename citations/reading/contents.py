@@ -12,7 +12,7 @@ Heading = tuple[int, str, int]  # level, title, page
 FLAT: Final = 40  # entries that need no folds
 MANY_PARENTS: Final = 5  # a heading under so many others says nothing of what follows
 MOST_PARTS: Final = 120  # beyond it, several are folded together
-TOGETHER: Final = 40
+MAX_FOLDED: Final = 40
 MOST_WITHIN: Final = 300  # headings that are shown in a part
 
 
@@ -127,8 +127,8 @@ def _parts(headings: Sequence[Heading], top: int) -> Iterator[ContentsPart]:
             groups.append([])
         groups[-1].append(heading)
     if is_merged := len(groups) > MOST_PARTS:
-        firsts = range(0, len(groups), TOGETHER)
-        groups = [list(chain(*groups[first : first + TOGETHER])) for first in firsts]
+        firsts = range(0, len(groups), MAX_FOLDED)
+        groups = [list(chain(*groups[first : first + MAX_FOLDED])) for first in firsts]
     for number, group in enumerate(groups, 1):
         _, title, page = group[0]
         above = top - is_merged

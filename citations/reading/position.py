@@ -10,7 +10,7 @@ from citations.reading.transcript import TranscriptText
 Span = tuple[int, int]  # characters [first, last)
 
 CLIP: Final = 20_000  # ms that a clip lasts, or a little more, where nothing is marked
-NEAR: Final = 15 * 60_000  # ms between a sentence and the moment of its link, at most
+MAX_DISTANCE: Final = 15 * 60_000  # ms between a sentence and the moment of its link, at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def find_position(
     begin = near if moment is None else round(moment * 1000)
     if span and span[1] <= len(text.text):
         start = text.time_at(span[0])
-        if begin is None or abs(start - begin) <= NEAR:
+        if begin is None or abs(start - begin) <= MAX_DISTANCE:
             return _at(text, matches, start, span)
     if begin is None:
         return Position(matches=matches, next=1 if matches.numbers else None)

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from transcripts.tokenizer import tokenize
 
-LEAST = 0.25  # weight of the last hit of a ranking
+LAST_WEIGHT = 0.25  # weight of the last hit of a ranking
 
 K = TypeVar("K", bound=Hashable)
 
@@ -49,8 +49,8 @@ def rrf(rankings: Sequence[Sequence[K]], *, k: int = 60) -> list[FusedHit[K]]:
 def min_max_weighted(
     fused: Sequence[FusedHit[K]], scores: Sequence[Mapping[K, float]]
 ) -> dict[K, float]:
-    """Weight each part by its score between the best (1) and the worst (``LEAST``) of its ranking;
-    return the sums.
+    """Weight each part by its score between the best (1) and the worst (``LAST_WEIGHT``) of its
+    ranking; return the sums.
 
     Reciprocal ranks alone fall slowly: rank 10 counts 87 % of rank 1, however far behind it is.
     Only differences within a ranking count, so any kind of score fits.
@@ -69,7 +69,8 @@ def _min_max_weights(ranking: Mapping[K, float]) -> dict[K, float]:
     if best == last:
         return dict.fromkeys(ranking, 1.0)
     return {
-        key: LEAST + (1 - LEAST) * (score - last) / (best - last) for key, score in ranking.items()
+        key: LAST_WEIGHT + (1 - LAST_WEIGHT) * (score - last) / (best - last)
+        for key, score in ranking.items()
     }
 
 

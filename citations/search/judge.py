@@ -173,12 +173,12 @@ def raised(relevance: Relevance, sign: SignShare, log_odds: float, *, floor: flo
     judgement = replace(relevance, order=order, shares=(*relevance.shares, sign))
     if relevance.likelihood is None:
         return judgement
-    own = min(max(relevance.likelihood, _LEAST), 1 - _LEAST)
+    own = min(max(relevance.likelihood, _EPSILON), 1 - _EPSILON)
     likelihood = float(_logistic(np.float64(math.log(own / (1 - own)) + log_odds)))
     return replace(judgement, likelihood=likelihood, is_likely=likelihood >= floor)
 
 
-_LEAST: Final = 1e-9  # a likelihood with finite log-odds
+_EPSILON: Final = 1e-9  # a likelihood with finite log-odds
 
 
 def _trees(stored: Mapping[str, Any]) -> TreeEnsemble:

@@ -16,7 +16,7 @@ from transcripts.bm25 import DEFAULT
 Numbers = NDArray[np.float64]
 
 RRF_K: Final = 60  # as trained, whatever K candidates are fused with
-NEAR: Final = 0.35  # weight of each neighbour beside a passage
+NEIGHBOUR_WEIGHT: Final = 0.35  # weight of each neighbour beside a passage
 LEAST_SPREAD: Final = 0.1  # of cosines; less tells nothing, and is usual among few candidates
 FIRST: Final = 20  # candidates of which a source has a share
 BEST: Final = 3  # passages that speak for a source
@@ -115,7 +115,7 @@ def _ranks(scores: Numbers) -> Numbers:
 def _smoothed(own: Numbers, neighbours: Numbers) -> Numbers:
     """Return the weighted mean with both neighbours; a missing one counts as the passage itself."""
     beside = np.where(np.isnan(neighbours), own[:, None], neighbours).sum(axis=1)
-    return np.asarray((own + NEAR * beside) / (1 + 2 * NEAR))
+    return np.asarray((own + NEIGHBOUR_WEIGHT * beside) / (1 + 2 * NEIGHBOUR_WEIGHT))
 
 
 def _relative(scores: Numbers) -> Numbers:

@@ -13,7 +13,7 @@ from citations.passages import Explanation
 register = template.Library()
 
 MOST_WORDS: Final = 5  # that are named
-NEAR: Final = 0.25  # of the way from the farthest passage to the nearest
+NEAR_SHARE: Final = 0.25  # of the way from the farthest passage to the nearest
 TELLING: Final = 0.1  # of the best word's score, that a word needs to be named
 STAGES: Final = {
     "route": gettext_lazy("Reading the question"),
@@ -118,7 +118,7 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
 def _is_near(explanation: Explanation) -> bool:
     """Tell whether its meaning is drawn as near; where no judge compared them, all are."""
     closeness = [sign.value for sign in explanation.signs if sign.name == "closeness"]
-    return not explanation.signs or max(closeness, default=0.0) >= NEAR
+    return not explanation.signs or max(closeness, default=0.0) >= NEAR_SHARE
 
 
 def _percent(value: float) -> int:

@@ -26,7 +26,7 @@ GISTS: Final = {1: (2, 500), 2: (3, 750), 3: (8, 2_000)}
 WORTHWHILE: Final = 0.5  # of the best sentence's worth, that another one needs
 DIVERSITY: Final = 0.3
 FEW_WORDS: Final = 6  # content words; sentences with fewer rate lower
-LONG: Final = 300  # characters
+LONG_SENTENCE: Final = 300  # characters
 TITLE_WORDS: Final = 3
 FIT: Final = 0.3  # fitness that a sentence needs beside others
 ASIDE: Final = 0.4  # fitness of a sentence of words that its source never repeats
@@ -203,7 +203,7 @@ def _worth(sentence: Sentence, weights: Mapping[str, float]) -> float:
         closeness
         * sentence.fitness
         * min(1.0, len(sentence.words) / FEW_WORDS)
-        * min(1.0, LONG / len(sentence.text))
+        * min(1.0, LONG_SENTENCE / len(sentence.text))
     )
 
 

@@ -20,7 +20,7 @@ from citations.text.key_sentences import FILLERS
 from citations.text.speakers import LABEL
 from transcripts.stemming import stem
 
-LONGEST: Final = 4  # content words of a phrase
+MAX_WORDS: Final = 4  # content words of a phrase
 EARLY: Final = 2.0  # a phrase is worth exp(-EARLY * its relative position)
 NOUN: Final = 1.0  # exponent of the share of a word's places where nouns stand
 MODIFIER: Final = 0.5  # the same of a phrase's first word
@@ -214,7 +214,7 @@ class Wording:
             for last in range(first, len(tokens)):
                 if tokens[last].is_content:
                     length += 1
-                    if length > LONGEST:
+                    if length > MAX_WORDS:
                         break
                     yield first, last + 1
                 elif tokens[last].word not in self._grammar.joins:

@@ -15,7 +15,7 @@ from citations.text import sentence_ends
 
 Span = tuple[int, int]
 
-LONGEST = 240  # characters; longer sentences are cut
+MAX_LENGTH = 240  # characters; longer sentences are cut
 SHORTEST = 40  # characters that a cut leaves on either side
 USUAL = 100  # characters of a sentence as it is spoken
 PUNCTUATED = 0.4  # of a text's characters, in sentences that end with a stop
@@ -37,7 +37,7 @@ def split(text: str, pauses: Mapping[int, int] | None = None) -> list[Span]:
     sentence.
 
     A sentence ends at its full stop, at an empty line, and before a list item or a change of
-    speaker (">>"). Sentences longer than ``LONGEST`` characters, such as unpunctuated captions, are
+    speaker (">>"). Sentences longer than ``MAX_LENGTH`` characters, as in bare captions, are
     cut where words, pauses and commas suggest an end, near the ``USUAL`` length: ``pauses`` holds
     the silence (ms) before the character at an offset. Text without blanks is cut by its length,
     but never between a letter and its marks. Each cut depends only on the text around it, so an
@@ -198,10 +198,10 @@ _ODDS_WORTH = 100  # ms of pause for each unit of log odds that a sentence ends
 
 
 def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> Iterator[Span]:
-    is_long = stop - start > LONGEST
+    is_long = stop - start > MAX_LENGTH
     while is_long and stop - start >= 2 * SHORTEST:
         cut = _cut(text, start, stop, pauses)
-        if stop - start <= LONGEST and not sentence_ends.is_likely(text, cut):
+        if stop - start <= MAX_LENGTH and not sentence_ends.is_likely(text, cut):
             break
         yield start, cut
         start = cut
@@ -211,7 +211,7 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
 
 def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
     """Choose where to cut text that is too long, ``SHORTEST`` away from either end."""
-    limit = min(start + LONGEST, stop - SHORTEST)
+    limit = min(start + MAX_LENGTH, stop - SHORTEST)
     odds = sentence_ends.log_odds(text, start + SHORTEST, limit + 1)
 
     def worth(position: int) -> float:

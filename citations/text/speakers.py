@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from typing import Final, NamedTuple
 
-FEWEST: Final = 2  # turns of each of two speakers: a word before colons names nobody
+MIN_TURNS: Final = 2  # turns of each of two speakers: a word before colons names nobody
 # “Ann Lee:”, “PhD D:”, “Dr. Lee:”. Another word before a full stop ends the sentence before it.
 _WORD: Final = r"(?:(?:Dr|Hon|Mr|Ms|Mrs|Prof|St|[A-Z])\.|[\w'’-]+)"
 _NAME: Final = rf"(?=[^\W\d_a-z]){_WORD}(?: {_WORD}){{0,3}}"
@@ -37,7 +37,7 @@ class Turns:
         labels = list(_labels(text, cues))
         self.labels: Set[int] = {label.start for label in labels}
         counts = Counter(label.name for label in labels if label.name)
-        speakers = {name for name, count in counts.items() if count >= FEWEST}
+        speakers = {name for name, count in counts.items() if count >= MIN_TURNS}
         turns = [label for label in labels if not label.name or label.name in speakers]
         self._turns = turns if len(speakers) > 1 else []
         self.starts = [turn.start for turn in self._turns]

@@ -14,7 +14,7 @@ from transcripts.languages import name_of
 from transcripts.stemming import primary_language
 
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
-LEAST: Final = 2  # sources; one may be an exception
+MIN_SOURCES: Final = 2  # sources; one may be an exception
 LANGUAGE_NOTE: Final = (
     "Most sources are in other languages than this question, and the embedding model compares texts"
     " of one language: ask in the language of the sources, too."
@@ -58,7 +58,7 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
         counts[code] = counts.get(code, 0) + count
     total = sum(counts.values())
     others = {code: count for code, count in counts.items() if code != own}
-    if sum(others.values()) < max(LEAST, WORTH * total):
+    if sum(others.values()) < max(MIN_SOURCES, WORTH * total):
         return None
     return LanguageGap(
         model=space.model,

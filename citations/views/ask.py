@@ -30,7 +30,7 @@ from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
 
-LATEST: Final = 12  # conversations in the sidebar
+SIDEBAR_CONVERSATIONS: Final = 12  # conversations in the sidebar
 MOST_OFFERED: Final = 100  # sources to choose from, beside the chosen
 _OWN: Final = ("uuid", "title", "kind", "language", "state")
 _SHOWN: Final = (*_OWN, "video__youtube_id", "video__media__id")
@@ -164,7 +164,9 @@ def _page(
         slug = conversation.collection.slug if conversation.collection else collection
         address = reverse("conversation", args=(conversation.uuid,))
         records = shared_conversations.read(request.access, request.user, conversation)
-    latest = conversations.list_conversations(request.access, request.user, limit=LATEST)
+    latest = conversations.list_conversations(
+        request.access, request.user, limit=SIDEBAR_CONVERSATIONS
+    )
     return {
         "conversation": conversation,
         "is_own": conversation is None or conversation.is_of(request.user),

@@ -18,7 +18,7 @@ from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest
 
-LATEST: Final = 4  # of each kind
+LISTED_OF_KIND: Final = 4  # of each kind
 
 
 @require_safe
@@ -43,7 +43,7 @@ def show_collection(request: PageRequest, pk: int) -> HttpResponse:
 def _notebook(request: PageRequest, *, collection: Collection) -> dict[str, Any]:
     scope, user = request.access, request.user
     inside = Scope(readable=frozenset({collection.pk}))
-    latest: dict[str, Any] = {"collection": collection.slug, "limit": LATEST}
+    latest: dict[str, Any] = {"collection": collection.slug, "limit": LISTED_OF_KIND}
     filter = HighlightFilter(collection=collection.slug)
     role = collections.role_in(collection, user)
     return {
@@ -56,5 +56,5 @@ def _notebook(request: PageRequest, *, collection: Collection) -> dict[str, Any]
         "suggested": guide_storage.suggested(inside, limit=3),
         "asked": conversations.list_conversations(scope, user, **latest),
         "written": notes.list_notes(scope, **latest),
-        "highlighted": highlights.list_highlights(scope, user, filter, limit=LATEST),
+        "highlighted": highlights.list_highlights(scope, user, filter, limit=LISTED_OF_KIND),
     }

@@ -29,7 +29,7 @@ from transcripts.views.requests import (
     redirect_with_message,
 )
 
-PAGE: Final = 30  # conversations on a page of the list
+PAGE_SIZE: Final = 30  # conversations on a page of the list
 # The printable page has inline styles.
 PRINTED: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -43,7 +43,7 @@ def show_conversations(request: PageRequest) -> HttpResponse:
     collection = library.find_collection(request.access, slug) if slug else None
     part: dict[str, Any] = {"words": words_of(request.GET), "offset": offset}
     page = conversations.list_conversations(
-        request.access, request.user, collection=slug, limit=PAGE, **part
+        request.access, request.user, collection=slug, limit=PAGE_SIZE, **part
     )
     context = {
         "page": page,

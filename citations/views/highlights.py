@@ -29,7 +29,7 @@ from transcripts.views.requests import (
 )
 
 BESIDE: Final = 1_000  # characters around a new highlight whose highlights are listed with it
-PAGE: Final = 30  # highlights per page
+PAGE_SIZE: Final = 30  # highlights per page
 
 
 @require_safe
@@ -43,7 +43,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     filter = FilterForm(request.GET).filter()
     offset = offset_of(request)
     page = highlight_groups.list_groups(
-        request.access, request.user, filter, offset=offset, limit=PAGE
+        request.access, request.user, filter, offset=offset, limit=PAGE_SIZE
     )
     if offset and not page.groups:
         return redirect(f"{reverse('highlights')}{address(filter)}")
@@ -158,7 +158,7 @@ def delete(request: PageRequest, highlight_id: UUID) -> HttpResponse:
 def _address_of(request: PageRequest, placed: PlacedHighlight) -> str:
     """Return where the list of its source has a highlight."""
     row = placed.row
-    offset = highlight_groups.offset_of(request.access, request.user, row, limit=PAGE)
+    offset = highlight_groups.offset_of(request.access, request.user, row, limit=PAGE_SIZE)
     later = f"&offset={offset}" if offset else ""
     return f"{reverse('highlights')}?source={row.source.uuid}{later}#highlight-{row.uuid}"
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from transcripts.sanitize import clean
 from transcripts.views.requests import number_of
 
-LONGEST: Final = 8_000  # characters of a search
+MAX_SEARCH: Final = 8_000  # characters of a search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class HitPlace:
 def hit_place(parameters: Mapping[str, str]) -> HitPlace | None:
     """Return the place that an address carries; None if it carries none."""
     number, count = (number_of(parameters.get(name, "")) for name in ("hit", "of"))
-    search = clean(parameters.get("search", ""), LONGEST)
+    search = clean(parameters.get("search", ""), MAX_SEARCH)
     if not (search and number and count and number <= count):
         return None
     return HitPlace(search=search, number=number, count=count)

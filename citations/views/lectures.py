@@ -36,7 +36,7 @@ from transcripts.models import Collection, Transcript
 from transcripts.views.requests import PageRequest, fragment, number_of, offset_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
-PAGE: Final = 30  # lectures per page
+PAGE_SIZE: Final = 30  # lectures per page
 CARDS: Final = 60  # cards shown at first
 LINES: Final = 3_000  # segments shown
 USUAL: Final = "library"  # the default collection
@@ -53,7 +53,7 @@ class SpeechLine:
 @require_safe
 def show_lectures(request: PageRequest) -> HttpResponse:
     offset = offset_of(request)
-    page = lecture_sessions.list_sessions(request.access, offset=offset, limit=PAGE)
+    page = lecture_sessions.list_sessions(request.access, offset=offset, limit=PAGE_SIZE)
     context = {
         "lectures": page.sessions,
         "next": page.next,

@@ -25,7 +25,7 @@ from transcripts.models import Collection, Feed
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest, fragment, remember_view, without_empty
 
-PAGE: Final = 48
+PAGE_SIZE: Final = 48
 
 
 @require_safe
@@ -55,7 +55,7 @@ def show_list(
         parameters.listing,
         reader=request.user,
         offset=parameters.offset,
-        limit=PAGE,
+        limit=PAGE_SIZE,
     )
     listed = Scope(readable=frozenset({collection.pk})) if collection else request.access
     context = {

@@ -23,7 +23,7 @@ from transcripts.views.requests import (
     redirect_with_message,
 )
 
-PAGE: Final = 30  # notes per page
+PAGE_SIZE: Final = 30  # notes per page
 
 
 @require_safe
@@ -91,7 +91,7 @@ def _page(request: PageRequest, slug: str) -> dict[str, Any]:
     offset = offset_of(request)
     words = words_of(request.GET)
     page = entries.list_entries(
-        request.access, request.user, collection=slug, words=words, offset=offset, limit=PAGE
+        request.access, request.user, collection=slug, words=words, offset=offset, limit=PAGE_SIZE
     )
     writable = request.access.writable
     collections = library.collections(request.access)

@@ -28,7 +28,7 @@ from transcripts import activity, collections, library
 from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
-MOST: Final = 5  # of each kind
+MAX_OF_KIND: Final = 5  # of each kind
 MOST_NAMED: Final = 3  # that are called like the words, or begin with them
 PAGES: Final = (
     (_("Library"), "library", ""),
@@ -166,7 +166,7 @@ def _questions(words: str, source: Source | None) -> Iterator[Destination]:
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
     titled = sources.titled(request.access, words, limit=MOST_NAMED) if words else []
-    newest = sources.list_sources(request.access, words=words, limit=MOST).sources
+    newest = sources.list_sources(request.access, words=words, limit=MAX_OF_KIND).sources
     for source in dict.fromkeys((*titled, *newest)):
         yield Destination(
             label=source.title,
@@ -180,7 +180,7 @@ def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
 
 def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
     named = [row for row in library.collections(request.access) if _has(row.title, words)]
-    for collection in named[:MOST] if words else []:
+    for collection in named[:MAX_OF_KIND] if words else []:
         address = reverse("collection", args=(collection.pk,))
         yield Destination(label=collection.title, address=address, icon="collection")
 
@@ -191,14 +191,14 @@ def _invitations(request: PageRequest, words: str) -> Iterator[Destination]:
     rows = library.collections(request.access) if words else ()
     labels = {row.pk: _("Invite somebody to “%s”") % row for row in rows if role_in(row) == "owner"}
     named = [key for key, label in labels.items() if _has(label, words)]
-    for key in named[:MOST]:
+    for key in named[:MAX_OF_KIND]:
         address = f"{reverse('collection-settings', args=(key,))}#new-member"
         yield Destination(label=labels[key], address=address, icon="person")
 
 
 def _feeds(request: PageRequest, words: str) -> Iterator[Destination]:
     named = [feed for feed in activity.list_feeds(request.access) if _has(str(feed), words)]
-    for feed in named[:MOST] if words else []:
+    for feed in named[:MAX_OF_KIND] if words else []:
         address = reverse("feed", args=(feed.pk,))
         detail = feed.collection.title
         yield Destination(label=str(feed), address=address, icon="play", detail=detail)
@@ -212,7 +212,7 @@ def _new_videos(request: PageRequest, words: str) -> Iterator[Destination]:
         for feed in feeds
         if feed.collection_id in request.access.writable
     }
-    for key in [key for key, label in labels.items() if _has(label, words)][:MOST]:
+    for key in [key for key, label in labels.items() if _has(label, words)][:MAX_OF_KIND]:
         address = reverse("feed-sync", args=(key,))
         yield Destination(label=labels[key], address=address, icon="refresh", is_post=True)
 
@@ -226,13 +226,15 @@ def _exports(words: str) -> Iterator[Destination]:
 
 
 def _tags(request: PageRequest, words: str) -> Iterator[Destination]:
-    for tag in tags(request.access, words=words, limit=MOST) if words else ():
+    for tag in tags(request.access, words=words, limit=MAX_OF_KIND) if words else ():
         address = f"{reverse('library')}?{urlencode({'tag': tag})}"
         yield Destination(label=f"#{tag}", address=address, icon="filter")
 
 
 def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
-    page = conversations.list_conversations(request.access, request.user, words=words, limit=MOST)
+    page = conversations.list_conversations(
+        request.access, request.user, words=words, limit=MAX_OF_KIND
+    )
     for conversation in page.conversations:
         address = reverse("conversation", args=(conversation.uuid,))
         yield Destination(label=conversation.title, address=address, icon="chat")
@@ -240,7 +242,7 @@ def _conversations(request: PageRequest, words: str) -> Iterator[Destination]:
 
 def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
-        for note in notes.list_notes(request.access, words=words, limit=MOST).notes:
+        for note in notes.list_notes(request.access, words=words, limit=MAX_OF_KIND).notes:
             address = f"{reverse('notes')}#note-{note.uuid}"
             detail = note.collection.title
             yield Destination(label=note.title, address=address, icon="note", detail=detail)
@@ -249,7 +251,7 @@ def _notes(request: PageRequest, words: str) -> Iterator[Destination]:
 def _highlights(request: PageRequest, words: str) -> Iterator[Destination]:
     if words:
         filter = HighlightFilter(words=words)
-        page = highlights.list_highlights(request.access, request.user, filter, limit=MOST)
+        page = highlights.list_highlights(request.access, request.user, filter, limit=MAX_OF_KIND)
         for placed in page.highlights:
             quote = " ".join(placed.row.quote.split())
             detail = placed.row.source.title
@@ -271,7 +273,7 @@ def _administration(request: PageRequest, words: str) -> Iterator[Destination]:
     """Yield the tables of the admin that the user may open, and where to add a row."""
     apps = admin.site.get_app_list(request) if words and request.user.is_staff else ()
     about: dict[str, Any] = {"detail": _("Administration")}
-    left = MOST
+    left = MAX_OF_KIND
     for model in chain.from_iterable(app["models"] for app in apps):
         adding = _("Add %s") % model["model"]._meta.verbose_name
         ways = ((model["name"], "admin_url", "right"), (adding, "add_url", "plus"))

@@ -24,7 +24,14 @@ from citations.reading.position import Position
 from citations.search import candidates, judgments
 from citations.search import pipeline as search_pipeline
 from citations.views.hit_place import hit_place
-from citations.views.search_form import LISTS, MOST, MarkForm, PageForm, SearchForm, SubmittedSearch
+from citations.views.search_form import (
+    LISTS,
+    MAX_PASSAGES,
+    MarkForm,
+    PageForm,
+    SearchForm,
+    SubmittedSearch,
+)
 from citations.views.search_hits import OF_SOURCE, in_order, list_hits
 from transcripts.errors import KnowledgeBaseError, NotFound, Unavailable
 from transcripts.languages import name_of
@@ -270,7 +277,7 @@ def _search_context(
         "others": [
             (criteria.in_mode(mode), label) for mode, label, _ in MODES if mode != criteria.mode
         ],
-        "more": used.more() if len(results.passages) >= used.limit < MOST else None,
+        "more": used.more() if len(results.passages) >= used.limit < MAX_PASSAGES else None,
     }
 
 
@@ -294,7 +301,7 @@ def _search(
     try:
         used = criteria
         results = search(mode=criteria.mode, quick=is_first, limit=criteria.limit)
-        if criteria.limit < MOST and _is_likely_below(results):
+        if criteria.limit < MAX_PASSAGES and _is_likely_below(results):
             used = criteria.more()
             results = search(mode=criteria.mode, quick=is_first, limit=used.limit)
         return results, used, None

@@ -22,8 +22,8 @@ from transcripts.timecodes import clock, parse_clock
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 from transcripts.views.requests import query_string
 
-PAGE: Final = 10  # passages shown at first
-MOST: Final = 50  # passages shown at most
+PAGE_SIZE: Final = 10  # passages shown at first
+MAX_PASSAGES: Final = 50  # passages shown at most
 LISTS: Final = {
     "collection": "collections",
     "source": "sources",
@@ -119,7 +119,7 @@ class SubmittedSearch:
     query: str = ""
     mode: SearchMode = SearchMode.BOTH
     filter: Filter = Filter()
-    limit: int = PAGE
+    limit: int = PAGE_SIZE
     cut: bool = False
 
     @property
@@ -143,14 +143,14 @@ class SubmittedSearch:
     def address(self) -> str:
         """The query string, without defaults."""
         mode = [("mode", str(self.mode))] if self.mode != SearchMode.BOTH else []
-        limit = [("limit", str(self.limit))] if self.limit != PAGE else []
+        limit = [("limit", str(self.limit))] if self.limit != PAGE_SIZE else []
         return urlencode([("q", self.query), *mode, *self.filters, *limit])
 
     def in_mode(self, mode: SearchMode) -> "SubmittedSearch":
-        return replace(self, mode=mode, limit=PAGE)
+        return replace(self, mode=mode, limit=PAGE_SIZE)
 
     def asking(self, query: str) -> "SubmittedSearch":
-        return replace(self, query=query, limit=PAGE)
+        return replace(self, query=query, limit=PAGE_SIZE)
 
     def without(self, name: str, value: str) -> "SubmittedSearch":
         """Remove one value of the filter."""
@@ -159,13 +159,13 @@ class SubmittedSearch:
         if name in LISTS:
             remaining = tuple(item for item in getattr(self.filter, part) if item != value)
         changes: dict[str, Any] = {part: remaining}
-        return replace(self, filter=replace(self.filter, **changes), limit=PAGE)
+        return replace(self, filter=replace(self.filter, **changes), limit=PAGE_SIZE)
 
     def unfiltered(self) -> "SubmittedSearch":
-        return replace(self, filter=Filter(), limit=PAGE)
+        return replace(self, filter=Filter(), limit=PAGE_SIZE)
 
     def more(self) -> "SubmittedSearch":
-        return replace(self, limit=min(MOST, self.limit + 2 * PAGE))
+        return replace(self, limit=min(MAX_PASSAGES, self.limit + 2 * PAGE_SIZE))
 
 
 class MomentField(forms.CharField):
@@ -199,7 +199,7 @@ class SearchForm(forms.Form):
     until = forms.DateField(**_DATE)
     start = MomentField(required=False, max_length=20)
     end = MomentField(required=False, max_length=20)
-    limit = forms.IntegerField(required=False, min_value=1, max_value=MOST)
+    limit = forms.IntegerField(required=False, min_value=1, max_value=MAX_PASSAGES)
 
     def parameters(self) -> SubmittedSearch:
         """Return the search. Raises ``InvalidFilter`` for the first invalid part."""
@@ -209,7 +209,7 @@ class SearchForm(forms.Form):
                 f"{_PARTS.get(name, name.capitalize())}: {messages[0]}",
                 hint="Correct or remove this part of the search.",
             )
-        limit = self.cleaned_data["limit"] or PAGE
+        limit = self.cleaned_data["limit"] or PAGE_SIZE
         return replace(self.question(), filter=self._filter(), limit=limit)
 
     def question(self) -> SubmittedSearch:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from citations.passages import NEAREST, Passage, PassageSource, Results
 from citations.views.hit_place import HitPlace
-from citations.views.search_form import PAGE, SubmittedSearch
+from citations.views.search_form import PAGE_SIZE, SubmittedSearch
 
 OF_SOURCE: Final = 3  # passages of a source before those of others
 
@@ -53,7 +53,7 @@ def list_hits(
     ranked = [RankedPassage(rank=rank, passage=passage) for rank, passage in hits]
     # Who asks for more passages, or for one source alone, reads on in all of them.
     is_one_source = len(criteria.filter.sources) == 1
-    most = OF_SOURCE if criteria.limit <= PAGE and not is_one_source else criteria.limit
+    most = OF_SOURCE if criteria.limit <= PAGE_SIZE and not is_one_source else criteria.limit
     first = [hit for hit in ranked if hit.passage.is_likely]
     rest = [hit for hit in ranked if not hit.passage.is_likely]
     if results.nothing_relevant:

@@ -20,7 +20,7 @@ from citations.tasks import send, send_opened
 from citations.views import pages
 from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
 
-PAGE: Final = 50
+PAGE_SIZE: Final = 50
 
 
 @require_safe
@@ -48,7 +48,7 @@ def show_passages(request: PageRequest, source_id: UUID) -> HttpResponse:
     location = sources.find_page(source, number_of(request.GET.get("page", "")) or 0)
     text = request.GET.get("offset")
     offset = location.offset if text is None else number_of(text) or 0
-    page = sources.list_chunks(source, offset=offset, limit=PAGE)
+    page = sources.list_chunks(source, offset=offset, limit=PAGE_SIZE)
     writable = request.access.writable
     context = {
         "source": source,

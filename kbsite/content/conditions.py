@@ -17,7 +17,7 @@ from rest_framework.exceptions import ValidationError
 from kbsite.content.filters import SecondsFilter
 from kbsite.content.requests import UNKNOWN
 
-MOST: Final = 30  # conditions
+MAX_CONDITIONS: Final = 30  # conditions
 DEEPEST: Final = 4  # $or, $and and $not within each other
 EMPTY: Final = "a value is expected"
 _NAME: Final = re.compile(r"filters((?:\[[^\[\]]+\])*\[\$(?:or|and|not)\](?:\[[^\[\]]+\])+)")
@@ -38,8 +38,8 @@ def read(parameters: Mapping[str, str], filters: Filters) -> Q:
     Raises ``ValidationError`` by the parameter's name for what a resource does not have.
     """
     combined = {name: value for name, value in parameters.items() if is_combined(name)}
-    if len(combined) > MOST:
-        raise ValidationError({"filters": [f"at most {MOST} conditions are expected"]})
+    if len(combined) > MAX_CONDITIONS:
+        raise ValidationError({"filters": [f"at most {MAX_CONDITIONS} conditions are expected"]})
     tree: Tree = {}
     for name, value in combined.items():
         _plant(tree, _PART.findall(name), (name, value))

@@ -16,7 +16,7 @@ FIELDS: Final = "fields"
 POPULATE: Final = "populate"
 ALWAYS: Final = frozenset({"pk", "id"})
 DEEPEST: Final = 2  # relations of relations
-MOST: Final = 50  # names in a parameter
+MAX_NAMES: Final = 50  # names in a parameter
 _NESTED: Final = re.compile(r"populate((?:\[\w+\])+)")
 _PART: Final = re.compile(r"\[(\w+)\]")
 
@@ -80,8 +80,8 @@ class Selection:
     def _populate(
         self, path: Iterable[str], names: list[str], serializer: Any, parameter: str
     ) -> None:
-        if len(names) > MOST:
-            raise ValidationError({parameter[:100]: [f"at most {MOST} names are expected"]})
+        if len(names) > MAX_NAMES:
+            raise ValidationError({parameter[:100]: [f"at most {MAX_NAMES} names are expected"]})
         selection, serializer = self._at(path, serializer, parameter)
         depth = len(list(path))
         for name in serializer.relations if names == ["*"] else names:

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 
 MIN_TOKENS, MAX_TOKENS = 500, 100_000
-LEAST = 32  # tokens of a text, however small the budget
+MIN_TEXT = 32  # tokens of a text, however small the budget
 TITLE, NAME = 80, 60  # characters of titles and of other names
-LONGEST: Final = {  # characters of these fields
+MAX_FIELD: Final = {  # characters of these fields
     "title": TITLE,
     "heading": TITLE,
     "channel": NAME,
@@ -54,7 +54,7 @@ def longest(text: str, offset: int, *, room: int) -> int:
 
 def shorten(text: str, *, room: int) -> str:
     """Return the beginning of a text that fits into ``room`` tokens."""
-    return text[: longest(text, 0, room=max(room, LEAST))] if text else ""
+    return text[: longest(text, 0, room=max(room, MIN_TEXT))] if text else ""
 
 
 def fitting(costs: Iterable[int], *, room: int) -> int:
@@ -81,7 +81,7 @@ def take(rows: Sequence[Row], line: Line, *, room: int) -> list[Row]:
 
 def clip(row: Row) -> Row:
     """Shorten the texts that name something, so that no row costs much more than another."""
-    texts = {name: getattr(row, name, None) for name in LONGEST}
+    texts = {name: getattr(row, name, None) for name in MAX_FIELD}
     return row.model_copy(
-        update={name: text[: LONGEST[name]] for name, text in texts.items() if text}
+        update={name: text[: MAX_FIELD[name]] for name, text in texts.items() if text}
     )

@@ -15,7 +15,7 @@ from citations.schemas.answers import (
     QuoteCheckOut,
     ReplyOut,
 )
-from kbsite.mcp.budget import LEAST, Row, clip, costs, fitting, shorten, tokens
+from kbsite.mcp.budget import MIN_TEXT, Row, clip, costs, fitting, shorten, tokens
 from kbsite.mcp.material import CURSOR, for_models, joined, material
 from kbsite.mcp.render_search import titled
 from kbsite.mcp.tool_inputs import Arguments, VerifyQuote
@@ -104,7 +104,7 @@ def _difference(difference: DifferenceOut) -> str:
 
 def _take(rows: list[Row], name: str, room: int) -> tuple[list[Row], int]:
     """Return the first rows that fit, their text ``name`` shortened, and the room they leave."""
-    if not rows or room < LEAST:
+    if not rows or room < MIN_TEXT:
         return [], room
     rows = [_shorten(clip(row), name, room) for row in rows]
     sizes = list(costs(rows, _line))
@@ -116,7 +116,7 @@ def _shorten(row: Row, name: str, room: int) -> Row:
     """Keep a row within half of the room, with less of its text if needed."""
     text = getattr(row, name)
     (cost,) = costs([row.model_copy(update={name: ""})], _line)
-    budget = max(room // 2 - cost, LEAST)
+    budget = max(room // 2 - cost, MIN_TEXT)
     return (
         row if tokens(text) <= budget else row.model_copy(update={name: shorten(text, room=budget)})
     )

@@ -7,7 +7,7 @@ from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import text_of
 from citations.text.chunking import pauses_of
 from citations.text.sentences import split
-from kbsite.mcp.budget import LEAST, NAME, TITLE, clip, longest, shorten, tokens
+from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, clip, longest, shorten, tokens
 from kbsite.mcp.material import CURSOR, MORE, material, page
 from kbsite.mcp.tool_inputs import GetTranscript, ListTranscripts, SearchTranscript
 from transcripts import library, reading
@@ -45,7 +45,7 @@ def render_transcript(
     next_step, following, part = _next_step(result), None, ""
     if text:
         room = arguments.budget - CURSOR - tokens(head) - tokens(next_step)
-        length = longest(text, offset, room=max(room, LEAST))
+        length = longest(text, offset, room=max(room, MIN_TEXT))
         part, following = reading.page_text(text, offset, length)
     cursor = arguments.cursor_at(following, of=version or digest)
     tail = f"{more}{cursor}" if cursor else next_step

@@ -36,7 +36,7 @@ from transcripts.timecodes import clock, seconds
 TRANSCRIPT = "transcript://{videoId}{?collection,language}"
 SOURCE = "source://{id}{?offset}"
 OUTLINE = "outline://{source}"
-PAGE = 50  # videos
+PAGE_SIZE = 50  # videos
 _QUESTION = "resources"
 
 
@@ -141,7 +141,7 @@ def _offset(cursor: str) -> int:
 
 
 def _page(by: Caller, offset: int) -> ListResourcesResult:
-    page = library.list_videos(by.scope, offset=offset, limit=PAGE)
+    page = library.list_videos(by.scope, offset=offset, limit=PAGE_SIZE)
     following = None if page.next is None else write_cursor(_QUESTION, offset=page.next)
     return ListResourcesResult(
         resources=[_resource(video, several=len(by.scope.readable) > 1) for video in page.videos],

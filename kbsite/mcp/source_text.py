@@ -8,7 +8,7 @@ from itertools import groupby
 from citations.models import Source
 from citations.readers import source_blocks
 from citations.text.blocks import Block
-from kbsite.mcp.budget import LEAST, NAME, TITLE, fitting, longest, tokens
+from kbsite.mcp.budget import MIN_TEXT, NAME, TITLE, fitting, longest, tokens
 from transcripts.errors import InvalidInput
 from transcripts.timecodes import clock
 
@@ -46,7 +46,7 @@ def read(source: Source, position: int, *, room: int) -> tuple[str, int | None]:
     text = "\n".join(map(str, lines[:count]))
     if count == 1 and tokens(text) > room:
         first = lines[0]
-        length = max(1, longest(text, 0, room=max(room, LEAST)) - len(first.prefix))
+        length = max(1, longest(text, 0, room=max(room, MIN_TEXT)) - len(first.prefix))
         return first.prefix + first.text[:length], first.offset + length
     return text, lines[count].offset if count < len(lines) else None
 

@@ -20,7 +20,7 @@ from transcripts import audit
 from transcripts.audit import Action
 from transcripts.errors import Conflict, NotFound
 
-MOST: Final = 20  # webhooks of one user
+MAX_WEBHOOKS: Final = 20  # webhooks of one user
 
 
 def of_caller(caller: Caller) -> "QuerySet[Webhook]":
@@ -42,9 +42,10 @@ def make(caller: Caller, *, url: str, events: Sequence[str], description: str = 
     caller.require_write()
     _check(url)
     with transaction.atomic():
-        if Webhook.objects.filter(user=caller.user).count() >= MOST:
+        if Webhook.objects.filter(user=caller.user).count() >= MAX_WEBHOOKS:
             raise Conflict(
-                f"You have {MOST} webhooks already.", hint="Delete one that is not needed any more."
+                f"You have {MAX_WEBHOOKS} webhooks already.",
+                hint="Delete one that is not needed any more.",
             )
         webhook = Webhook.objects.create(
             user=caller.user,

@@ -235,7 +235,7 @@ def test_what_is_opened_while_a_book_is_embedded_is_ready_before_it(
         make_video(collection, key=key, title=key, cues=make_cues(count))
     ingest_pipeline.index_words()
     book, talk = (Source.objects.get(video__key=key) for key in ("book", "talk"))
-    assert talk.size > max(lanes.SHORT, book.size // lanes.TIMES_LONGER)
+    assert talk.size > max(lanes.SHORT_SOURCE, book.size // lanes.TIMES_LONGER)
     real = HashEmbedder.embed_documents
 
     def embed(self: HashEmbedder, texts: Sequence[str]) -> NDArray[Any]:

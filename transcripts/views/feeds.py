@@ -16,7 +16,7 @@ from transcripts.tasks import send
 from transcripts.timecodes import target_url, watch_url
 from transcripts.views.requests import PageRequest, offset_of, redirect_with_message
 
-PAGE: Final = 100  # entries
+PAGE_SIZE: Final = 100  # entries
 
 
 @require_safe
@@ -42,7 +42,7 @@ def show_feed(request: PageRequest, pk: int) -> HttpResponse:
     context = {
         "feed": feed,
         "address": target_url(feed.target),
-        "page": feed_entries.list_items(request.access, feed, offset=offset, limit=PAGE),
+        "page": feed_entries.list_items(request.access, feed, offset=offset, limit=PAGE_SIZE),
         "offset": offset,
         "job": feed.jobs.unfinished().filter(kind="feed").first(),
         "may_write": feed.collection_id in request.access.writable,

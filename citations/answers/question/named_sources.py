@@ -29,7 +29,7 @@ _SHORTEST: Final = 4  # characters of a title of one word
 _FILE_NAME: Final = re.compile(r"(?=.*\d)(?:\S{10,}|\w+(?:[-_.]+\w+){2,})")
 _SEPARATOR: Final = re.compile(r"[^\W_][-_.]+[^\W_]")
 _QUOTES: Final = '"“”„«»'
-_LONG: Final = 3  # words of a title that is rarely a subject
+_LONG_TITLE: Final = 3  # words of a title that is rarely a subject
 _SUFFIX: Final = re.compile(r"\.\w{1,5}(?!\w)")
 
 _KIND: Final = any_of("kinds")
@@ -280,7 +280,7 @@ def _whole_title(question: str, title: str) -> _Mention | None:
     rest = _without(question, mention, end)
     is_whole = rest != question and asks_for_the_whole(rest)
     is_summary = (words := content_words(rest)) and not any(map(_KIND_WORD.fullmatch, words))
-    is_long = len(title.split()) >= _LONG and any(map(_is_distinctive, title.split()))
+    is_long = len(title.split()) >= _LONG_TITLE and any(map(_is_distinctive, title.split()))
     has_capitals = title[:1].isupper() and title in question[1:]
     is_sure = (
         is_file

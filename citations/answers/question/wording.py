@@ -17,7 +17,7 @@ MAX_CONTEXT: Final = 400  # characters of earlier questions
 MAX_QUOTED: Final = 120  # characters of a question in a message
 _MARKS: Final = tuple("?.,!;:")
 _ANY: Final = re.compile(r"\W*(?:any|anything|some|something)\b", re.IGNORECASE)
-_SHORT: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
+_BRIEF: Final = 6  # words of a phrase that only names another thing: “RAID 6?”
 _OWN: Final = 3  # content words with which “And …” stands by itself
 
 
@@ -130,7 +130,7 @@ def refers_back(question: str) -> bool:
         rest = question[joint.end() :].lstrip(" ,")
         if len(content_words(rest)) < _OWN and not _NAMES.match(rest):
             return True
-    is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _SHORT
+    is_short = question.rstrip().endswith(tuple(QUESTION_MARKS)) and len(question.split()) <= _BRIEF
     is_short = is_short and not (_ANY.match(question) and len(own) >= _OWN)
     return is_short and not is_question(without_connective(question.rstrip(f"{QUESTION_MARKS} ")))
 

@@ -29,9 +29,9 @@ _NEGATION: Final = re.compile(
     "|pas|jamais|não|nunca"
 )
 _NOT: Final = "¬"
-_FEWEST: Final = 3  # words of a claim that can be compared; fewer are everywhere
+_MIN_WORDS: Final = 3  # words of a claim that can be compared; fewer are everywhere
 COVERED: Final = 0.5  # share of a claim's content words that its place has,
-NEAR: Final = 0.6  # or their cosine
+MIN_COSINE: Final = 0.6  # or their cosine
 _SAME: Final = 0.8  # of a claim's words that a sentence has in the same order
 _DENSE: Final = 0.6  # of the sentence's words between the first and last of these, that they are
 
@@ -63,7 +63,7 @@ def _agrees(claim: Sequence[str], sentence: Sequence[str]) -> bool | None:
     """Tell whether two similar texts are negated alike; None if they are not similar."""
     mine = [word for word in claim if word != _NOT]
     positions = [position for position, word in enumerate(sentence) if word != _NOT]
-    if len(mine) < _FEWEST or len(set(mine) & set(sentence)) < _SAME * len(set(mine)):
+    if len(mine) < _MIN_WORDS or len(set(mine) & set(sentence)) < _SAME * len(set(mine)):
         return None
     words = [sentence[position] for position in positions]
     first, last = window(mine, words)
@@ -109,7 +109,7 @@ def attribute(
 ) -> Attribution | None:
     """Return the sentence, or the two in a row, that a claim repeats or comes nearest to."""
     claim_stems = set(stems(claim))
-    if len(claim_stems) < _FEWEST:
+    if len(claim_stems) < _MIN_WORDS:
         return None
     picks = _places(sentences(passages))
     nearness = rate(claim, [pick.text for pick in picks]) if rate and picks else None
@@ -118,7 +118,7 @@ def attribute(
         for pick, cosine in zip(picks, nearness or [0.0] * len(picks), strict=True)
     ]
     best = max(rated, key=lambda row: (row[0] + row[1], -len(row[2].text)), default=None)
-    if best is None or (best[0] < COVERED and best[1] < NEAR):
+    if best is None or (best[0] < COVERED and best[1] < MIN_COSINE):
         return None
     return Attribution(best[2], _is_said(claim, best[2].text))
 

@@ -14,7 +14,7 @@ Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
 
 FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
-LONGEST: Final = 600  # characters of a sentence
+MAX_SENTENCE: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
 
@@ -77,7 +77,7 @@ def sentences(passages: Sequence[Evidence]) -> list[Pick]:
     for passage in passages:
         for pick in _split(passage):
             picks.setdefault((passage.source, pick.span[1]), pick)
-    return [pick for pick in picks.values() if len(pick.text) <= LONGEST and _says(pick)]
+    return [pick for pick in picks.values() if len(pick.text) <= MAX_SENTENCE and _says(pick)]
 
 
 def _says(pick: Pick) -> bool:
@@ -208,7 +208,7 @@ def _joined(text: str, spans: Sequence[Span]) -> Iterator[Span]:
 
 def _pieces(run: Sequence[Span]) -> Sequence[Span]:
     """Return the parts of what is too long for a sentence: speech without stops; else nothing."""
-    return run if run and run[-1][1] - run[0][0] > LONGEST else ()
+    return run if run and run[-1][1] - run[0][0] > MAX_SENTENCE else ()
 
 
 # What stands around them
@@ -244,7 +244,7 @@ def _extended(
     end, before = last, text[first:last]
     for span in (span for span in around if span[0] >= last):
         following = text[slice(*span)]
-        most = LONGEST if end > last else MAX_EXCERPT  # after a question, its answer
+        most = MAX_SENTENCE if end > last else MAX_EXCERPT  # after a question, its answer
         if (
             span[1] - first > most
             or not _is_beside(text, end, span[0])

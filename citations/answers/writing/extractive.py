@@ -24,7 +24,7 @@ from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rat
 from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop, is_punctuated
 
-MOST: Final = 8  # excerpts that answer a question; all but the first are folded
+MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
 MOST_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
 MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
 WORTH: Final = 0.4  # of the best sentence's score, that another one needs
@@ -33,12 +33,14 @@ FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quo
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 OVERVIEW: Final = 7  # sentences of an overview
-EVENLY: Final = 2.0  # times the share of the source that a sentence is off its stretch's middle
+POSITION_PENALTY: Final = (
+    2.0  # times the share of the source that a sentence is off its stretch's middle
+)
 WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of an overview needs
 DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only
 NAMED: Final = 0.3  # bonus for a sentence with all words of its heading
-SHORT: Final = 40  # characters; a shorter sentence says little
+SHORT_SENTENCE: Final = 40  # characters; a shorter sentence says little
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +98,7 @@ def extract(
             picks = _overview(part, new, earlier, passages)
         else:
             is_listed = bool(earlier_quotes) or asks_for_more or asks_for_list(part.text)
-            most = MOST_OF_PART if len(parts) > 1 else MOST_LISTED if is_listed else MOST
+            most = MOST_OF_PART if len(parts) > 1 else MOST_LISTED if is_listed else MAX_EXCERPTS
             is_folded = not is_listed and len(parts) == 1
             picks = _answer(new, earlier, most=most, is_folded=is_folded)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
@@ -187,7 +189,7 @@ def _proper(picks: Sequence[Pick]) -> list[Pick]:
 
     def is_proper(pick: Pick) -> bool:
         return (
-            len(pick.text) >= SHORT
+            len(pick.text) >= SHORT_SENTENCE
             and not pick.text.endswith(":")
             and not asks(pick.text)
             and (ends_with_stop(pick.text) or pick.evidence.source not in punctuated)
@@ -273,7 +275,7 @@ def _spread(own: Sequence[Pick], count: int, others: Sequence[Pick]) -> list[Pic
     middles = [first + (2 * index + 1) * length // (2 * count) for index in range(count)]
 
     def worth(pick: Pick, middle: int) -> float:
-        return _centrality(pick) - EVENLY * abs(sum(pick.span) / 2 - middle) / length
+        return _centrality(pick) - POSITION_PENALTY * abs(sum(pick.span) / 2 - middle) / length
 
     ranked = [
         sorted(stretch, key=lambda pick: -worth(pick, middle))

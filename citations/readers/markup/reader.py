@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from citations.errors import DocumentBroken
 from citations.readers import plain_text
-from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
 from citations.readers.plain_text import clean
 from citations.readers.sandbox import child_environment
 
@@ -37,14 +37,14 @@ def read_html(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     with path.open("rb") as stream:
         match = _CHARSET.search(stream.read(_HEAD))
     declared = match[1].decode() if match else ""
-    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * PAGE, declared=declared)
+    source = plain_text.load(path, most=_MAX_MARKUP * most_pages * MAX_PAGE, declared=declared)
     facts, pieces = parse_markup(source, kind="html")
     return paginate(pieces, most_pages=most_pages, first=first, **facts)
 
 
 def read_markdown(path: Path, *, most_pages: int, first: int = 1) -> OpenDocument:
     """Divide a Markdown file into pages, as plain text if parsing takes too long."""
-    source = plain_text.load(path, most=most_pages * PAGE)
+    source = plain_text.load(path, most=most_pages * MAX_PAGE)
     try:
         facts, pieces = parse_markup(source, kind="markdown")
     except MarkupTooComplex:

@@ -144,7 +144,7 @@ _INLINE_NAMES = "b cite code del em i kbd q s strong sub sup"
 _INLINE = frozenset(_INLINE_NAMES.split())
 _MAX_INLINE = 8  # elements within one another
 _MAX_MARKUP = 6  # characters of HTML per character of text; more is not kept
-_LONG = 2_400  # characters of a list or table, after which its rest is another piece
+_MAX_PIECE = 2_400  # characters of a list or table, after which its rest is another piece
 
 
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
@@ -299,7 +299,7 @@ class _Walker:
             self._open_list()
 
     def _is_long(self) -> bool:
-        return sum(map(len, self.lines)) > _LONG
+        return sum(map(len, self.lines)) > _MAX_PIECE
 
     def _end_paragraph(self, level: int) -> Iterator[Piece]:
         """Add the paragraph to the open table or list, or yield it."""

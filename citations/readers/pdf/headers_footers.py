@@ -17,7 +17,7 @@ REACH = 2  # pages before and after
 EDGE_LINES = 4  # at the top and at the bottom that may be headers or footers
 ZONE = 0.16  # share of the page's height that may hold them
 WIDE_ZONE = 0.24  # and those that are repeated to the letter
-LONGEST = 150  # characters
+MAX_LINE = 150  # characters
 SHIFT = 3  # points that a header's position may differ from page to page
 
 
@@ -100,7 +100,7 @@ def _at_edge(glyphs: Glyphs, rows: list[list[_PlacedLine]], is_top: bool) -> Ite
         ordered = sorted(row, key=lambda placed: placed.line.left)
         text = " ".join(line_text(glyphs, placed.line) for placed in ordered)
         distance = row[0].distance
-        if distance < WIDE_ZONE * glyphs.height and len(text) <= LONGEST:
+        if distance < WIDE_ZONE * glyphs.height and len(text) <= MAX_LINE:
             is_near = distance < ZONE * glyphs.height
             has_gap = not steps or steps[0] > 1.9 * row[0].line.main.size
             yield EdgeLine(

@@ -3,7 +3,7 @@
 import pytest
 
 from citations.answers import confidence
-from citations.answers.confidence import ALWAYS, FUSED, NEAR
+from citations.answers.confidence import ALWAYS, FUSED, MODEL_SIGNS
 from citations.providers import weights
 
 GOOD = {
@@ -26,7 +26,7 @@ BAD = {
     "share": 0.2,
     "subject": 0.05,
 }
-KNOWN = [ALWAYS, ALWAYS + FUSED, ALWAYS + NEAR, ALWAYS + FUSED + NEAR]
+KNOWN = [ALWAYS, ALWAYS + FUSED, ALWAYS + MODEL_SIGNS, ALWAYS + FUSED + MODEL_SIGNS]
 
 
 @pytest.mark.parametrize("names", KNOWN)

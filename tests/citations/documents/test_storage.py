@@ -13,7 +13,7 @@ from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.models import Document, DocumentPart, Page, Source, State
 from citations.readers import formats, source_blocks
-from citations.readers.pagination import PAGE, OpenDocument
+from citations.readers.pagination import MAX_PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
 from transcripts.errors import InvalidInput
@@ -246,7 +246,7 @@ def test_more_pages_than_the_limit_are_refused_with_what_to_do(
     collection: Collection, settings: Any
 ) -> None:
     settings.MAX_DOCUMENT_PAGES = 3
-    source = add(collection, b"x " * 2 * PAGE)
+    source = add(collection, b"x " * 2 * MAX_PAGE)
     ingest_pipeline.ingest(source.pk)
     source.refresh_from_db()
     assert (source.state, source.error_code) == (State.FAILED, "document_too_large")

@@ -2,7 +2,13 @@
 
 import pytest
 
-from citations.ingest.pace import FEWEST, IndexedText, TextInWork, characters_per_second, rounded
+from citations.ingest.pace import (
+    MIN_CHARACTERS,
+    IndexedText,
+    TextInWork,
+    characters_per_second,
+    rounded,
+)
 
 
 def indexed(characters: int, began: float, ended: float) -> IndexedText:
@@ -23,7 +29,9 @@ def test_what_was_indexed_at_the_same_time_counts_once_as_time() -> None:
     assert characters_per_second([between, after, book]) == 2_500
 
 
-@pytest.mark.parametrize("texts", [[], [indexed(FEWEST - 1, 0, 10)], [indexed(FEWEST, 5, 5)]])
+@pytest.mark.parametrize(
+    "texts", [[], [indexed(MIN_CHARACTERS - 1, 0, 10)], [indexed(MIN_CHARACTERS, 5, 5)]]
+)
 def test_too_little_tells_no_pace(texts: list[IndexedText]) -> None:
     assert characters_per_second(texts) is None
 

@@ -53,7 +53,7 @@ def test_none_and_too_many_are_refused(both: Scope) -> None:
     with pytest.raises(InvalidInput, match="Nothing is selected"):
         selection.select(both, [])
     with pytest.raises(InvalidInput, match="At most"):
-        selection.select(both, [f"video-{key}" for key in range(selection.MOST + 1)])
+        selection.select(both, [f"video-{key}" for key in range(selection.MAX_ITEMS + 1)])
 
 
 def test_what_may_only_be_read_cannot_be_changed_and_what_is_hidden_is_absent(

@@ -492,4 +492,4 @@ def test_files_that_are_too_large_too_deep_or_no_json_are_refused() -> None:
     with pytest.raises(TooLarge):
         web_annotations.read(b" " * (web_annotations.MAX_BYTES + 1))
     with pytest.raises(TooLarge):
-        web_annotations.read(json.dumps([{}] * (web_annotations.MOST + 1)).encode())
+        web_annotations.read(json.dumps([{}] * (web_annotations.MAX_ANNOTATIONS + 1)).encode())

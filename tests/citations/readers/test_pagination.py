@@ -13,7 +13,7 @@ from citations.readers import plain_text
 from citations.readers.formats import is_document, recognise
 from citations.readers.markup import reader as markup_reader
 from citations.readers.markup.reader import MarkupTooComplex, parse_markup, read_html, read_markdown
-from citations.readers.pagination import PAGE, MarkupBlock, OpenDocument, paginate
+from citations.readers.pagination import MAX_PAGE, MarkupBlock, OpenDocument, paginate
 
 MARKDOWN = """---
 title: "Signals: a primer"
@@ -173,7 +173,7 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
         "".join(piece.text.split()) for piece in given_ones
     )
     for page in pages:
-        assert len(page.text) <= PAGE + 2
+        assert len(page.text) <= MAX_PAGE + 2
         assert (
             "\n\n".join(page.text[block.first : block.last] for block in page.blocks) == page.text
         )
@@ -186,15 +186,15 @@ def test_no_word_is_lost_and_paragraphs_tile_their_pages(
 
 def test_a_long_line_without_blanks_is_cut_after_a_sentence(path: Path) -> None:
     sentence = "神经网络从数据中学习。"
-    pages = list(read(plain_text.read, path, (sentence * (PAGE // 4)).encode()).pages)
+    pages = list(read(plain_text.read, path, (sentence * (MAX_PAGE // 4)).encode()).pages)
     assert len(pages) > 2
     assert all(page.text.endswith("。") for page in pages)
 
 
 def test_a_line_without_end_becomes_pages_and_too_much_of_it_is_refused(path: Path) -> None:
-    assert len(list(read(plain_text.read, path, b"x" * 10 * PAGE).pages)) == 10
+    assert len(list(read(plain_text.read, path, b"x" * 10 * MAX_PAGE).pages)) == 10
     with pytest.raises(DocumentTooLarge):
-        read(plain_text.read, path, b"x" * (10 * PAGE + 1))
+        read(plain_text.read, path, b"x" * (10 * MAX_PAGE + 1))
     with path.open("wb") as stream:
         stream.truncate(200_000_000)
     with pytest.raises(DocumentTooLarge):

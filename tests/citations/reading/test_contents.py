@@ -89,7 +89,7 @@ def test_a_page_is_found_where_bookmarks_are_out_of_order() -> None:
 def test_a_part_with_nearly_all_headings_is_divided() -> None:
     within: list[list[int | str]] = [[2, f"Section {page}", page] for page in range(3, 403)]
     book = contents.of([[1, "Cover", 1], [1, "Book", 2], *within])
-    assert max(len(part.entries) for part in book.parts) <= contents.TOGETHER
+    assert max(len(part.entries) for part in book.parts) <= contents.MAX_FOLDED
     assert sum(1 + len(part.entries) for part in book.parts) == 402
 
 

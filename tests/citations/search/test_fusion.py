@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.search.fusion import LEAST, FusedHit, deduplicate, min_max_weighted, rrf, spread
+from citations.search.fusion import (
+    LAST_WEIGHT,
+    FusedHit,
+    deduplicate,
+    min_max_weighted,
+    rrf,
+    spread,
+)
 from transcripts.tokenizer import tokenize
 
 
@@ -117,11 +124,11 @@ def fused() -> list[FusedHit[str]]:
 def test_the_best_of_a_ranking_counts_fully_and_the_last_least() -> None:
     weighted = min_max_weighted(fused(), BRANCHES)
     assert weighted["d"] == pytest.approx(1 / 61)
-    assert weighted["c"] == pytest.approx(2 * LEAST / 63)
+    assert weighted["c"] == pytest.approx(2 * LAST_WEIGHT / 63)
 
 
 def test_what_comes_close_to_the_best_counts_nearly_as_much() -> None:
-    weight = LEAST + (1 - LEAST) * 7.9 / 8
+    weight = LAST_WEIGHT + (1 - LAST_WEIGHT) * 7.9 / 8
     assert min_max_weighted(fused(), BRANCHES)["b"] == pytest.approx(weight / 62)
 
 

@@ -12,11 +12,11 @@ from citations.providers.embedding import HashEmbedder
 from citations.readers.source_blocks import cue_blocks
 from citations.text.blocks import Block, text_of
 from citations.text.chunking import BATCH, LONG_CUE, ChunkDraft, chunk, distances, nearest_rank
-from citations.text.sentences import LONGEST
+from citations.text.sentences import MAX_LENGTH
 from transcripts import captions
 
 TARGET, OVERLAP = 500, 150
-MOST = max(1.7 * TARGET, 1.5 * OVERLAP + LONGEST)
+MOST = max(1.7 * TARGET, 1.5 * OVERLAP + MAX_LENGTH)
 
 embed = HashEmbedder().embed_documents
 
@@ -130,7 +130,7 @@ def test_any_sizes_give_drafts_that_cover_the_text(rows, target, overlap):
         before.span_start < after.span_start and before.span_end < after.span_end
         for before, after in pairwise(drafts)
     )
-    assert all(len(draft.text) <= max(1.7 * target, 1.5 * overlap + LONGEST) for draft in drafts)
+    assert all(len(draft.text) <= max(1.7 * target, 1.5 * overlap + MAX_LENGTH) for draft in drafts)
     text = text_of(blocks)
     outside = set(range(len(text))).difference(
         *(range(draft.span_start, draft.span_end) for draft in drafts)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.text.sentences import (
-    LONGEST,
+    MAX_LENGTH,
     SHORTEST,
     asks,
     between_letters,
@@ -45,7 +45,7 @@ def test_sentences_tile_the_text_and_none_is_blank_or_too_long(text):
     assert "".join(text[start:stop] for start, stop in spans) == text
     assert all(before[1] == after[0] for before, after in pairwise(spans))
     assert all(text[start:stop].strip() for start, stop in spans[1:])
-    assert all(len(text[start:stop].strip()) <= LONGEST for start, stop in spans)
+    assert all(len(text[start:stop].strip()) <= MAX_LENGTH for start, stop in spans)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_text_without_blanks_is_cut_between_letters_and_not_before_their_marks()
 
 
 def test_what_is_cut_for_its_length_is_not_left_in_crumbs():
-    for length in range(LONGEST + 1, 4 * LONGEST, 7):
+    for length in range(MAX_LENGTH + 1, 4 * MAX_LENGTH, 7):
         assert min(stop - start for start, stop in split("ab " * (length // 3))) >= SHORTEST - 3
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citations.text.snippets import LEAST, MOST, nearest_sentence, snippet
+from citations.text.snippets import MAX_LENGTH, MIN_LENGTH, nearest_sentence, snippet
 
 FILLER = "This sentence says nothing of any use to anybody. "
 WORDS = st.lists(
@@ -73,8 +73,8 @@ def test_words_deep_in_a_text_without_sentences_are_found() -> None:
 
 
 def test_a_passage_without_blanks_is_cut() -> None:
-    assert LEAST <= len(snippet("熵" * 900, "熵")) <= MOST
-    assert LEAST <= len(snippet("x" * 900)) <= MOST
+    assert MIN_LENGTH <= len(snippet("熵" * 900, "熵")) <= MAX_LENGTH
+    assert MIN_LENGTH <= len(snippet("x" * 900)) <= MAX_LENGTH
 
 
 @given(WORDS, st.sampled_from(["", "entropy", "heat engines", "\ud800 x"]))
@@ -84,15 +84,15 @@ def test_it_is_always_a_piece_of_the_text_of_the_right_length_and_whole_words(
     line = " ".join(parts)
     excerpt = snippet(line, words)
     assert excerpt in line
-    assert len(excerpt) <= MOST
-    assert len(excerpt) >= LEAST - 1 or len(line) <= MOST or len(excerpt) == len(line)
+    assert len(excerpt) <= MAX_LENGTH
+    assert len(excerpt) >= MIN_LENGTH - 1 or len(line) <= MAX_LENGTH or len(excerpt) == len(line)
     place = f" {line} ".find(f" {excerpt} ")
     assert place >= 0 or not line
 
 
 def test_it_survives_any_text() -> None:
     for text in ("\x00" * 500, "\ud800 " * 300, "a\u0301" * 400, " " * 500 + "a"):
-        assert len(snippet(text, "a \ud800")) <= MOST
+        assert len(snippet(text, "a \ud800")) <= MAX_LENGTH
 
 
 @pytest.mark.parametrize(

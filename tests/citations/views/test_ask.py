@@ -686,7 +686,7 @@ def test_an_answer_whose_source_was_deleted_is_shown_with_its_citation_marked_as
 def test_conversations_are_found_by_words_of_their_titles(
     page: Client, scope: Scope, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view_conversations, "PAGE", 2)
+    monkeypatch.setattr(view_conversations, "PAGE_SIZE", 2)
     for n in range(5):
         conversations.begin(scope, owner, title=f"Bread & butter {n}")
     conversations.begin(scope, owner, title="Networks")

@@ -118,7 +118,7 @@ def test_an_empty_list_says_how_to_begin(page: Client, viewer: Client) -> None:
 def test_the_list_goes_on(
     page: Client, scope: Scope, owner: User, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "PAGE", 2)
+    monkeypatch.setattr(views, "PAGE_SIZE", 2)
     for number in range(3):
         sessions.start(scope, owner, title=f"Lecture {number}", collection=collection)
     assert "/lectures/?offset=2" in text_of(page.get("/lectures/"))

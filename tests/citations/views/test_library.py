@@ -139,7 +139,7 @@ def test_htmx_gets_the_list_alone(page: Client, talk: Video) -> None:
 def test_the_next_page_keeps_filter_group_and_view(
     page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch, view: str
 ) -> None:
-    monkeypatch.setattr(library_views, "PAGE", 3)
+    monkeypatch.setattr(library_views, "PAGE_SIZE", 3)
     for number in range(5):
         make_video(collection, key=f"v{number}", title=f"Talk {number}", cues=make_cues(1))
     query = f"q=talk&group=collection&view={view}"

@@ -91,7 +91,7 @@ def test_a_note_that_cannot_be_kept_stays_in_its_form(
 def test_notes_are_found_by_their_words_from_page_to_page(
     page: Client, scope: Scope, owner: User, note: Note, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(view_notes, "PAGE", 1)
+    monkeypatch.setattr(view_notes, "PAGE_SIZE", 1)
     notes.pin(scope, owner, title="Bread", text="It rises & <b>falls</b>.")
     notes.pin(scope, owner, title="More bread")
     html = text_of(page.get(f"/notes/?q=bread&collection={note.collection.slug}"))

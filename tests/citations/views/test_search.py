@@ -670,7 +670,7 @@ def test_a_source_is_shown_with_its_text_in_order(
 def test_the_text_of_a_source_is_paged(
     page: Client, collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_views, "PAGE", 2)
+    monkeypatch.setattr(source_views, "PAGE_SIZE", 2)
     source = make_document(collection, TEXTS)
     first, second = (
         text_of(page.get(f"/sources/{source.uuid}/passages/{query}")) for query in ("", "?offset=2")

@@ -66,7 +66,7 @@ def test_every_address_of_the_list_can_be_read(endpoint: Endpoint, shelf: Shelf,
 def test_the_list_is_paged(
     endpoint: Endpoint, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resources, "PAGE", 3)
+    monkeypatch.setattr(resources, "PAGE_SIZE", 3)
     for number in range(7):
         make_video(shelf.collection, key=f"video-{number}", cues=make_cues(1))
     assert _uris(endpoint, shelf.reading) == [

@@ -98,7 +98,7 @@ def test_a_token_knows_only_what_it_made_and_its_user_all(user: User, program: C
 def test_nobody_has_any_number_of_webhooks(
     program: Client, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "MOST", 1)
+    monkeypatch.setattr(registry, "MAX_WEBHOOKS", 1)
     assert send(program, "post", HOOKS, NEW).status_code == 201
     assert send(program, "post", HOOKS, NEW).status_code == 409
 
