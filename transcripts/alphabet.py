@@ -10,6 +10,7 @@ import unicodedata
 from typing import Any, Final
 
 from django.db.models import Func, TextField
+from django.db.models.functions import Collate
 
 DIGITS: Final = 10  # with which a number is written
 _MARKS: Final = re.compile("[\u0300-\u036f]")
@@ -17,8 +18,8 @@ _NUMBER: Final = re.compile("[0-9]+")
 
 
 def alphabetical(text: Any) -> Func:
-    """Return a column or expression as PostgreSQL sorts by it."""
-    return Func(text, function="cuebase_alphabet", output_field=TextField())
+    """Return a column or expression as PostgreSQL sorts by it: by code points, as Python does."""
+    return Collate(Func(text, function="cuebase_alphabet", output_field=TextField()), "C")
 
 
 def alphabet_key(text: str) -> str:

@@ -31,9 +31,7 @@ def recording_name(name: str) -> str:
     """Return what a file and the captions of the same recording have in common in their names,
     whatever their case: cameras write .MP4, and recognisers talk.MP4.vtt.
     """
-    last = PurePath(name.replace("\\", "/")).name
-    stem = captions.split_name(f"{PurePath(last).stem or last}.vtt")[0]
-    return clean_key(media_types.ENDING.sub("", stem) or stem).casefold()
+    return _base(name).casefold()
 
 
 def beside(names: Iterable[str], media: Iterable[File]) -> tuple[list[File], list[File]]:
@@ -59,10 +57,26 @@ def add(collection: Collection, file: IO[bytes], *, name: str) -> Video:
 
 def _recording(videos: QuerySet[Video], name: str) -> Video | None:
     """Return the recording that a file belongs to, the one with its very name before others."""
-    wanted, stem = recording_name(name), PurePath(name).stem
-    similar = videos.filter(Q(key__iexact=wanted) | Q(key__istartswith=f"{wanted}."))
-    keys = [video for video in similar if recording_name(f"{video.key}.vtt") == wanted]
-    return min(keys, key=lambda video: (video.key != stem, video.pk), default=None)
+    base = _base(name)
+    similar = videos.filter(Q(key__iexact=base) | Q(key__istartswith=f"{base}."))
+    own = [video for video in similar if recording_name(f"{video.key}.vtt") == base.casefold()]
+    return min(own, key=lambda video: (_difference(name, video.key), video.pk), default=None)
+
+
+def _difference(name: str, key: str) -> int:
+    """Rate how a file is named beside a recording: 0 as it is, 1 but for its endings, 2 alike."""
+    return [clean_key(_last(name)), _base(name), key].index(key)
+
+
+def _base(name: str) -> str:
+    """Return a file's name without endings and language."""
+    last = _last(name)
+    stem = captions.split_name(f"{PurePath(last).stem or last}.vtt")[0]
+    return clean_key(media_types.ENDING.sub("", stem) or stem)
+
+
+def _last(name: str) -> str:
+    return PurePath(name.replace("\\", "/")).name
 
 
 def replace(video: Video, file: IO[bytes], *, name: str) -> None:
@@ -91,14 +105,16 @@ def keep_for(job: Job, file: IO[bytes], *, name: str) -> None:
 
 def hand_over(job: Job, captions_name: str, video: Video) -> str:
     """Give a recording the file that was sent beside its captions; return its name, "" for none."""
-    expected, given = recording_name(captions_name), ""
-    for media in MediaFile.objects.filter(job=job):
-        if recording_name(media.name) == expected:
-            MediaFile.objects.filter(video=video).delete()
-            media.video, media.job = video, None
-            media.save(update_fields=["video", "job"])
-            given = media.name
-    return given
+    expected, key = recording_name(captions_name), captions.split_name(_last(captions_name))[0]
+    files = MediaFile.objects.filter(job=job).order_by("pk")
+    own = [media for media in files if recording_name(media.name) == expected]
+    media = min(own, key=lambda media: _difference(media.name, clean_key(key)), default=None)
+    if media is None:
+        return ""
+    MediaFile.objects.filter(video=video).delete()
+    media.video, media.job = video, None
+    media.save(update_fields=["video", "job"])
+    return media.name
 
 
 def drop(job: Job) -> None:

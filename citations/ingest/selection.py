@@ -3,7 +3,8 @@
 Highlights and notes are deleted in the same way: hidden first, so that it can be taken back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -26,7 +27,7 @@ from transcripts.scope import Scope
 from transcripts.storage import clean_tags
 
 MAX_ITEMS: Final = 1_000  # items at once
-KEY_DIGITS: Final = 18
+_KEY: Final = re.compile(r"[1-9][0-9]{0,17}")
 LISTED: Final[tuple[type[Deletable], ...]] = (Video, Source, LectureSession)  # in the library
 HIDDEN: Final[tuple[type[Deletable], ...]] = (*LISTED, Highlight, Note)
 
@@ -58,8 +59,7 @@ def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
     unique = list(dict.fromkeys(references))
     if not unique:
         raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
-    if len(unique) > MAX_ITEMS:
-        raise InvalidInput(f"At most {MAX_ITEMS:,} items at once.", hint="Do it in parts.")
+    _check_number(unique)
     keys = _keys(unique)
     visible: dict[str, QuerySet[Any]] = {
         "video": Video.objects.visible(scope),
@@ -77,11 +77,16 @@ def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
     return ChosenItems(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
 
 
+def _check_number(references: Sized) -> None:
+    if len(references) > MAX_ITEMS:
+        raise InvalidInput(f"At most {MAX_ITEMS:,} items at once.", hint="Do it in parts.")
+
+
 def _keys(references: Iterable[str]) -> dict[str, list[int]]:
     keys: dict[str, list[int]] = {table: [] for table in TABLES.values()}
     for reference in references:
         table, _, key = reference.partition("-")
-        if table not in keys or not (key.isascii() and key.isdigit() and len(key) <= KEY_DIGITS):
+        if table not in keys or not _KEY.fullmatch(key):
             raise NotFound("There is no such item.", hint="Reload the library.")
         keys[table].append(int(key))
     return keys
@@ -132,9 +137,10 @@ def move_back(scope: Scope, origins: Mapping[str, str], collection: Collection) 
     """Return items from a collection to where each came from, a slug by reference; count them.
 
     What is not there any more stays, as does what came from where the caller may not change
-    anything, or what has a copy there by now. Raises ``Forbidden``.
+    anything, or what has a copy there by now. Raises ``Forbidden``, and what ``select`` raises.
     """
     scope.require_write(collection.pk)
+    _check_number(origins)
     keys = _keys(origins)
     writable = Collection.objects.filter(pk__in=scope.writable, slug__in=origins.values())
     targets = {target.slug: target for target in writable}

@@ -4,7 +4,7 @@ Only the calling thread uses the database; models compute beside the lexical loo
 database queries does not depend on the number of results.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from time import perf_counter
 from typing import NamedTuple
 
@@ -126,15 +126,14 @@ def search(
     embedding, hits = candidates.find(request, log)
     ranked = _rerank(request, hits, log) if request.reranks else _by_judge(hits)
     groups = log.timed(DEDUPLICATE, lambda: _grouped(ranked, joins=for_readers))
-    groups = _spread(groups, limit=limit, most=most_of_source)
+    likely = likely_passages.chunks([group.best.hit for group in groups], request.query.words)
+    groups = _spread(groups, likely, limit=limit, most=most_of_source)
     groups = _apart(groups) if for_readers else groups
-    passages = log.timed(ENRICH, lambda: _enrich(request, groups))
-    passages = likely_passages.mark(passages, request.query.words)
+    passages = log.timed(ENRICH, lambda: _enrich(request, groups, likely))
     suggestion = ""
     if for_readers and log.unknown:
         suggestion = log.timed(SPELL, lambda: _suggestion(request, log))
-    is_likely = any(hit.is_likely for hit in hits) or any(row.is_likely for row in passages)
-    is_irrelevant = bool(hits) and not is_likely
+    is_irrelevant = bool(hits) and not likely
     if is_irrelevant:
         advice = language_gap.advice(request.query.words, matching(scope, filter))
         log.notes += [advice] if advice else []
@@ -234,11 +233,10 @@ def _grouped(ranked: Sequence[RankedHit], *, joins: bool) -> list[_Group]:
     return _join(groups) if joins else groups
 
 
-def _spread(groups: Sequence[_Group], *, limit: int, most: int) -> list[_Group]:
-    hits = [group.best.hit for group in groups]
-    sources = [hit.candidate.source for hit in hits]
-    likely = [hit.is_likely for hit in hits]
-    return [groups[index] for index in fusion.spread(sources, likely, limit=limit, most=most)]
+def _spread(groups: Sequence[_Group], likely: Set[int], *, limit: int, most: int) -> list[_Group]:
+    rows = [group.best.hit.candidate for group in groups]
+    sources, are_likely = [row.source for row in rows], [row.chunk in likely for row in rows]
+    return [groups[index] for index in fusion.spread(sources, are_likely, limit=limit, most=most)]
 
 
 def _deduplicate(ranked: Sequence[RankedHit]) -> list[_Group]:
@@ -280,7 +278,7 @@ def _apart(groups: Sequence[_Group]) -> list[_Group]:
     return parted
 
 
-def _enrich(request: SearchRequest, groups: Sequence[_Group]) -> list[Passage]:
+def _enrich(request: SearchRequest, groups: Sequence[_Group], likely: Set[int]) -> list[Passage]:
     best = [group.best.hit.candidate for group in groups]
     marks: dict[int, bool] = {}
     terms: dict[int, tuple[TermScore, ...]] = {}
@@ -289,7 +287,7 @@ def _enrich(request: SearchRequest, groups: Sequence[_Group]) -> list[Passage]:
     if request.explain:
         positions, everything = [row.position for row in best], resolve(request.scope, Filter())
         terms = lexical_index.explain(request.query, positions, resolved=everything)
-    return [_passage(request, group, marks, terms) for group in groups]
+    return [_passage(request, group, marks, terms, likely) for group in groups]
 
 
 def _passage(
@@ -297,6 +295,7 @@ def _passage(
     group: _Group,
     marks: dict[int, bool],
     terms: dict[int, tuple[TermScore, ...]],
+    likely: Set[int],
 ) -> Passage:
     row = group.shown
     opens_at = row.opens_at(request.query.text)
@@ -311,7 +310,7 @@ def _passage(
         speaker=row.speaker,
         score=group.best.score,
         relevance=group.best.hit.likelihood,
-        is_likely=group.best.hit.is_likely,
+        is_likely=row.chunk in likely,
         link=row.link(opens_at),
         timestamp_link=row.timestamp_link(opens_at),
         opens_at=opens_at,

@@ -25,6 +25,7 @@ from citations.views import undo_offers
 from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
+from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tasks import send as send_job
 from transcripts.translation import translated_error
@@ -138,7 +139,7 @@ def move_back(request: PageRequest) -> HttpResponse:
     form = request.POST
     target = library.find_collection(request.access, form.get("to", ""))
     fields = [field.split() for field in form.getlist("origin")]
-    origins = {name: slug for slug, *names in filter(None, fields) for name in names}
+    origins = {name: clean(slug, 200) for slug, *names in filter(None, fields) for name in names}
     if not origins:
         raise InvalidInput("Nothing is selected.", hint="Select something in the list first.")
     count = selection.move_back(request.access, origins, target)
@@ -228,7 +229,7 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     there = {*stayed, *chosen.lectures}
     moved: dict[str, list[str]] = {}
     for reference, origin in origins.items():
-        if origin != target and rows[reference] not in there and origin.pk in scope.writable:
+        if origin != target and rows[reference] not in there:
             moved.setdefault(origin.slug, []).append(reference)
     if not moved:
         return count, text

@@ -20,7 +20,7 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 RESULTS: Final = 10
-MAX_TOKENS: Final = 4_000  # tokens of a fetched text: a model reads on by ``metadata.next``
+DEFAULT_TOKENS: Final = 4_000  # tokens of a fetched text: a model reads on by ``metadata.next``
 
 
 def render_results(results: Results, arguments: ConnectorSearch) -> str:
@@ -40,7 +40,7 @@ def fetch(scope: Scope, arguments: ConnectorFetch) -> str:
     """Return the text at an id. Raises ``SourceNotFound``, ``InvalidInput``."""
     reference, _, digits = arguments.id.partition(":")
     source, position = find_source(scope, reference), position_in(digits)
-    room = min(arguments.budget, arguments.max_tokens or MAX_TOKENS) - 2 * CURSOR - TITLE
+    room = min(arguments.budget, arguments.max_tokens or DEFAULT_TOKENS) - 2 * CURSOR - TITLE
     text, following = source_text.read(source, position, room=room * 9 // 10)  # JSON escapes
     locator = source_texts.of(source).locate((position, position + 1))
     youtube_id = source.video and source.video.youtube_id

@@ -1,5 +1,6 @@
 from django.db import migrations
 from django.db.models import Func, TextField
+from django.db.models.functions import Collate
 
 FUNCTION = r"""
 CREATE FUNCTION cuebase_alphabet(value text) RETURNS text
@@ -22,7 +23,7 @@ $$
 
 
 def alphabetical(name):
-    return Func(name, function="cuebase_alphabet", output_field=TextField())
+    return Collate(Func(name, function="cuebase_alphabet", output_field=TextField()), "C")
 
 
 class Migration(migrations.Migration):

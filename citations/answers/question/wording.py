@@ -176,7 +176,7 @@ def without_connective(question: str) -> str:
 def without(question: str, name: tuple[int, int], pronoun: str) -> str:
     """Return a question with a pronoun, if any, in the place of the characters of a name."""
     before = " ".join(f"{question[: name[0]].rstrip(' ,')} {pronoun}".split())
-    after = question[name[1] :].lstrip("\"”»’' " if pronoun else "\"”»’',:; ")
+    after = question[name[1] :].lstrip("\"”»’'").lstrip(" " if pronoun else " ,:;")
     joint = "" if after.startswith(_MARKS) or not before else " "
     text = " ".join(f"{before}{joint}{after}".split())
     return text[:1].upper() + text[1:]

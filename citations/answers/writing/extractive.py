@@ -87,11 +87,11 @@ def extract(
     """
     extracts: list[Extract] = []
     for number, part in enumerate(parts):
-        own = (passage for passage in evidence if passage.part == number)
-        best = sorted(own, key=lambda passage: -passage.score)
+        of_part = (passage for passage in evidence if passage.part == number)
+        best = sorted(of_part, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
-        subject = part.about or part.text
-        ranked = rated(subject, sentences(passages), rate, own=part.own)
+        subject, own = (part.about, "") if part.about else (part.text, part.own)
+        ranked = rated(subject, sentences(passages), rate, own=own)
         earlier = [pick for extract in extracts for pick in extract.picks]
         new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:
@@ -107,7 +107,7 @@ def extract(
             Extract(
                 part=part,
                 picks=tuple(picks),
-                signs=signs(subject, ranked, own=part.own),
+                signs=signs(subject, ranked, own=own),
                 repeats=len(new) < len(ranked),
             )
         )

@@ -101,6 +101,22 @@ def test_a_move_is_undone_but_for_what_was_changed_meanwhile(
     assert selection.move_back(both, origins, other) == 0, "the talk is back already"
 
 
+@pytest.mark.parametrize("reference", ["video-0{0}", "video-0", "video-x", "lecture", "video-{0}9"])
+def test_a_move_of_what_is_not_there_is_not_undone(
+    chosen: ChosenItems, both: Scope, other: Collection, collection: Collection, reference: str
+) -> None:
+    selection.move(both, chosen, other)
+    origins = {reference.format(chosen.videos[0].pk): collection.slug}
+    if reference.endswith("9"):
+        assert selection.move_back(both, origins, other) == 0
+    else:
+        with pytest.raises(NotFound):
+            selection.move_back(both, origins, other)
+    many = {f"video-{number}": collection.slug for number in range(1, selection.MAX_ITEMS + 2)}
+    with pytest.raises(InvalidInput):
+        selection.move_back(both, many, other)
+
+
 def test_what_was_deleted_after_a_move_stays_so(
     chosen: ChosenItems, both: Scope, other: Collection, collection: Collection, owner: User
 ) -> None:

@@ -1,21 +1,22 @@
-"""What a search lists as likely is the same on every door."""
-
-from collections.abc import Sequence
-from dataclasses import replace
+"""What a search lists as likely is the same on every door, and whatever its limit is."""
 
 import pytest
 
 from citations.models import Source, State
-from citations.passages import Passage, SearchMode
-from citations.search import likely_passages
+from citations.passages import SearchMode
 from citations.search import pipeline as search_pipeline
+from citations.search.candidates import CandidateHit
 from tests.makers import make_source, make_video
 from transcripts.models import Collection
 from transcripts.scope import Scope
 
 pytestmark = pytest.mark.django_db
 
-TEXTS = ("Networks relay.", "A network of nodes, and a second network.", "Networks fail.")
+BEST, SECOND, LAST = TEXTS = (
+    "A network: networks of a network.",
+    "A network relays to another network over long lines.",
+    "One network fails while ever so many of the other machines go on all day long.",
+)
 
 
 @pytest.fixture
@@ -23,38 +24,53 @@ def source(collection: Collection) -> Source:
     return make_source(make_video(collection), texts=TEXTS)
 
 
-def hits(scope: Scope, likely: Sequence[bool]) -> list[Passage]:
-    """Return the three passages on networks, of which some are likely."""
-    passages = search_pipeline.search(scope, "network", mode=SearchMode.WORDS).passages
-    return [
-        replace(passage, is_likely=is_likely)
-        for passage, is_likely in zip(passages, likely, strict=True)
-    ]
+def judge(monkeypatch: pytest.MonkeyPatch, *likely: str) -> None:
+    """Let the judge hold only these texts to be on the subject."""
+    are_likely = property(lambda hit: hit.candidate.text in likely)
+    monkeypatch.setattr(CandidateHit, "is_likely", are_likely)
+
+
+def listed(scope: Scope, query: str, limit: int = 10) -> dict[str, bool]:
+    results = search_pipeline.search(scope, query, mode=SearchMode.WORDS, limit=limit)
+    assert results.nothing_relevant != any(row.is_likely for row in results.passages)
+    return {passage.text: passage.is_likely for passage in results.passages}
 
 
 @pytest.mark.parametrize(
-    ("judged", "listed"),
-    [
-        ([False, True, False], [True, True, False]),
-        ([True, False, False], [True, False, False]),
-        ([False, False, False], [False, False, False]),
-    ],
+    ("judged", "likely"),
+    [((), []), ((BEST,), [BEST]), ((SECOND,), [BEST, SECOND]), ((LAST,), [BEST, SECOND, LAST])],
 )
 def test_what_ranks_above_a_likely_passage_is_likely(
-    scope: Scope, source: Source, judged: list[bool], listed: list[bool]
+    scope: Scope,
+    source: Source,
+    monkeypatch: pytest.MonkeyPatch,
+    judged: tuple[str, ...],
+    likely: list[str],
 ) -> None:
     source.change(state=State.READY)
-    marked = likely_passages.mark(hits(scope, judged), "network")
-    assert [passage.is_likely for passage in marked] == listed
+    judge(monkeypatch, *judged)
+    assert listed(scope, "network") == {text: text in likely for text in TEXTS}
 
 
-@pytest.mark.parametrize(("words", "is_likely"), [("network relays", True), ("network tax", False)])
-def test_all_words_are_enough_while_a_source_is_searched_by_words_alone(
-    scope: Scope, source: Source, words: str, *, is_likely: bool
+def test_a_shorter_list_calls_the_same_passages_likely(
+    scope: Scope, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    source.change(state=State.READY)
+    judge(monkeypatch, LAST)
+    (first,) = search_pipeline.search(scope, "network", mode=SearchMode.WORDS, limit=1).passages
+    assert first.is_likely
+
+
+@pytest.mark.parametrize(
+    ("query", "likely"), [("network lines", [BEST, SECOND]), ("network tax", [])]
+)
+def test_all_words_are_enough_while_a_source_is_searched_by_words_alone(
+    scope: Scope, source: Source, monkeypatch: pytest.MonkeyPatch, query: str, likely: list[str]
+) -> None:
+    judge(monkeypatch)
     source.change(state=State.WORDS)
-    marked = likely_passages.mark(hits(scope, [False] * 3), words)
-    assert [passage.is_likely for passage in marked if passage.text == TEXTS[0]] == [is_likely]
+    above = [text for text, is_likely in listed(scope, query).items() if is_likely]
+    assert set(above) <= set(likely)
+    assert (SECOND in above) == (SECOND in likely)
     source.change(state=State.READY)  # now the judge knows its meaning
-    marked = likely_passages.mark(hits(scope, [False] * 3), words)
-    assert not any(passage.is_likely for passage in marked)
+    assert not any(listed(scope, query).values())

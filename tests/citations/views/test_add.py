@@ -149,6 +149,8 @@ def test_a_sound_file_finds_the_recording_that_is_there_or_asks_for_captions(
         ("GOPR01.en.vtt", "gopr01.WAV"),
         ("talk.WAV.vtt", "talk.WAV"),
         ("talk.wav.en.vtt", "talk.WAV"),
+        ("Straße.vtt", "Straße.WAV"),
+        ("Ärzte.vtt", "ÄRZTE.WAV"),
         ("Talk [dQw4w9WgXcQ].en.vtt", "Talk [dQw4w9WgXcQ].WAV"),
     ],
 )
@@ -163,13 +165,25 @@ def test_a_file_belongs_to_captions_of_its_name_in_capitals_or_with_its_ending(
     assert Video.objects.get().media.name == file
 
 
-def test_of_two_recordings_whose_names_differ_by_case_a_file_joins_its_own(
-    page: Client, collection: Collection
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"talk.vtt": "talk.wav", "Talk.vtt": "Talk.wav"},
+        {"talk.mp4.vtt": "talk.mp4", "talk.opus.vtt": "talk.opus"},
+    ],
+)
+def test_of_two_recordings_of_nearly_one_name_each_gets_its_own_file(
+    page: Client, names: dict[str, str], *, at_once: bool
 ) -> None:
-    for name in ("talk", "Talk"):
-        storage.add_captions(collection, CAPTIONS, name=f"{name}.vtt")
-    upload(page, ("Talk.WAV", make_wav()), collection="lectures")
-    assert MediaFile.objects.get().video.key == "Talk"
+    captions = [(name, CAPTIONS) for name in names]
+    files = [(name, make_wav()) for name in names.values()]
+    upload(page, *captions, *files * at_once, collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    if not at_once:
+        upload(page, *files, collection="lectures")
+    played = {f"{media.video.key}.vtt": media.name for media in MediaFile.objects.all()}
+    assert played == names
 
 
 def test_a_sound_file_is_not_lost_silently_with_broken_captions(

@@ -15,6 +15,8 @@ from citations.answers.question.named_sections import find_named_section
         ("Was steht in Kapitel 2 über Ventile?", (2,), "Was steht über Ventile?"),
         ("Que dit le chapitre 12 ?", (12,), "Que dit le?"),
         ("What, in chapter 4, is a gene?", (4,), "What is a gene?"),
+        ('Explain chapter 5 "Genes"', (5,), 'Explain "Genes"'),
+        ('What about chapter 2, "dual parity"?', (2,), 'What about "dual parity"?'),
     ],
 )
 def test_a_section_is_named_by_its_number(
