@@ -356,8 +356,8 @@ def test_a_sentence_that_can_be_understood_by_itself_is_preferred() -> None:
 
 def test_an_overview_is_of_its_subject_not_of_how_it_was_asked_for() -> None:
     text = "Entropy measures the disorder of gases. Give an overview of it and of the rest again."
-    asked = "Give an overview of it (What is entropy?)"
-    alone = QuestionPart(text=asked, breadth=Breadth.BROAD, about="entropy")
+    question = "Give an overview of it (What is entropy?)"
+    alone = QuestionPart(text=question, breadth=Breadth.BROAD, about="entropy")
     follow_up = replace(alone, own="Give an overview of it")
     (first,), (second,) = (extract([part], [passage(text)]) for part in (alone, follow_up))
     assert first == replace(second, part=alone)
