@@ -184,7 +184,7 @@ def test_a_move_is_not_offered_to_be_undone_where_nothing_moved_or_too_late(
 
 
 def test_a_thousand_items_are_renamed_at_once(page: Client) -> None:
-    chosen = [f"video-{number}" for number in range(1_000)]
+    chosen = [f"video-{number}" for number in range(1, 1_001)]
     titles = {f"title-{reference}": "Moss" for reference in chosen}
     response = page.post("/library/rename/", {"item": chosen, **titles})
     assert "Some of these are not there any more." in text_of(response)
