@@ -42,9 +42,8 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS, tokenize
 ROUTE: Final = "route"
 QUICK: Final = (*LOCAL, registry.FAKE)  # embedders fast enough to be waited for
 MAX_TURNS: Final = 20  # of a conversation, that are looked at
-MIN_KEPT: Final = (
-    0.5  # of the question's words that a rewriting keeps, and of its own that are known
-)
+# Share of the question's words that a rewriting keeps, and of its own words that are known.
+MIN_KEPT: Final = 0.5
 MAX_TITLES: Final = 5_000  # titles with a word of the question; of more, none is meant
 MAX_NUMBERED: Final = 20  # sources with numbered headings, of which one may have a named section
 FAR_LONGER: Final = 5  # times as long as any other “chapter 4”: a book beside a leaflet

@@ -18,9 +18,8 @@ from citations.text.sentences import Span, asks
 
 MIN_LENGTH: Final = 18  # characters
 MAX_LENGTH: Final = 140
-ANSWER_WINDOW: Final = (
-    1_500  # characters after a question of the text, among which its answer begins
-)
+# Characters after a question of the text, among which its answer begins.
+ANSWER_WINDOW: Final = 1_500
 MIN_WORDS: Final = 2  # content words that a question needs
 MIN_REPEATS: Final = 4  # times that the text has at least one of them
 MIN_ANSWER: Final = 40  # characters of a sentence that answers

@@ -12,9 +12,8 @@ from transcripts.activity import Activity
 from transcripts.models import Job
 from transcripts.scope import Scope
 
-RECENT_SOURCES: Final = (
-    20  # sources by which the pace is told, and the length of a recording to come
-)
+# Sources by which the pace is told, and the length of a recording to come.
+RECENT_SOURCES: Final = 20
 
 
 def seconds_left(scope: Scope, now: Activity) -> float | None:

@@ -14,12 +14,10 @@ from citations.text.alignment import common
 AROUND: Final = 100  # characters of prefix and suffix
 ALIKE: Final = 0.6  # share of the surrounding words that must have stayed
 UNLIKE: Final = 0.3  # the most that any other equal place may share
-DISTINCTIVE_WORDS: Final = (
-    8  # words of a quote that hardly occurs twice: both sides may have changed
-)
-MIN_WORDS: Final = (
-    3  # the fewest words of a quote that may stand for itself, if one of them is rare
-)
+# Words of a quote that hardly occurs twice: both sides may have changed.
+DISTINCTIVE_WORDS: Final = 8
+# The fewest words of a quote that may stand for itself, if one of them is rare.
+MIN_WORDS: Final = 3
 RARE: Final = 5  # times that a rare word occurs in the whole text
 TELLING: Final = 5  # words of a side that can identify a place by itself
 

@@ -24,7 +24,7 @@ def _likely_by_words(hits: Sequence[CandidateHit], words: str) -> set[int]:
     alone so far: how near they are in meaning is not known.
     """
     ids = {hit.candidate.source for hit in hits}
-    waiting = Source.objects.filter(pk__in=ids, state=State.WORDS) if ids else Source.objects.none()
+    waiting = Source.objects.filter(pk__in=ids, state=State.WORDS)
     by_words = set(waiting.values_list("pk", flat=True))
     rows = (hit.candidate for hit in hits if hit.candidate.source in by_words)
     return {

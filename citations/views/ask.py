@@ -30,7 +30,7 @@ from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
 
-SIDEBAR_CONVERSATIONS: Final = 12  # conversations in the sidebar
+SIDEBAR_CONVERSATIONS: Final = 12
 MOST_OFFERED: Final = 100  # sources to choose from, beside the chosen
 _OWN: Final = ("uuid", "title", "kind", "language", "state")
 _SHOWN: Final = (*_OWN, "video__youtube_id", "video__media__id")

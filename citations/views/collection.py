@@ -18,7 +18,7 @@ from transcripts.models import Collection, Role
 from transcripts.scope import Scope
 from transcripts.views.requests import PageRequest
 
-LISTED_OF_KIND: Final = 4  # of each kind
+LISTED_OF_KIND: Final = 4
 
 
 @require_safe

@@ -28,7 +28,7 @@ from transcripts import activity, collections, library
 from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
-MAX_OF_KIND: Final = 5  # of each kind
+MAX_OF_KIND: Final = 5
 MOST_NAMED: Final = 3  # that are called like the words, or begin with them
 PAGES: Final = (
     (_("Library"), "library", ""),

@@ -17,7 +17,7 @@ from rest_framework.exceptions import ValidationError
 from kbsite.content.filters import SecondsFilter
 from kbsite.content.requests import UNKNOWN
 
-MAX_CONDITIONS: Final = 30  # conditions
+MAX_CONDITIONS: Final = 30
 DEEPEST: Final = 4  # $or, $and and $not within each other
 EMPTY: Final = "a value is expected"
 _NAME: Final = re.compile(r"filters((?:\[[^\[\]]+\])*\[\$(?:or|and|not)\](?:\[[^\[\]]+\])+)")

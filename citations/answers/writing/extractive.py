@@ -33,9 +33,8 @@ FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quo
 ALIKE: Final = 0.6  # of the words in common, from which on a sentence says nothing new
 CONSIDERED: Final = {Breadth.SPECIFIC: 10, Breadth.BROAD: 12}  # passages, best first
 OVERVIEW: Final = 7  # sentences of an overview
-POSITION_PENALTY: Final = (
-    2.0  # times the share of the source that a sentence is off its stretch's middle
-)
+# Weight of a sentence's distance from the middle of its stretch, as a share of the source.
+POSITION_PENALTY: Final = 2.0
 WORTH_SAYING: Final = 0.5  # of the best sentence's score, that another one of an overview needs
 DEPENDENT: Final = 0.8  # factor on the score of a sentence that needs the one before it
 NARROW: Final = 0.9  # of the score of a sentence that is central to a part of its source only

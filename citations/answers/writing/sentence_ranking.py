@@ -126,7 +126,7 @@ def _before(sentences: Sequence[Pick], index: int) -> int | None:
 
 
 def signs(question: str, rated: Sequence[Pick], *, own: str = "") -> Signs:
-    """Measure the signs of an answer to a question among rated sentences; ``own``: as there."""
+    """Measure the signs of an answer among rated sentences; ``own`` as in ``rated``."""
     if not rated:
         return Signs()
     passages = list({pick.evidence.number: pick.evidence for pick in rated}.values())
