@@ -98,21 +98,23 @@ class Engine:
 
     def _loaded(self) -> CompiledGraph:
         with self._lock:
-            self._used = time.monotonic()
             if self._graph is None:
                 self._graph = self._load()
                 if conf.model_idle():
                     threading.Thread(target=self._release, name="release", daemon=True).start()
+            self._used = time.monotonic()  # loading takes time, too
             return self._graph
 
     def _release(self) -> None:
         """Let go of the model once it was not used for a while."""
         idle = conf.model_idle()
-        while (seconds := self._used + idle - time.monotonic()) > 0:
-            time.sleep(seconds)
-        with self._lock:
-            self._graph = None
-        released.set()
+        while True:
+            time.sleep(max(0.0, self._used + idle - time.monotonic()))
+            with self._lock:
+                if self._used + idle <= time.monotonic():  # not used in the meantime
+                    released.set()  # first: once the model is gone, it can be asked for again
+                    self._graph = None
+                    return
 
 
 class TextEncoder:

@@ -197,7 +197,7 @@ def test_the_worker_beside_it_does_jobs_and_is_replaced_when_it_is_killed(
 def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(
     serve: Serve, tmp_path: Path
 ) -> None:
-    serving = serve(EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="1")
+    serving = serve(EMBEDDING_PROVIDER="local", MODEL_IDLE_SECONDS="2")
     until(lambda: serving.worker_pid() is not None)
     first = serving.worker_pid()
     (tmp_path / "queues.md").write_text("A queue keeps what cannot be done at once.\n")
@@ -209,8 +209,12 @@ def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(
     until(lambda: WEIGHTS not in server.read_text())
     requests.get(f"{serving.url}/healthz").raise_for_status()
     assert WEIGHTS not in server.read_text()
-    requests.get(f"{serving.url}/").raise_for_status()
-    until(lambda: WEIGHTS in server.read_text())
+
+    def is_back_for_a_visitor() -> bool:
+        requests.get(f"{serving.url}/").raise_for_status()
+        return WEIGHTS in server.read_text()
+
+    until(is_back_for_a_visitor)
 
 
 @needs_proc
