@@ -12,7 +12,7 @@ WINDOWS: Final = {
 }
 PAIRS: Final = ("calculus", "nyudl", "hfcourse")
 OFF_TOPIC: Final = "off-topic"
-MOST_ASIDES: Final = 0.04  # of the off-topic windows, that may cite
+MAX_ASIDES: Final = 0.04  # of the off-topic windows, that may cite
 SURE: Final = (0.98, 0.95, 0.9, 0.8)
 
 
@@ -66,11 +66,11 @@ def weights(chosen: Sequence[Weighed]) -> Iterator[str]:
         cells = " | ".join(shares(run[name]) for name in WINDOWS)
         yield f"| {', '.join(map(str, numbers))} | {cells} | {_aside_share(run):.4f} |"
     yield ""
-    quiet = [candidate for candidate in chosen if _aside_share(candidate[1]) <= MOST_ASIDES]
+    quiet = [candidate for candidate in chosen if _aside_share(candidate[1]) <= MAX_ASIDES]
     for pair in PAIRS:
         numbers, run = max(quiet, key=lambda candidate: _without(candidate[1], pair))
         yield (
-            f"- Chosen without {pair} (the most right among those with at most {MOST_ASIDES:.0%}"
+            f"- Chosen without {pair} (the most right among those with at most {MAX_ASIDES:.0%}"
             f" off-topic): {', '.join(map(str, numbers))};"
         )
         yield f"  on {pair}: {shares(run[pair])}."

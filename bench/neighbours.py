@@ -28,7 +28,7 @@ from citations.lexical import merging
 from citations.models import Chunk
 from citations.passages import Passage
 from citations.search import pipeline as search_pipeline
-from citations.search.neighbours import MOST_JOINED
+from citations.search.neighbours import MAX_JOINED
 
 TITLE: Final = "## Neighbouring hits as one"
 LIMIT: Final = 10
@@ -65,7 +65,7 @@ def reported(sets: Sequence[JudgedSet]) -> Iterator[str]:
     yield ""
     yield (
         f"`python {shlex.join(['bench/neighbours.py', *sys.argv[1:]])}`: the first {LIMIT} hits,"
-        f" each passage alone, and with up to {MOST_JOINED} neighbouring ones as one hit. A joined"
+        f" each passage alone, and with up to {MAX_JOINED} neighbouring ones as one hit. A joined"
         " hit is right if one of its passages is; nDCG is relative to the best list of the same"
         " kind. *Right*: different right passages in the list, on average. The judge is the shipped"
         " one, which learnt from some of these sets; compare the columns."
@@ -112,7 +112,7 @@ def measured(own: JudgedSet, *, joins: bool) -> list[ShownList]:
             if relevance.is_answer(question, chunk.source.uuid, chunk.locator)
         }
         if answers:
-            most = best_count(list(answers), MOST_JOINED if joins else 1)
+            most = best_count(list(answers), MAX_JOINED if joins else 1)
             lists.append(shown_list(own, question, {*answers.values()}, most, joins=joins))
     return lists
 

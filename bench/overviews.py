@@ -37,7 +37,7 @@ from citations.outline import storage as outline_storage
 TITLE: Final = "## Overviews"
 SETS: Final = ("ocw6012_titles", "nyudl_headings", "bitcoin_headings", "tinyrec_topics")
 ASKED: Final = "Give me an overview of this talk."
-FEWEST: Final = 4  # sections of a talk that is measured
+MIN_SECTIONS: Final = 4  # sections of a talk that is measured
 DRAWS: Final = 200
 
 Headings = dict[tuple[float, float], str]
@@ -79,7 +79,7 @@ def overviews(library: Library, name: str) -> Iterator[Overview]:
             sections[answer.source] |= dict.fromkeys(answer.ranges, question.query)
     for talk, headings in sorted(sections.items()):
         spans = [span for span in sorted(headings) if not is_within_another(span, headings)]
-        if len(spans) >= FEWEST:
+        if len(spans) >= MIN_SECTIONS:
             yield overview(library, name, talk, {span: headings[span] for span in spans})
     note(f"{name}: done")
 
@@ -160,9 +160,9 @@ def reported(measured: Sequence[Overview]) -> Iterator[str]:
     """Write the section of the results."""
     command = shlex.join(["bench/overviews.py", *sys.argv[1:]])
     yield f"{TITLE}\n\n`python {command}`: no language model, “{ASKED}” of each"
-    yield f"talk with {FEWEST} sections or more. Shares of the sections that so many citations can"
-    yield "reach, without the first one, which says what the talk is about. Names: ROUGE-1 of the"
-    yield "headings by people with the name that the outline has for the same time.\n"
+    yield f"talk with {MIN_SECTIONS} sections or more. Shares of the sections that so many"
+    yield "citations can reach, without the first one, which says what the talk is about. Names:"
+    yield "ROUGE-1 of the headings by people with the name of the outline for the same time.\n"
     yield (
         "| set | talks | sections | citations | as answers do it | from chunks alone"
         " | as many moments at random | names, ROUGE-1 |\n|---|---:|---:|---:|---:|---:|---:|---:|"

@@ -31,7 +31,7 @@ from citations.text.sentences import split
 
 TITLE: Final = "## Claims and what they cite"
 WRITTEN: Final = {"qmsum": "written by people", "ergo_qa": "written by a language model"}
-FEWEST: Final = 4  # words of a sentence that is quoted
+MIN_WORDS: Final = 4  # words of a sentence that is quoted
 QUOTED: Final = (4, 12)  # words of a quote
 OWN, SAME, OTHER = "its own", "another of the same talk", "of another talk"
 
@@ -73,10 +73,10 @@ def read(name: str, most: int) -> Iterator[WrittenAnswer]:
     rows = [row for row in map(json.loads, gold.splitlines()) if row.get("answer")]
     for row in rows[:: max(1, -(-len(rows) // most))]:
         text = spoken(FOLDERS[name], row["video"], row["gold"])
-        sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= FEWEST]
+        sentences = [span for span in split(text) if len(text[slice(*span)].split()) >= MIN_WORDS]
         answer = row["answer"]
         claims = [answer[slice(*span)].strip() for span in split(answer)]
-        claims = [claim for claim in claims if len(stems(claim)) >= citation_check.FEWEST_WORDS]
+        claims = [claim for claim in claims if len(stems(claim)) >= citation_check.MIN_WORDS]
         if sentences and claims:
             yield WrittenAnswer(
                 talk=row["video"], query=row["query"], claims=claims, text=text, sentences=sentences

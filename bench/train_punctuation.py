@@ -67,7 +67,7 @@ ROLE: Final = re.compile(r":[\w:+-]+:`(?:([^`<]*?)\s*<[^`>]*>|~?([^`]*))`")
 LITERAL: Final = re.compile(r"`([^`<]*?)\s*<[^`>]*>`__?|``([^`]*)``|`([^`]*)`_{0,2}")
 LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 ODD: Final = re.compile(r"[^\w\s.,;:?!'’\"()-]")
-FEWEST: Final = 150  # words of a page
+MIN_WORDS: Final = 150  # words of a page
 
 
 class Labelled(NamedTuple):
@@ -140,7 +140,7 @@ def prose(blocks: Iterator[str]) -> str:
         and len(ODD.findall(block)) <= len(block) / 60
     ]
     text = " ".join(whole)
-    return text if text.count(" ") >= FEWEST else ""
+    return text if text.count(" ") >= MIN_WORDS else ""
 
 
 def label(text: str) -> Labelled:

@@ -38,7 +38,7 @@ TRAINED: Final = ("bitcoin", "qmsum", "hfcourse", "tinyrec")
 LEFT_OUT: Final = ("ocw1801", "ocw6012", "ergo", "tutorialvqa")
 OTHER_LANGUAGES: Final = ("hfcourse_fr", "nyudl_fr", "nyudl_pt")
 UNTIMED: Final = ("tutorialvqa",)  # its "times" are numbers of sentences
-LEAST: Final = 5  # gaps with a pattern
+MIN_GAPS: Final = 5  # gaps with a pattern
 STRENGTH: Final = 0.3  # inverse regularisation
 SMALLEST: Final = 0.02  # weight that is kept
 # QMSum's words are set apart: “Doesn 't look like it 's”.
@@ -114,7 +114,7 @@ def train(talks: Sequence[Speech]) -> dict[str, float]:
         starts = set(talk.starts)
         rows += list(patterns([match[0] for match in words]))
         labels += [match.start() in starts for match in words[1:]]
-    counter = CountVectorizer(analyzer=lambda row: row[1:], min_df=LEAST)
+    counter = CountVectorizer(analyzer=lambda row: row[1:], min_df=MIN_GAPS)
     matrix = counter.fit_transform(rows)
     model = LogisticRegression(C=STRENGTH, l1_ratio=1.0, solver="liblinear", random_state=1)
     model.fit(matrix, labels)

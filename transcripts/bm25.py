@@ -29,7 +29,7 @@ from transcripts.tokenizer import (
     units,
 )
 
-LEAST_NORM = 1e-9  # keeps the formula defined where k1 is 0, or b is 1 and a segment has no words
+MIN_NORM = 1e-9  # keeps the formula defined where k1 is 0, or b is 1 and a segment has no words
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def length_norm(length: int, average: float, by: Parameters = DEFAULT) -> float:
     Framework: BM25 and Beyond" (2009).
     """
     norm = by.k1 * (1 - by.b + by.b * length / average) if average else by.k1 * (1 - by.b)
-    return max(norm, LEAST_NORM)
+    return max(norm, MIN_NORM)
 
 
 def score_formula(frequency: int, norm: float, weight: float, by: Parameters = DEFAULT) -> float:

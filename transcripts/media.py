@@ -17,7 +17,7 @@ from transcripts.scope import Scope
 from transcripts.storage import clean_key
 
 PART: Final = 1 << 20  # bytes
-MOST_READ: Final = 2 * PART  # bytes of one answer; players ask for more as they play
+MAX_READ: Final = 2 * PART  # bytes of one answer; players ask for more as they play
 
 File = TypeVar("File", bound=IO[bytes])
 
@@ -138,8 +138,8 @@ def find(video: Video) -> MediaFile:
 
 
 def read(media: MediaFile, first: int, last: int) -> bytes:
-    """Return the bytes from ``first`` to ``last``, or up to ``MOST_READ`` of them."""
-    stop = min(last + 1, first + MOST_READ)
+    """Return the bytes from ``first`` to ``last``, or up to ``MAX_READ`` of them."""
+    stop = min(last + 1, first + MAX_READ)
     ordinals = range(first // PART, (stop - 1) // PART + 1)
     parts = MediaPart.objects.filter(media=media, ordinal__in=ordinals).order_by("ordinal")
     data = b"".join(bytes(part) for part in parts.values_list("data", flat=True))
@@ -149,7 +149,7 @@ def read(media: MediaFile, first: int, last: int) -> bytes:
 
 def pieces(media: MediaFile) -> Iterator[bytes]:
     """Yield a file, two megabytes at a time."""
-    for first in range(0, media.size, MOST_READ):
+    for first in range(0, media.size, MAX_READ):
         yield read(media, first, media.size - 1)
 
 

@@ -12,8 +12,8 @@ from transcripts.audit import Action
 from transcripts.errors import InvalidInput, YouTubeError
 from transcripts.models import Thumbnail, Video
 
-MOST_BYTES: Final = 8_000_000
-MOST_PIXELS: Final = 40_000_000
+MAX_BYTES: Final = 8_000_000
+MAX_PIXELS: Final = 40_000_000
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 SIZE: Final = (640, 360)  # pixels
 TYPE: Final = "image/webp"
@@ -40,7 +40,7 @@ def replace(video: Video, file: IO[bytes]) -> None:
 
     It is cut to 16:9 around its middle. Nothing of the file but its pixels is kept.
     """
-    data = _small(file.read(MOST_BYTES + 1))
+    data = _small(file.read(MAX_BYTES + 1))
     with transaction.atomic():
         Thumbnail.objects.update_or_create(
             video=video, defaults={"data": data, "content_type": TYPE}
@@ -61,14 +61,14 @@ def reset(video: Video) -> None:
 
 
 def _small(data: bytes) -> bytes:
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise InvalidInput(
-            f"The picture has more than {MOST_BYTES // 1_000_000} MB.", hint="Make it smaller."
+            f"The picture has more than {MAX_BYTES // 1_000_000} MB.", hint="Make it smaller."
         )
     written = BytesIO()
     try:
         with Image.open(BytesIO(data), formats=FORMATS) as image:
-            if image.width * image.height > MOST_PIXELS:
+            if image.width * image.height > MAX_PIXELS:
                 raise InvalidInput("The picture has too many pixels.", hint="Make it smaller.")
             image.draft("RGB", (2 * SIZE[0], 2 * SIZE[1]))
             upright = ImageOps.exif_transpose(image).convert("RGB")

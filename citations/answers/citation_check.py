@@ -26,7 +26,7 @@ AROUND: Final = 1_000  # characters around a passage in which a quote's rest is 
 MAX_SEARCHES: Final = 12  # quotes of an answer that are looked up in all sources
 UNRELATED: Final = 0.2  # cosine below which texts are unrelated, by the bundled model: relating.py
 LANGUAGE: Final = "en"  # the model's; cosines in other languages mean little
-FEWEST_WORDS: Final = 3  # content words of a claim that can be compared
+MIN_WORDS: Final = 3  # content words of a claim that can be compared
 BESIDE: Final = 200  # characters on either side of a quote that are read with it
 SENTENCE: Final = 600  # characters on either side in which the quote's sentences begin and end
 
@@ -238,7 +238,7 @@ def relates(claim: str, text: str, span: Span, rate: Rate | None) -> bool:
     ``span`` is the quote's characters in a source's ``text``. True where that cannot be measured:
     without ``rate``, for a very short claim, and in a language other than the model's.
     """
-    if rate is None or len(stems(claim)) < FEWEST_WORDS:
+    if rate is None or len(stems(claim)) < MIN_WORDS:
         return True
     cited = read_with(text, span)
     if not (is_in(claim, LANGUAGE) and is_in(cited[-1], LANGUAGE)):

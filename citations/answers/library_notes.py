@@ -19,7 +19,7 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 TITLES: Final = 3  # that are named
-MOST_UNREADY: Final = 100  # sources that an answer keeps
+MAX_UNREADY: Final = 100  # sources that an answer keeps
 _TITLE: Final = 80  # characters
 _EMPTY: Final = "There is nothing to ask yet: add recordings or documents first."
 
@@ -70,7 +70,7 @@ def unready_note(sources: Sequence[Unready]) -> str:
     titles = ", ".join(f"“{source.title[:_TITLE]}”" for source in sources[:TITLES])
     if len(sources) > TITLES:
         titles = _("%(titles)s and others") % {"titles": titles}
-    if len(sources) >= MOST_UNREADY:
+    if len(sources) >= MAX_UNREADY:
         return _("Many sources were not ready yet when this was asked, such as %(titles)s.") % {
             "titles": titles
         }
@@ -90,14 +90,14 @@ def unready_sources(scope: Scope, filter: Filter) -> tuple[UnreadySource, ...]:
     rows = (
         matching(scope, filter).filter(state__in=_PREPARATION).order_by(alphabetical("title"), "pk")
     )
-    columns = rows.values_list("uuid", "title", "state", "collection")[:MOST_UNREADY]
+    columns = rows.values_list("uuid", "title", "state", "collection")[:MAX_UNREADY]
     sources = tuple(
         UnreadySource(
             title=title, state=_PREPARATION[State(state)], collection=collection, source_id=uuid
         )
         for uuid, title, state, collection in columns
     )
-    return (*sources, *_arriving(scope, filter))[:MOST_UNREADY]
+    return (*sources, *_arriving(scope, filter))[:MAX_UNREADY]
 
 
 def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
@@ -116,7 +116,7 @@ def _arriving(scope: Scope, filter: Filter) -> list[UnreadySource]:
         )
         for kind, target, collection in jobs.order_by("pk").values_list(
             "kind", "target", "collection"
-        )[:MOST_UNREADY]
+        )[:MAX_UNREADY]
     ]
 
 

@@ -67,7 +67,7 @@ def overview_evidence(query: TreeQuery) -> tuple[list[Evidence], Stage, str]:
     resolved = resolve(query.scope, query.filter)
     if span := query.filter.span:
         of_sections = NodeFilter(query.scope, resolved, (Level.SECTION,))
-        sections = outline_search.largest(of_sections, limit=outline_search.MOST_SECTIONS)
+        sections = outline_search.largest(of_sections, limit=outline_search.MAX_SECTIONS)
         inside = [node for node in sections if is_within(node.passage.locator.span, span)]
         evidence = _node_evidence([(node, 1.0) for node in inside])
         return evidence, _stage(evidence, started), ""

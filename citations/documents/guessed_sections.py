@@ -10,7 +10,7 @@ from typing import Final
 
 from citations.models import Document, Page
 from citations.readers.headings import (
-    LEAST_SECTION,
+    MIN_SECTION,
     PlacedHeading,
     contents,
     find_labels,
@@ -76,14 +76,14 @@ class _Sections:
 
     labels: frozenset[str]
     heading: str = ""
-    start: int = -LEAST_SECTION  # of the last section, in the document
+    start: int = -MIN_SECTION  # of the last section, in the document
     follows_heading: bool = False
 
     def within(self, page: Page) -> Iterator[Paragraph]:
         for block, title in _titled_blocks(page):
             is_heading = bool(title) and key_of(title) not in self.labels
             start = page.start + block.first
-            is_new = is_heading and not self.follows_heading and start - self.start >= LEAST_SECTION
+            is_new = is_heading and not self.follows_heading and start - self.start >= MIN_SECTION
             if is_heading:
                 self.heading = join_titles(self.heading if self.follows_heading else "", title)
             if is_new:

@@ -20,11 +20,11 @@ from transcripts.work.disk import storage_full, write_whole
 
 WIDTHS: Final = (800, 1600, 2400)  # pixels
 SUFFIX: Final = ".webp"
-MOST_KEPT: Final = 500_000_000  # bytes of the cache
+MAX_KEPT: Final = 500_000_000  # bytes of the cache
 PRUNE_EVERY: Final = 50  # pages
-MOST_LINES: Final = 400  # of a page that can be selected
+MAX_LINES: Final = 400  # of a page that can be selected
 BASE_LINE: Final = 0.8  # of a line's height
-MOST_SPANS: Final = 80  # of a page that are located on its image
+MAX_SPANS: Final = 80  # of a page that are located on its image
 
 Span = tuple[int, int]  # characters [first, last)
 
@@ -90,7 +90,7 @@ def boxes(
         quote_boxes, match_boxes = (
             tuple(
                 box
-                for first, last in spans[:MOST_SPANS]
+                for first, last in spans[:MAX_SPANS]
                 for box in pdf_reader.boxes(path, page.number, first, last)
             )
             for spans in (quote, matches)
@@ -116,12 +116,12 @@ def text_lines(document: Document, page: Page, image: PageImage) -> tuple[Select
             width=box.width * image.width,
             size=box.height * image.height,
         )
-        for first, last, box in lines[:MOST_LINES]
+        for first, last, box in lines[:MAX_LINES]
         if page.text[first:last].strip()
     )
 
 
-def prune(most: int = MOST_KEPT) -> None:
+def prune(most: int = MAX_KEPT) -> None:
     """Delete images of deleted documents, and the least recently used beyond ``most`` bytes."""
     total = 0
     images = sorted(_images(), reverse=True)

@@ -23,7 +23,7 @@ from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 Span = tuple[int, int]  # characters [first, last)
 
-MOST_PAGES: Final = 200  # that a search returns
+MAX_PAGES: Final = 200  # that a search returns
 SNIPPET: Final = 60  # characters on either side of a match
 _SPACE: Final = re.compile(r"\s+")
 
@@ -57,7 +57,7 @@ class Closeness(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMatches:
-    """The first ``MOST_PAGES`` pages with places where the words stand as close as anywhere.
+    """The first ``MAX_PAGES`` pages with places where the words stand as close as anywhere.
 
     A place has at least ``fewest`` of the ``terms`` in a sentence; of 1, each word is a place.
     ``has_forms``: no page has all of them as they are typed, so that other forms count.
@@ -153,14 +153,14 @@ class _Search:
             pages = [*pages]
             fewest = word_places.most_together((page.text for page in pages), terms)
         hits = (_hit(page, terms, fewest) for page in pages if fewest)
-        first = tuple(islice(filter(None, hits), MOST_PAGES + 1))
+        first = tuple(islice(filter(None, hits), MAX_PAGES + 1))
         return PageMatches(
             words=self.query,
             terms=terms,
-            hits=first[:MOST_PAGES],
+            hits=first[:MAX_PAGES],
             fewest=fewest,
             closeness=closeness,
-            is_cut=len(first) > MOST_PAGES,
+            is_cut=len(first) > MAX_PAGES,
         )
 
     def _pages(self, terms: Sequence[SearchTerm], *, needs_all: bool) -> Iterable[Page]:

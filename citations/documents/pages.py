@@ -24,7 +24,7 @@ from transcripts.scope import Scope
 
 Span = tuple[int, int]  # characters [first, last)
 
-MOST_MARKS: Final = 500  # matches highlighted on a page
+MAX_MARKS: Final = 500  # matches highlighted on a page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def show_page(
     first, last = quote or (0, 0)
     first, last = max(0, first - page.start), min(len(page.text), last - page.start)
     places = word_places.places(page.text, terms, fewest=fewest)
-    matches = tuple(span for place in places for span in place)[:MOST_MARKS]
+    matches = tuple(span for place in places for span in place)[:MAX_MARKS]
     current = places[match - 1] if 0 < match <= len(places) else ()
     on_page = ((first, last),) if first < last else current
     image = page_images.measure_image(document, number)

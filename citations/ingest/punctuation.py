@@ -17,7 +17,7 @@ from transcripts.cues import Cue
 from transcripts.reading import full_text
 
 LIKELY: Final = 0.4  # probability of an end from which a mark is put
-FEWEST, MOST = 100, 1_000_000  # words of a speech; three days have fewer
+MIN_WORDS, MAX_WORDS = 100, 1_000_000  # words of a speech; three days have fewer
 SAMPLES: Final = 5  # of a text, by which it is judged
 SAMPLE: Final = 4_000  # characters of each
 
@@ -47,7 +47,7 @@ def add(source: Source, pause: Callable[[], object]) -> None:
 
 def lacks_stops(text: str) -> bool:
     """Tell whether a text is English speech with few full stops or none, by samples of it."""
-    if not FEWEST <= text.count(" ") <= MOST:
+    if not MIN_WORDS <= text.count(" ") <= MAX_WORDS:
         return False
     count = min(SAMPLES, max(1, len(text) // SAMPLE))
     starts = [number * len(text) // count for number in range(count)]

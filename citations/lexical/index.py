@@ -30,7 +30,7 @@ from transcripts.tokenizer import TOKENIZER_VERSION, query_counts
 
 logger = logging.getLogger(__name__)
 
-MOST_VERIFIED = 5_000  # chunks whose text is verified for a query
+MAX_VERIFIED = 5_000  # chunks whose text is verified for a query
 _ATTEMPTS = 3  # while chunks are replaced between reading the lexicon and their texts
 
 
@@ -88,7 +88,7 @@ def find(query: Query, *, limit: int, resolved: ResolvedFilter) -> LexicalHits:
     query, in any form that has the same stem in the chunk's language, are left out.
 
     Phrases and exclusions are of exact words. They are verified on the indexed texts of the
-    ``MOST_VERIFIED`` best chunks with all words of the phrases; what follows has no form of the
+    ``MAX_VERIFIED`` best chunks with all words of the phrases; what follows has no form of the
     excluded words. The statistics are those of ``resolved.readable``, whatever the filter.
     Positions are of one moment: a source that is replaced later has others.
     """
@@ -213,7 +213,7 @@ def _search_verified(
     """Search by text where stems are too coarse; tell whether a chunk was gone meanwhile."""
     counts, needed = query_counts(query.words), replace(terms, excluded=())
     by = conf.bm25()
-    for breadth in (8 * limit, max(limit, MOST_VERIFIED)):
+    for breadth in (8 * limit, max(limit, MAX_VERIFIED)):
         hits, unknown = scoring.rank(state, counts, limit=breadth, terms=needed, by=by)
         verified, is_gone = _verified(query, hits, limit)
         if len(verified) == limit or len(hits) < breadth:

@@ -15,7 +15,7 @@ from transcripts.tokenizer import (
     units,
 )
 
-LEAST_VERBATIM: Final = 4  # words; fewer are in a passage by chance
+MIN_VERBATIM: Final = 4  # words; fewer are in a passage by chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +48,10 @@ class Query:
 
     def is_verbatim_in(self, text: str) -> bool:
         """Tell whether an admitted text holds the query itself: its phrases, or all its words in
-        their order, at least ``LEAST_VERBATIM``.
+        their order, at least ``MIN_VERBATIM``.
         """
         needle = _needle(self.words)
-        if self.phrases or len(needle) < LEAST_VERBATIM:
+        if self.phrases or len(needle) < MIN_VERBATIM:
             return bool(self.phrases)
         lowered = text.casefold()
         if text.isascii() and not all(word in lowered for word in needle):

@@ -20,7 +20,7 @@ from citations.lexical.postings import Postings
 from citations.lexical.segments import LexicalSegment, Mask, Slots, TermFilter, allowed, segments
 from citations.lexical.snapshot import Snapshot
 from citations.passages import TermScore
-from transcripts.bm25 import LEAST_NORM, Parameters, idf, length_norm, score_formula
+from transcripts.bm25 import MIN_NORM, Parameters, idf, length_norm, score_formula
 
 Floats = NDArray[np.float64]
 ApproximateScores = NDArray[np.float32]
@@ -351,7 +351,7 @@ def _exact_norms(lengths: NDArray[Any], corpus: CorpusStatistics) -> Floats:
         return np.full(len(lengths), corpus.norm(0))
     k1, b = corpus.by.k1, corpus.by.b
     norms = k1 * (1 - b + b * lengths.astype(np.float64) / corpus.average)
-    return np.maximum(norms, LEAST_NORM)
+    return np.maximum(norms, MIN_NORM)
 
 
 def _approximate_scores(

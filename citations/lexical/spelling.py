@@ -25,8 +25,8 @@ from transcripts.stemming import stemmed_as
 from transcripts.tokenizer import is_unspaced, tokenize
 
 EDITS: Final = ((6, 2), (4, 1))  # from so many letters on, so many edits
-MOST_WORDS: Final = 3  # of a query
-MOST_TERMS: Final = 8  # whose words are compared, the nearest and most frequent
+MAX_WORDS: Final = 3  # of a query
+MAX_TERMS: Final = 8  # whose words are compared, the nearest and most frequent
 SAMPLE: Final = 8  # chunks that tell how a term is written
 
 _TERMS = """
@@ -39,7 +39,7 @@ _CODE: Final = len("/en")
 def correct(text: str, unknown: Iterable[str], *, resolved: ResolvedFilter) -> str:
     """Return a query with its ``unknown`` words corrected; "" if none can be."""
     corrected = text
-    for word in [word for word in unknown if word.isalpha() and not is_unspaced(word)][:MOST_WORDS]:
+    for word in [word for word in unknown if word.isalpha() and not is_unspaced(word)][:MAX_WORDS]:
         if correction := _nearest(word, resolved):
             corrected = re.sub(
                 rf"(?<!\w){re.escape(word)}(?!\w)", correction, corrected, flags=re.I
@@ -61,7 +61,7 @@ def _nearest(word: str, resolved: ResolvedFilter) -> str:
     parts = segments(state)
     counts = {term: sum(part.containing(term) for part in parts) for term in distances}
     readable = sorted(filter(counts.get, counts), key=lambda term: (distances[term], -counts[term]))
-    written = _written(readable[:MOST_TERMS], word, parts)
+    written = _written(readable[:MAX_TERMS], word, parts)
     near = {other: OSA.distance(word, other) for other in written}
     best = min(near, key=lambda other: (near[other], -counts[written[other]], other), default="")
     return best if best and near[best] <= _edits(len(word)) else ""

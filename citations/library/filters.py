@@ -20,7 +20,7 @@ from transcripts.scope import Scope
 from transcripts.timecodes import parse_target
 
 MAX_VALUES = 100  # of one part of a filter
-MOST_FACETS = 200  # values of one kind
+MAX_FACETS = 200  # values of one kind
 # Raw SQL, because every search runs it and the ORM would take longer than the database.
 _COUNT = """
     SELECT coalesce(sum(chunk_count) FILTER (WHERE is_visible), 0),
@@ -233,7 +233,7 @@ class Facets:
 
 
 def facets(scope: Scope) -> Facets:
-    """Return the ``MOST_FACETS`` most common values of each kind, in alphabetical order; languages
+    """Return the ``MAX_FACETS`` most common values of each kind, in alphabetical order; languages
     by how common they are.
     """
     return Facets(
@@ -257,10 +257,10 @@ def _common(scope: Scope, field: str) -> tuple[str, ...]:
 def _by_count(scope: Scope, field: str) -> tuple[str, ...]:
     sources = Source.objects.visible(scope).exclude(**{field: ""}).order_by()
     rows = sources.values_list(field).annotate(count=Count("pk")).order_by("-count", field)
-    return tuple(value for value, _ in rows[:MOST_FACETS])
+    return tuple(value for value, _ in rows[:MAX_FACETS])
 
 
-def tags(scope: Scope, *, words: str = "", limit: int = MOST_FACETS) -> list[str]:
+def tags(scope: Scope, *, words: str = "", limit: int = MAX_FACETS) -> list[str]:
     """Return the tags that have every one of ``words``, in alphabetical order."""
     tag = Func(
         "tags", function="jsonb_array_elements_text", output_field=TextField(), set_returning=True

@@ -17,7 +17,7 @@ from citations.notebook.web_annotations import Annotation
 from transcripts.errors import KnowledgeBaseError
 from transcripts.scope import Scope
 
-MOST_ALIKE: Final = 5  # sources of one address: the languages of a video
+MAX_ALIKE: Final = 5  # sources of one address: the languages of a video
 NO_SOURCE: Final = "Its source is not in your library."
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -131,10 +131,10 @@ def _sources(scope: Scope, names: Iterable[str]) -> Iterator[Source]:
     for name in names:
         if match := _ID.search(name):
             yield from visible.filter(uuid=match[0])
-        yield from visible.filter(url=name).order_by("pk")[:MOST_ALIKE]
+        yield from visible.filter(url=name).order_by("pk")[:MAX_ALIKE]
         if "youtu" in name:
             try:
                 rows = matching(scope, Filter(sources=(name,))).select_related(*details)
-                yield from rows.order_by("pk")[:MOST_ALIKE]
+                yield from rows.order_by("pk")[:MAX_ALIKE]
             except KnowledgeBaseError:
                 continue

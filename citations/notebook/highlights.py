@@ -31,7 +31,7 @@ MAX_QUOTE: Final = 5_000  # characters
 MAX_NOTE: Final = 10_000
 MAX_TAGS: Final = 20
 MAX_TAG: Final = 60  # characters
-MOST_IN_SOURCE: Final = 2_000  # that a reader shows
+MAX_IN_SOURCE: Final = 2_000  # that a reader shows
 AT_ONCE: Final = 50  # whose texts are in memory together
 
 DETAILS: Final = (
@@ -145,7 +145,7 @@ def keep(
     columns["hidden_words"] = gaps.checked(anchored, anchored.locator, notes.hidden_words)
     span = (anchor["span_start"], anchor["span_end"])
     same = Q(span_start=span[0], span_end=span[1]) | ~Q(digest=anchor["digest"])
-    others = _in_text(row, own(user).filter(same, source=row)[:MOST_IN_SOURCE])
+    others = _in_text(row, own(user).filter(same, source=row)[:MAX_IN_SOURCE])
     if other := _same(others, span, anchor["quote"]):
         named = columns if only is None else {name: columns[name] for name in only}
         is_changed = _write(other.row, {**anchor, **named})
@@ -260,7 +260,7 @@ def in_source(
         # Where the text has changed since, only placing them says where they are.
         there = Q(span_start__lt=within[1], span_end__gt=within[0])
         rows = rows.filter(there | ~Q(digest=source.digest))
-    rows = rows.select_related("author").order_by("span_start", "pk")[:MOST_IN_SOURCE]
+    rows = rows.select_related("author").order_by("span_start", "pk")[:MAX_IN_SOURCE]
     placed = [highlight for highlight in _in_text(source, rows) if _is_within(highlight, within)]
     return tuple(
         sorted(

@@ -19,7 +19,7 @@ from transcripts.conf import absolute
 
 MAX_FILE_NAME: Final = 100  # characters of a file's name
 _FORBIDDEN: Final = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')  # by systems, and by Obsidian
-MOST_BYTES: Final = 200  # of a file's name: systems take 255, with number and ending
+MAX_BYTES: Final = 200  # of a file's name: systems take 255, with number and ending
 # Names that Windows gives to devices, whatever follows a point.
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _NO_TAG: Final = re.compile(r"[^\w/-]+")
@@ -108,7 +108,7 @@ class FileNames:
     def of(self, title: str) -> str:
         """Return a name that every system takes, without an ending."""
         stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")[:MAX_FILE_NAME]
-        stem = stem.encode()[:MOST_BYTES].decode(errors="ignore").strip(". ") or _("Untitled")
+        stem = stem.encode()[:MAX_BYTES].decode(errors="ignore").strip(". ") or _("Untitled")
         if _DEVICE.match(stem):
             stem = f"_{stem}"
         name, count = stem, 1

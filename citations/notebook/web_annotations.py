@@ -28,7 +28,7 @@ MEDIA_FRAGMENTS: Final = "http://www.w3.org/TR/media-frags/"
 PDF_FRAGMENTS: Final = "http://tools.ietf.org/rfc/rfc3778"
 MAX_BYTES: Final = 10 << 20
 MAX_ANNOTATIONS: Final = 2_000  # annotations of a file
-MOST_PARTS: Final = 50  # of a list within an annotation
+MAX_PARTS: Final = 50  # of a list within an annotation
 
 _ASKED_FOR: Final = {"type": "SpecificResource", "purpose": "questioning"}  # bodies of cards
 _SECONDS: Final = re.compile(r"^t=(?:npt:)?(\d{1,7}(?:\.\d{1,6})?)")
@@ -230,5 +230,5 @@ def _parts(whole: object, name: str) -> list[Any]:
     """Return a property that may be a list, one value or absent."""
     value = whole.get(name) if isinstance(whole, Mapping) else None
     if isinstance(value, list):
-        return value[:MOST_PARTS]
+        return value[:MAX_PARTS]
     return [] if value is None else [value]

@@ -17,7 +17,7 @@ from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
 FOREVER: Final = 1 << 62  # ms
-MOST_SECTIONS: Final = 500  # that are read for an overview
+MAX_SECTIONS: Final = 500  # that are read for an overview
 FEW: Final = 6  # sources that are shown one by one; of more, their topics
 
 
@@ -117,7 +117,7 @@ def overview(scope: Scope, resolved: ResolvedFilter, question: str, *, limit: in
     of_sections = NodeFilter(scope, resolved, (Level.SECTION,))
     documents = in_its_language(largest(of_documents, limit=limit), question)
     if len(documents) <= FEW:
-        sections = in_its_language(largest(of_sections, limit=MOST_SECTIONS), question)
+        sections = in_its_language(largest(of_sections, limit=MAX_SECTIONS), question)
         room = max(1, (limit - len(documents)) // max(1, len(documents)))
         return Whole(_scored([*documents, *_spread(sections, most=room)]))
     sections = in_its_language(typical(of_sections, limit=limit), question)

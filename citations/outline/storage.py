@@ -41,7 +41,7 @@ from transcripts.stemming import primary_language
 
 logger = logging.getLogger(__name__)
 
-MOST_PARTS = 200  # of an outline
+MAX_PARTS = 200  # of an outline
 ABSTRACT_TOKENS = 300
 MAX_ABSTRACT = 1_200  # characters
 _ABSTRACT = (
@@ -212,7 +212,7 @@ def outline(source: Source) -> Outline:
     own = Node.objects.filter(source=source).defer("vector", "digest")
     level = Level.SECTION if own.filter(level=Level.SECTION).count() > 1 else Level.GROUP
     nodes = own.filter(level__in=(Level.DOCUMENT, level)).order_by("-level", "ordinal")
-    if not (rows := _following_each_other(list(nodes[: MOST_PARTS + 1]))):
+    if not (rows := _following_each_other(list(nodes[: MAX_PARTS + 1]))):
         return Outline()
     return Outline(whole=rows[0], parts=tuple(rows[1:]), more=nodes.count() - len(rows))
 

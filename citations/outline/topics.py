@@ -29,7 +29,7 @@ from transcripts.models import Collection
 MIN_SECTIONS: Final = 8  # sections of a collection with topics
 MAX_TOPICS: Final = 200  # topics of a collection
 PARTS: Final = 3  # topics of a section, at most
-LEAST_SHARE: Final = 0.2
+MIN_SHARE: Final = 0.2
 SHARPNESS: Final = 12.0  # shares are proportional to exp(SHARPNESS · cosine)
 GROWTH: Final = 1.5
 TERMS: Final = 12
@@ -189,7 +189,7 @@ def _shares(cosines: Vectors) -> list[tuple[int, float]]:
     nearest = np.argsort(-cosines, kind="stable")[:PARTS]
     weights = np.exp(SHARPNESS * (cosines[nearest] - cosines[nearest[0]]).astype(np.float64))
     weights /= weights.sum()
-    is_large = weights >= LEAST_SHARE
+    is_large = weights >= MIN_SHARE
     return [
         (int(index), min(1.0, float(weight)))
         for index, weight in zip(

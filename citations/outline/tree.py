@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from citations.outline.partition import MOST, Range, Vectors, partition
+from citations.outline.partition import MAX_SIZE, Range, Vectors, partition
 from citations.text import sentences
 from citations.text.function_words import UNKNOWN, FunctionWords
 from citations.text.key_sentences import (
@@ -146,7 +146,7 @@ def _shape(pieces: Sequence[OutlineChunk], likeness: Vectors) -> tuple[list[Rang
         for first, last in runs:
             groups += partition(likeness[first:last], offset=first, least=MIN_GROUP)
         own = groups[start:]
-        if len(runs) > 1 or (len(own) <= MOST and pieces[runs[0][0]].heading):
+        if len(runs) > 1 or (len(own) <= MAX_SIZE and pieces[runs[0][0]].heading):
             sections.append((start, len(groups)))
         else:
             means = [_direction(likeness[first:last]) for first, last in own]

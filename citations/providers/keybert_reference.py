@@ -11,7 +11,7 @@ from keybert import KeyBERT
 from keybert.backend import BaseEmbedder
 
 from citations.providers.embedding import Embedder, Vector, Vectors
-from citations.providers.keywords import COUNT, DIVERSITY, MOST_WORDS
+from citations.providers.keywords import COUNT, DIVERSITY, MAX_WORDS
 from citations.providers.languages import stop_words
 
 WORDS_RANGE: Final = (1, 2)  # of a keyword
@@ -38,11 +38,11 @@ class KeyBertKeywords:
     def extract(
         self, text: str, *, vector: Vector | None = None, language: str = "en", count: int = COUNT
     ) -> list[str]:
-        """Return keywords of the first ``MOST_WORDS`` words; see ``Keywords``."""
+        """Return keywords of the first ``MAX_WORDS`` words; see ``Keywords``."""
         if count < 1:
             return []
         terms = self._keybert.extract_keywords(
-            " ".join(text.split()[:MOST_WORDS]),
+            " ".join(text.split()[:MAX_WORDS]),
             keyphrase_ngram_range=WORDS_RANGE,
             stop_words=sorted(stop_words(language)),
             use_mmr=True,

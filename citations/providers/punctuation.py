@@ -35,7 +35,7 @@ MARGIN: Final = 30  # words at either end of a window that its neighbours judge
 MAX_WORD_TOKENS: Final = 8  # tokens of a word that are read
 LONGEST_WINDOW: Final = 510  # tokens; the model has 512 positions, and two stand at the ends
 BATCH: Final = 4  # windows
-MOST_KNOWN: Final = 50_000  # words whose tokens are kept
+MAX_KNOWN: Final = 50_000  # words whose tokens are kept
 
 Numbers: TypeAlias = NDArray[np.float32]
 
@@ -96,7 +96,7 @@ class Punctuator:
 
     def _tokens(self, word: str) -> list[int]:
         if word not in self._known:
-            if len(self._known) >= MOST_KNOWN:
+            if len(self._known) >= MAX_KNOWN:
                 self._known.clear()
             encoded = self._tokenizer.encode(replace_surrogates(word), add_special_tokens=False)
             unknown = [self._tokenizer.token_to_id("[UNK]")]

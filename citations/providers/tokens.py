@@ -7,7 +7,7 @@ from citations.errors import ModelError
 from citations.providers import weights
 from citations.providers.openvino_encoder import replace_surrogates, tokenizer
 
-SHORTEST: Final = 2  # characters of a token, a low estimate without the tokenizer
+TOKEN_LENGTH: Final = 2  # characters of a token, a low estimate without the tokenizer
 
 
 def count(text: str) -> int:
@@ -16,7 +16,7 @@ def count(text: str) -> int:
     return (
         len(counter.encode(replace_surrogates(text), add_special_tokens=False).ids)
         if counter
-        else len(text) // SHORTEST
+        else len(text) // TOKEN_LENGTH
     )
 
 
@@ -24,7 +24,7 @@ def keep_end(text: str, *, most: int) -> str:
     """Truncate a text from the left to at most ``most`` tokens, at a word."""
     counter = _tokenizer()
     if counter is None:
-        return _from_word(text, len(text) - most * SHORTEST)
+        return _from_word(text, len(text) - most * TOKEN_LENGTH)
     offsets = counter.encode(replace_surrogates(text), add_special_tokens=False).offsets
     return (
         text

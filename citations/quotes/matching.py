@@ -22,8 +22,8 @@ from citations.text.alignment import common, gaps, window
 ENOUGH_WORDS: Final = 3  # shorter quotes occur in every text
 ENOUGH_CHARACTERS: Final = 12
 LIKE: Final = 0.5  # likeness from which on a quote counts as altered
-MOST_COMPARED: Final = 400  # words of a quote that are compared
-MOST_DIFFERENCES: Final = 50
+MAX_COMPARED: Final = 400  # words of a quote that are compared
+MAX_DIFFERENCES: Final = 50
 
 # What they stand before says the opposite without them.
 NEGATIONS: Final = frozenset({"not", "never", "no", "without", "cannot"})
@@ -95,7 +95,7 @@ class QuoteCheck:
 
     ``span`` is the match's characters [first, last). ``likeness`` is the share of the quote's words
     that occur there in order, 0 to 1. ``differences`` of an altered quote number at most
-    ``MOST_DIFFERENCES``. A quote that is too short to prove anything has ``is_enough`` False and is
+    ``MAX_DIFFERENCES``. A quote that is too short to prove anything has ``is_enough`` False and is
     NOT_FOUND. ``negation`` is the word right before a match that reverses what the quote says.
     """
 
@@ -313,7 +313,7 @@ def _side_by_side(words: Sequence[Token], text: PreparedText) -> Iterator[Span]:
 def _nearest(quote: str, text: PreparedText) -> QuoteCheck:
     """Compare a quote with the most similar passage of a text."""
     prepared = prepare(quote, has_added_stops=text.has_added_stops)
-    words = prepared.words()[:MOST_COMPARED]
+    words = prepared.words()[:MAX_COMPARED]
     first, last = window(words, text.words())
     actual = text.words(first, last)
     pairs = common(words, actual)
@@ -328,6 +328,6 @@ def _nearest(quote: str, text: PreparedText) -> QuoteCheck:
     return QuoteCheck(
         verdict=Verdict.ALTERED,
         span=(text.starts[low], text.ends[high - 1]),
-        differences=tuple(islice(differences, MOST_DIFFERENCES)),
+        differences=tuple(islice(differences, MAX_DIFFERENCES)),
         likeness=likeness,
     )

@@ -25,9 +25,9 @@ from transcripts.scope import Scope
 from transcripts.timecodes import watch_url
 
 MAX_QUOTE: Final = 100_000  # characters
-MOST_CLAIMED: Final = 5  # sources of one reference: the languages of a video
-MOST_ALIKE: Final = 12  # passages with most of a quote's words that are compared
-MOST_WITH_PHRASE: Final = 200  # passages with one of its phrases that are compared
+MAX_CLAIMED: Final = 5  # sources of one reference: the languages of a video
+MAX_ALIKE: Final = 12  # passages with most of a quote's words that are compared
+MAX_WITH_PHRASE: Final = 200  # passages with one of its phrases that are compared
 
 _SEARCHED = 64  # words of a quote in the search query
 _PHRASE = 6  # words of a phrase: seldom elsewhere by chance, seldom cut by a passage's end
@@ -82,7 +82,7 @@ def verify(
             f"A quote has at most {MAX_QUOTE:,} characters; this one has {len(quote):,}.",
             hint="Verify it in parts.",
         )
-    claimed = list(_sources(scope, Filter(sources=(source,)))[:MOST_CLAIMED]) if source else []
+    claimed = list(_sources(scope, Filter(sources=(source,)))[:MAX_CLAIMED]) if source else []
     match = _best_match(scope, clean(_BREAK.sub("\n", quote), MAX_QUOTE), claimed, filter)
     is_misattributed = bool(claimed) and match.source not in claimed
     return _verified(quote, match, is_misattributed=is_misattributed, started=started)
@@ -193,11 +193,11 @@ def _positions(quote: str, resolved: ResolvedFilter) -> list[int]:
     hits = [
         hit
         for query in queries
-        for hit in lexical_index.search(query, limit=MOST_WITH_PHRASE, resolved=resolved)
+        for hit in lexical_index.search(query, limit=MAX_WITH_PHRASE, resolved=resolved)
     ]
     words = " ".join(plain.split()[:_SEARCHED])
     query = Query(text=words, words=words)
-    hits += lexical_index.search(query, limit=MOST_ALIKE, resolved=resolved)
+    hits += lexical_index.search(query, limit=MAX_ALIKE, resolved=resolved)
     return list(dict.fromkeys(hit.position for hit in hits))
 
 

@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 
 from citations.readers.page import OutlineEntry
 
-LEAST_REPEATED: Final = 4
-MOST_WORDS, MOST_LETTERS = 3, 30  # of a label
+MIN_REPEATED: Final = 4
+MAX_WORDS, MAX_LETTERS = 3, 30  # of a label
 A_SECTION: Final = 1.2  # times that a label stands in a section that has it, at least
-LEAST_PARENTS: Final = 3  # sections by which a document is known to be divided
+MIN_PARENTS: Final = 3  # sections by which a document is known to be divided
 STRETCH: Final = 6_000  # characters: about two pages, which stand for a section where none is known
-LEAST_NUMBERED: Final = 3  # headings with numbers of which contents can be made
+MIN_NUMBERED: Final = 3  # headings with numbers of which contents can be made
 LONGEST_TITLE: Final = 300  # characters
-LEAST_SECTION: Final = 200  # characters between two headings that both open one
-LEAST_TEXT: Final = 40  # characters of a section
+MIN_SECTION: Final = 200  # characters between two headings that both open one
+MIN_TEXT: Final = 40  # characters of a section
 IN_ORDER: Final = 0.6  # of the numbers; in a document with fewer, they count something else
 
 Number = tuple[int, ...]
@@ -80,17 +80,17 @@ def find_labels(headings: Sequence[PlacedHeading]) -> frozenset[str]:
             key = key_of(heading.title)
             sections[key].append(parent)
             stretches[key].append(heading.start // STRETCH)
-    is_divided = len({parent for own in sections.values() for parent in own}) >= LEAST_PARENTS
+    is_divided = len({parent for own in sections.values() for parent in own}) >= MIN_PARENTS
     return frozenset(
         key
         for key, places in (sections if is_divided else stretches).items()
-        if len(places) >= max(LEAST_REPEATED, A_SECTION * len(set(places)))
+        if len(places) >= max(MIN_REPEATED, A_SECTION * len(set(places)))
     )
 
 
 def _may_be_label(title: str) -> bool:
     words = title.split()
-    return len(words) <= MOST_WORDS and len(title) <= MOST_LETTERS and not number_of(title)
+    return len(words) <= MAX_WORDS and len(title) <= MAX_LETTERS and not number_of(title)
 
 
 def _parents(headings: Iterable[PlacedHeading]) -> Iterator[int]:
@@ -124,7 +124,7 @@ def contents(headings: Sequence[PlacedHeading], end: int) -> list[OutlineEntry]:
             longest[number] = length, heading
     once = sorted((heading for _, heading in longest.values()), key=lambda heading: heading.start)
     ordered = _in_order(once)
-    is_numbered = len(ordered) >= max(LEAST_NUMBERED, IN_ORDER * len(once))
+    is_numbered = len(ordered) >= max(MIN_NUMBERED, IN_ORDER * len(once))
     if is_numbered and any(len(number_of(heading.title)) > 1 for heading in ordered):
         return list(_with_chapters(ordered, numbered))
     return [OutlineEntry(1, heading.title, heading.page) for heading in headings]
@@ -138,7 +138,7 @@ def _with_text(numbered: Sequence[PlacedHeading], end: int) -> Iterator[tuple[Pl
         length = (following.start if following else end) - heading.start
         number = number_of(heading.title)
         is_above = following and number_of(following.title)[: len(number)] == number
-        if is_above or length >= len(heading.title) + LEAST_TEXT:
+        if is_above or length >= len(heading.title) + MIN_TEXT:
             yield heading, length
 
 

@@ -15,7 +15,7 @@ from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 MAX_PAGE = 3_000  # characters of a page at most
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
 LONGEST_HEADING = 300  # characters; a longer one becomes a paragraph
-MOST_ENTRIES = 5_000  # of an outline
+MAX_ENTRIES = 5_000  # of an outline
 
 
 class MarkupBlock(NamedTuple):
@@ -109,7 +109,7 @@ class _Layout:
             self.end_page()
         if piece.level:
             self.heading = piece.text
-            if len(self.outline) < MOST_ENTRIES:
+            if len(self.outline) < MAX_ENTRIES:
                 title = " ".join(piece.text.split())
                 self.outline.append(OutlineEntry(piece.level, title, len(self.pages) + 1))
         first = self._length + 2 if self._pieces else 0

@@ -11,9 +11,9 @@ Heading = tuple[int, str, int]  # level, title, page
 
 FLAT: Final = 40  # entries that need no folds
 MANY_PARENTS: Final = 5  # a heading under so many others says nothing of what follows
-MOST_PARTS: Final = 120  # beyond it, several are folded together
+MAX_PARTS: Final = 120  # beyond it, several are folded together
 MAX_FOLDED: Final = 40
-MOST_WITHIN: Final = 300  # headings that are shown in a part
+MAX_WITHIN: Final = 300  # headings that are shown in a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +92,13 @@ def of(outline: Iterable[Sequence[int | str]]) -> TableOfContents:
 
 def _top_level(headings: Sequence[Heading]) -> int:
     """Return the level of parts: the first one with several, as a lone heading is the title, none
-    of which holds more than ``MOST_WITHIN`` headings where a deeper level divides it.
+    of which holds more than ``MAX_WITHIN`` headings where a deeper level divides it.
     """
     levels = sorted({level for level, _, _ in headings})
     for level in levels:
         starts = [place for place, heading in enumerate(headings) if heading[0] <= level]
         ends = [*starts[1:], len(headings)]
-        if len(starts) > 1 and max(map(sub, ends, starts)) <= MOST_WITHIN:
+        if len(starts) > 1 and max(map(sub, ends, starts)) <= MAX_WITHIN:
             return level
     return levels[-1] if levels else 0
 
@@ -126,7 +126,7 @@ def _parts(headings: Sequence[Heading], top: int) -> Iterator[ContentsPart]:
         if heading[0] <= top or not groups:
             groups.append([])
         groups[-1].append(heading)
-    if is_merged := len(groups) > MOST_PARTS:
+    if is_merged := len(groups) > MAX_PARTS:
         firsts = range(0, len(groups), MAX_FOLDED)
         groups = [list(chain(*groups[first : first + MAX_FOLDED])) for first in firsts]
     for number, group in enumerate(groups, 1):

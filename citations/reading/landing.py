@@ -19,7 +19,7 @@ from transcripts.errors import KnowledgeBaseError
 Span = tuple[int, int]  # characters [first, last)
 
 REMOTE = frozenset({"voyage", "openai", "ollama"})  # models that are not asked for a mark
-MOST_SENTENCES = 24  # of a passage that are embedded
+MAX_SENTENCES = 24  # of a passage that are embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def _nearest_in_meaning(text: str, query: str) -> Span | None:
     space = vector_space.locked()
     if space is None or space.provider in REMOTE:
         return None
-    spans = sentences.split(text)[:MOST_SENTENCES]
+    spans = sentences.split(text)[:MAX_SENTENCES]
     embedder = vector_space.embedder_of(space)
     vectors = embedder.embed_documents([text[start:stop] for start, stop in spans])
     start, stop = spans[int(np.argmax(np.asarray(vectors) @ embedder.embed_query(query)))]

@@ -23,7 +23,7 @@ Span = tuple[int, int]  # characters [first, last)
 
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
 LONGEST_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
-MOST_SPEAKERS: Final = 12  # to choose from
+MAX_SPEAKERS: Final = 12  # to choose from
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
 DASHES: Final = ("- ", "– ")  # how captions begin another speaker's words
 
@@ -204,5 +204,5 @@ def speeches(text: SpokenText) -> list[Speech]:
 def speakers(every: Sequence[Speech]) -> list[Speaker]:
     """Return who speaks most, in order of their first turn."""
     counts = Counter(speech.name for speech in every)
-    frequent = dict(counts.most_common(MOST_SPEAKERS))
+    frequent = dict(counts.most_common(MAX_SPEAKERS))
     return [Speaker(name, count) for name, count in counts.items() if name in frequent]

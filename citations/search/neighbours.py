@@ -6,11 +6,11 @@ from typing import Final
 
 from citations.passages import Locator
 
-MOST_JOINED: Final = 3  # chunks of one hit: more are no place to read, but a whole talk
+MAX_JOINED: Final = 3  # chunks of one hit: more are no place to read, but a whole talk
 
 
 def join(
-    places: Sequence[tuple[Hashable, int]], *, most: int = MOST_JOINED
+    places: Sequence[tuple[Hashable, int]], *, most: int = MAX_JOINED
 ) -> list[tuple[int, ...]]:
     """Group the hits at places (source and ordinal, best first) into runs of up to ``most``.
 

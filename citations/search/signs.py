@@ -17,7 +17,7 @@ Numbers = NDArray[np.float64]
 
 RRF_K: Final = 60  # as trained, whatever K candidates are fused with
 NEIGHBOUR_WEIGHT: Final = 0.35  # weight of each neighbour beside a passage
-LEAST_SPREAD: Final = 0.1  # of cosines; less tells nothing, and is usual among few candidates
+MIN_SPREAD: Final = 0.1  # of cosines; less tells nothing, and is usual among few candidates
 FIRST: Final = 20  # candidates of which a source has a share
 BEST: Final = 3  # passages that speak for a source
 
@@ -121,7 +121,7 @@ def _smoothed(own: Numbers, neighbours: Numbers) -> Numbers:
 def _relative(scores: Numbers) -> Numbers:
     """Scale scores so that the best is 1 and the median 0; small differences stay small."""
     median = float(np.median(scores))
-    return np.asarray((scores - median) / max(float(scores.max()) - median, LEAST_SPREAD))
+    return np.asarray((scores - median) / max(float(scores.max()) - median, MIN_SPREAD))
 
 
 def _agreement(by_meaning: Numbers, by_words: Numbers, has_words: NDArray[np.bool_]) -> float:

@@ -82,7 +82,7 @@ def unanswered() -> str:
 
 
 @register.filter
-def lit(text: str, marks: MarkedText) -> SafeString:
+def with_marks(text: str, marks: MarkedText) -> SafeString:
     """Escape a text and mark the spans, which may overlap, and the name of who says it."""
     spans, labels = _spans_of(marks), _labels_of(marks)
     speaker = LABEL.match(text)
@@ -201,7 +201,7 @@ def confidence_name(name: str) -> str:
 
 
 @register.filter
-def hit(locator: Locator, query: str) -> str:
+def hit_query(locator: Locator, query: str) -> str:
     """Write the query string that opens a passage at the sentence that a query is about."""
     first, last = locator.span
     return f"?{urlencode({'from': first, 'to': last, 'q': query})}"
@@ -273,7 +273,7 @@ def get(values: Mapping[Any, Any], name: Any) -> Any:
 
 
 @register.filter
-def written(text: str) -> SafeString:
+def markdown(text: str) -> SafeString:
     """Render a note that is written in Markdown."""
     return mark_safe(notes.render(text))  # sanitised there
 

@@ -12,7 +12,7 @@ from citations.passages import Explanation
 
 register = template.Library()
 
-MOST_WORDS: Final = 5  # that are named
+MAX_WORDS: Final = 5  # that are named
 NEAR_SHARE: Final = 0.25  # of the way from the farthest passage to the nearest
 TELLING: Final = 0.1  # of the best word's score, that a word needs to be named
 STAGES: Final = {
@@ -75,7 +75,7 @@ def reason(explanation: Explanation) -> str:
     """Say in a sentence why a passage is a hit."""
     best = max((term.score for term in explanation.terms), default=0.0)
     telling = [term.term for term in explanation.terms if term.score >= TELLING * best]
-    named = telling[:MOST_WORDS]
+    named = telling[:MAX_WORDS]
     words = ", ".join(_("“%(word)s”") % {"word": word} for word in named)
     if explanation.lexical_rank is None or not words:
         if not _is_near(explanation):
@@ -111,7 +111,7 @@ def _bars(explanation: Explanation) -> Iterator[Bar]:
         yield from (Bar(names[sign], _percent(signs[sign])) for sign in shown)
         return
     best = max((term.score for term in explanation.terms), default=0.0)
-    for term in explanation.terms[:MOST_WORDS] if best > 0 else ():
+    for term in explanation.terms[:MAX_WORDS] if best > 0 else ():
         yield Bar(term.term, _percent(term.score / best))
 
 

@@ -137,7 +137,7 @@ def _sentences(text: str, start: int, stop: int, pauses: Sequence[tuple[int, int
 
 # Pauses
 
-LEAST_PAUSE = 150  # ms
+MIN_PAUSE = 150  # ms
 LINE_PAUSE = 200  # ms that the end of a cue counts as: captions break lines where speech pauses
 LETTER_TIME = 70  # ms to say a character
 
@@ -154,7 +154,7 @@ def pauses_of(blocks: Sequence[Block]) -> list[tuple[int, int]]:
             for (offset, moment), (following, later) in pairwise(block.words)
         )
         previous = block
-    return [(offset, pause) for offset, pause in pauses if pause >= LEAST_PAUSE]
+    return [(offset, pause) for offset, pause in pauses if pause >= MIN_PAUSE]
 
 
 def _pause_between(previous: Block, block: Block) -> int:
@@ -194,7 +194,7 @@ def _windows(text: str, sentences: Sequence[Span]) -> Iterator[str]:
 # Sizes
 
 
-LEAST, MOST = 0.6, 1.4  # size of a chunk, as a multiple of the target
+MIN_SIZE, MAX_SIZE = 0.6, 1.4  # size of a chunk, as a multiple of the target
 CRUMB = 0.3  # the shortest remainder at the end of a section
 
 
@@ -215,16 +215,16 @@ def _stop(section: _Section, first: int, start: int, target: int) -> int:
     """Return the index of the sentence before which the chunk from ``start`` ends."""
     sentences = section.sentences
     indexes = range(first, len(sentences))
-    near = list(takewhile(lambda index: sentences[index][1] - start <= MOST * target, indexes))
+    near = list(takewhile(lambda index: sentences[index][1] - start <= MAX_SIZE * target, indexes))
     fit = [
         index
         for index in near
-        if sentences[index][1] - start >= LEAST * target
+        if sentences[index][1] - start >= MIN_SIZE * target
         and not 0 < section.stop - sentences[index][1] < CRUMB * target
     ]
     if fit:
         return 1 + min(fit, key=lambda index: _cost(section, sentences[index][1], start, target))
-    if section.stop - start <= (MOST + CRUMB) * target:
+    if section.stop - start <= (MAX_SIZE + CRUMB) * target:
         return len(sentences)
     return 1 + max(near, default=first)
 

@@ -38,8 +38,8 @@ FEW: Final = 30  # passages of other sources, with which rarity is not known
 SECOND: Final = 0.7  # of the best phrase's worth, that a second one needs
 FREE: Final = 0.35  # how often a phrase that stands only within longer ones stands by itself
 ENDING: Final = 2  # letters in which forms of a word differ
-SHORTEST: Final = 3  # letters of a content word that is not in capitals
-LONGEST_WORD: Final = 24  # letters; of scripts without blanks, whole clauses look like words
+MIN_LETTERS: Final = 3  # letters of a content word that is not in capitals
+MAX_LETTERS: Final = 24  # letters; of scripts without blanks, whole clauses look like words
 
 _TOKEN: Final = re.compile(r"\w+(?:[-‐]\w+)*(?:['’]s\b)?|[^\w\s]")
 _PLAIN: Final = re.compile(r"[^\W\d_A-Z]+(?:\W|$)")  # begins with a word in lower case
@@ -239,7 +239,7 @@ class Wording:
     def _is_content(self, word: str, form: str) -> bool:
         """Tell whether a word can name something; an identifier such as “X_0” names little."""
         return (
-            SHORTEST <= len(word) <= LONGEST_WORD
+            MIN_LETTERS <= len(word) <= MAX_LETTERS
             or (len(form) > 1 and form.isalpha() and form.isupper())
         ) and not (word in self._empty or word in FILLERS or word[0].isdigit() or "_" in word)
 
@@ -259,7 +259,7 @@ def _compared(
 def _are_alike(phrase: _Phrase, other: _Phrase) -> bool:
     """Tell whether two phrases share a word, endings aside."""
     return any(
-        len(commonprefix((mine, its))) >= max(SHORTEST, min(len(mine), len(its)) - ENDING)
+        len(commonprefix((mine, its))) >= max(MIN_LETTERS, min(len(mine), len(its)) - ENDING)
         for mine in phrase.words
         for its in other.words
     )

@@ -16,7 +16,7 @@ from citations.text import sentence_ends
 Span = tuple[int, int]
 
 MAX_LENGTH = 240  # characters; longer sentences are cut
-SHORTEST = 40  # characters that a cut leaves on either side
+MIN_LENGTH = 40  # characters that a cut leaves on either side
 USUAL = 100  # characters of a sentence as it is spoken
 PUNCTUATED = 0.4  # of a text's characters, in sentences that end with a stop
 
@@ -199,7 +199,7 @@ _ODDS_WORTH = 100  # ms of pause for each unit of log odds that a sentence ends
 
 def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> Iterator[Span]:
     is_long = stop - start > MAX_LENGTH
-    while is_long and stop - start >= 2 * SHORTEST:
+    while is_long and stop - start >= 2 * MIN_LENGTH:
         cut = _cut(text, start, stop, pauses)
         if stop - start <= MAX_LENGTH and not sentence_ends.is_likely(text, cut):
             break
@@ -210,9 +210,9 @@ def _shortened(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> I
 
 
 def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
-    """Choose where to cut text that is too long, ``SHORTEST`` away from either end."""
-    limit = min(start + MAX_LENGTH, stop - SHORTEST)
-    odds = sentence_ends.log_odds(text, start + SHORTEST, limit + 1)
+    """Choose where to cut text that is too long, ``MIN_LENGTH`` away from either end."""
+    limit = min(start + MAX_LENGTH, stop - MIN_LENGTH)
+    odds = sentence_ends.log_odds(text, start + MIN_LENGTH, limit + 1)
 
     def worth(position: int) -> float:
         clause = text[position - 1] in _CLAUSE_ENDS or text[position - 2] in _CLAUSE_ENDS
@@ -221,5 +221,5 @@ def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
         words = _ODDS_WORTH * odds.get(position, sentence_ends.BIAS)
         return pause + _CLAUSE_WORTH * clause + words - _AWAY_COST * away
 
-    positions = (match.end() for match in _GAPS.finditer(text, start + SHORTEST, limit))
+    positions = (match.end() for match in _GAPS.finditer(text, start + MIN_LENGTH, limit))
     return max(positions, key=worth, default=0) or between_letters(text, limit)

@@ -15,7 +15,7 @@ PERSONAL: Final = 0.6  # factor on the rating of a sentence in which the speaker
 SELF: Final = 0.4  # factor if it begins so
 HESITATING: Final = 3.0  # how much of the rating each share of fillers and repetitions costs
 LEADING: Final = 3  # words of a sentence's beginning in which a pronoun points back
-SHORTEST: Final = 40  # characters of a sentence that tells something
+MIN_LENGTH: Final = 40  # characters of a sentence that tells something
 
 SAMPLE: Final = 50  # passages by which a text is judged
 
@@ -85,7 +85,9 @@ def _is_aside(sentence: str) -> bool:
     """Tell whether a sentence asks, announces, describes a sound, or has several speakers."""
     is_sound = sentence.startswith(("(", "[", "♪"))
     is_open = asks(sentence) or sentence.endswith((":", "…", "...", "--", "—"))
-    return is_sound or is_open or len(sentence) < SHORTEST or bool(_LATER_SPEAKER.search(sentence))
+    return (
+        is_sound or is_open or len(sentence) < MIN_LENGTH or bool(_LATER_SPEAKER.search(sentence))
+    )
 
 
 def _continues(words: Sequence[str], function_words: FunctionWords) -> bool:

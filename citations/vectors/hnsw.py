@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 NEIGHBOURS, BREADTH = 16, 64  # m and ef_construction; more costs much time for little recall
 BYTES_PER_ROW = 450  # of memory besides the vector, while the index is built
-LEAST_MEMORY, MOST_MEMORY = 64, 2_048  # MB
+MIN_MEMORY, MAX_MEMORY = 64, 2_048  # MB
 
 
 def ensure(space: EmbeddingSpace, *, rows: int = INDEXED_FROM) -> bool:
@@ -75,4 +75,4 @@ def _memory(space: EmbeddingSpace) -> int:
     """Return the memory in MB that holds the whole graph; with less, building takes far longer."""
     rows = Embedding.objects.filter(space=space).count()
     needed = rows * (2 * space.dimensions + BYTES_PER_ROW) * 5 // 4 // 2**20
-    return min(MOST_MEMORY, max(LEAST_MEMORY, needed))
+    return min(MAX_MEMORY, max(MIN_MEMORY, needed))

@@ -13,8 +13,8 @@ from citations.models import EmbeddingSpace
 INDEXED_FROM = 5_000  # vectors from which on the index is faster than comparing all
 EXACT_ROWS = 20_000  # the same for filtered rows, which the index finds among others
 LARGE = 50_000  # rows from which on the index must search wider for the same recall
-MOST_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
-MOST_EF = 1_000  # pgvector's limit
+MAX_SCANNED = 200_000  # rows that the index scans to find enough filtered ones
+MAX_EF = 1_000  # pgvector's limit
 FOREVER = 1 << 62  # ms
 
 
@@ -58,10 +58,10 @@ def _by_index(
     vector: NDArray[Any], space: EmbeddingSpace, limit: int, resolved: ResolvedFilter
 ) -> list[NearestChunk]:
     is_wide = _is_narrow(resolved) or resolved.chunks > LARGE
-    width = min(MOST_EF, max(limit, 200 if is_wide else 100))
+    width = min(MAX_EF, max(limit, 200 if is_wide else 100))
     settings = (
         f"SET LOCAL hnsw.ef_search = {width}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
-        f" SET LOCAL hnsw.max_scan_tuples = {MOST_SCANNED}"
+        f" SET LOCAL hnsw.max_scan_tuples = {MAX_SCANNED}"
     )
     with transaction.atomic():
         with connection.cursor() as cursor:

@@ -31,7 +31,7 @@ from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
 
 SIDEBAR_CONVERSATIONS: Final = 12
-MOST_OFFERED: Final = 100  # sources to choose from, beside the chosen
+MAX_OFFERED: Final = 100  # sources to choose from, beside the chosen
 _OWN: Final = ("uuid", "title", "kind", "language", "state")
 _SHOWN: Final = (*_OWN, "video__youtube_id", "video__media__id")
 STREAM: Final = "text/event-stream"
@@ -226,7 +226,7 @@ def _source_choices(
         sources.select_related("video__media").only(*_SHOWN).order_by(alphabetical("title"), "pk")
     )
     others = with_words(rows.exclude(uuid__in=chosen), words, "title")
-    choices = [*rows.filter(uuid__in=chosen), *others[:MOST_OFFERED]]
+    choices = [*rows.filter(uuid__in=chosen), *others[:MAX_OFFERED]]
     return {
         "collection_slug": slug,
         "collections": library.collections(request.access),

@@ -11,14 +11,14 @@ from transcripts.errors import InvalidInput
 from transcripts.sanitize import clean, is_uuid
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
-MOST_SHOWN: Final = 1_000  # sources to choose from
+MAX_SHOWN: Final = 1_000  # sources to choose from
 MAX_WORDS: Final = 200  # characters of a list's filter
 
 
 def sources_of(form: forms.Form) -> list[str]:
     """Return the ids of the sources that were chosen in a form."""
     data: Any = form.data
-    return [str(UUID(id)) for id in data.getlist("source")[:MOST_SHOWN] if is_uuid(id)]
+    return [str(UUID(id)) for id in data.getlist("source")[:MAX_SHOWN] if is_uuid(id)]
 
 
 class SpanForm(forms.Form):

@@ -29,7 +29,7 @@ from citations.models import (
     WindowOutcome,
 )
 from citations.text import sentences
-from citations.views.forms import MOST_SHOWN, AdvanceForm, NewLectureForm, SayForm
+from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, SayForm
 from transcripts import languages
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
 from transcripts.models import Collection, Transcript
@@ -215,7 +215,7 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *([preset] if preset else []),
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
-        "sources": citable.select_related("collection", "video__media")[:MOST_SHOWN],
+        "sources": citable.select_related("collection", "video__media")[:MAX_SHOWN],
         "languages": languages.choices(languages_of(request.access)),
     }
 

@@ -29,7 +29,7 @@ from transcripts.languages import name_of
 from transcripts.views.requests import PageRequest, fragment
 
 MAX_OF_KIND: Final = 5
-MOST_NAMED: Final = 3  # that are called like the words, or begin with them
+MAX_NAMED: Final = 3  # that are called like the words, or begin with them
 PAGES: Final = (
     (_("Library"), "library", ""),
     (_("Search"), "search", ""),
@@ -147,7 +147,7 @@ def _called(words: str, *places: Destination) -> tuple[Destination, ...]:
     beginning = " ".join(words.casefold().split())
     names = {place: " ".join(place.label.casefold().split()) for place in places}
     named = [place for place in places if beginning and names[place].startswith(beginning)]
-    return tuple(sorted(named, key=lambda place: names[place] != beginning)[:MOST_NAMED])
+    return tuple(sorted(named, key=lambda place: names[place] != beginning)[:MAX_NAMED])
 
 
 def _questions(words: str, source: Source | None) -> Iterator[Destination]:
@@ -165,7 +165,7 @@ def _questions(words: str, source: Source | None) -> Iterator[Destination]:
 
 
 def _sources(request: PageRequest, words: str) -> Iterator[Destination]:
-    titled = sources.titled(request.access, words, limit=MOST_NAMED) if words else []
+    titled = sources.titled(request.access, words, limit=MAX_NAMED) if words else []
     newest = sources.list_sources(request.access, words=words, limit=MAX_OF_KIND).sources
     for source in dict.fromkeys((*titled, *newest)):
         yield Destination(

@@ -32,7 +32,7 @@ from transcripts.translation import translated_error
 from transcripts.views.requests import PageRequest, back
 
 MAX_TITLE: Final = 80  # characters of a title in a message
-MOST_TITLES: Final = 5  # titles in a message
+MAX_TITLES: Final = 5  # titles in a message
 Sentence: TypeAlias = tuple[int, str]  # what it counts, and the text
 Outcome: TypeAlias = tuple[int, str]  # how many items were changed, and the message
 
@@ -223,8 +223,8 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
     origins = {reference: row.collection for reference, row in rows.items()}
     count, stayed = selection.move(scope, chosen, target)
     sentences = _move_sentences(chosen, moved=count, stayed=len(stayed))
-    titles = ", ".join(f"“{row}”" for row in stayed[:MOST_TITLES])
-    titles += " …" if stayed[MOST_TITLES:] else ""
+    titles = ", ".join(f"“{row}”" for row in stayed[:MAX_TITLES])
+    titles += " …" if stayed[MAX_TITLES:] else ""
     text = _joined(*sentences, name=target, titles=titles)
     there = {*stayed, *chosen.lectures}
     moved: dict[str, list[str]] = {}

@@ -31,9 +31,9 @@ from transcripts.models import Job
 from transcripts.models.jobs import failures, state_text
 from transcripts.schemas import JobOut, JobProblem, VideoOut
 
-MOST_FILES: Final = 100  # of one request, as many as a server takes
-MOST_ALONE: Final = 20  # files that are sent one by one, so that each has a job and an id
-MOST_BYTES: Final = 60_000_000  # of the files of one request; a larger file is sent alone
+MAX_FILES: Final = 100  # of one request, as many as a server takes
+MAX_ALONE: Final = 20  # files that are sent one by one, so that each has a job and an id
+MAX_BYTES: Final = 60_000_000  # of the files of one request; a larger file is sent alone
 IMPORT_SECONDS: Final = 15.0  # for the import of captions without --wait
 
 
@@ -163,7 +163,7 @@ class _Addition:
             beside.append(file.path) if beside else alone.append(file)
         documents = [[file.path] for file in alone]
         for files in (recordings, documents):
-            for batch in self._batches(files, most=1 if count <= MOST_ALONE else MOST_FILES):
+            for batch in self._batches(files, most=1 if count <= MAX_ALONE else MAX_FILES):
                 self.show(f"Sending {batch[0].name}")
                 self._send(batch)
 
@@ -257,7 +257,7 @@ class _Addition:
                 continue
             stem, folder = paths[0].name.partition(".")[0].casefold(), paths[0].parent
             is_full = len(batch) + len(sizes) > most
-            is_full |= sum(batch.values()) + sum(sizes.values()) > MOST_BYTES
+            is_full |= sum(batch.values()) + sum(sizes.values()) > MAX_BYTES
             if batch and (is_full or folders.get(stem, folder) != folder):
                 yield [*batch]
                 batch, folders = {}, {}

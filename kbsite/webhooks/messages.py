@@ -16,7 +16,7 @@ from transcripts.schemas import JobOut, Shape
 from transcripts.scope import NOTHING, Scope
 
 AT_ONCE: Final = 500  # events
-MOST_WAITING: Final = 10_000  # deliveries of one webhook; later ones are not sent
+MAX_WAITING: Final = 10_000  # deliveries of one webhook; later ones are not sent
 
 
 def scope_of_webhook(webhook: Webhook) -> Scope:
@@ -37,7 +37,7 @@ def distribute() -> None:
             return
         waiting = Count("deliveries", filter=Q(deliveries__state=WebhookDelivery.State.QUEUED))
         hooks = Webhook.objects.filter(is_on=True).annotate(waiting=waiting).select_related("user")
-        for webhook in hooks.filter(waiting__lt=MOST_WAITING):
+        for webhook in hooks.filter(waiting__lt=MAX_WAITING):
             heard = [event for event in events if event.kind in webhook.events]
             WebhookDelivery.objects.bulk_create(_deliveries(webhook, heard))
         WebhookEvent.objects.filter(pk__in=[event.pk for event in events]).delete()

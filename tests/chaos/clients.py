@@ -21,7 +21,7 @@ from tests.serving import KB, ROOT, Serving
 from tests.youtube_standin import Track, YouTubeStandIn
 
 PATIENCE = 60.0  # seconds for one response
-MOST_KEPT = 4  # of each client's things, before it deletes some
+MAX_KEPT = 4  # of each client's things, before it deletes some
 LECTURE = 30  # segments
 BREATH = 0.2  # seconds between two requests that are refused
 SENTENCES = ("This is about {}.", "A network is a chain of functions.", "Backpropagation goes on.")
@@ -173,7 +173,7 @@ class Rest(Client):
             path = f"/api/v1/sources/{added.json()['documents'][0]['source']['id']}"
             self._added.append((title, partial(self.door.ask, "DELETE", path, 204, 404)))
         self.keep(title)
-        if len(self._added) > MOST_KEPT:
+        if len(self._added) > MAX_KEPT:
             title, delete = self._added.pop(self.random.randrange(len(self._added)))
             with self.ledger.deleting([title]):
                 self.insist(delete)

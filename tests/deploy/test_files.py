@@ -23,7 +23,7 @@ DEPLOY = ROOT / "deploy"
 COMPOSE, CHART, UNITS = (DEPLOY / name for name in ("compose", "helm", "systemd"))
 KUBERNETES = "1.34"
 NOT_OURS = {"PYTHONUNBUFFERED"}
-MOST_EXPOSED = "20"  # tenths, of `systemd-analyze security`
+MAX_EXPOSED = "20"  # tenths, of `systemd-analyze security`
 
 
 def are_settings(names: Iterable[str]) -> bool:
@@ -139,7 +139,7 @@ def test_units_are_valid_and_shut_in(unit: str, tmp_path: Path) -> None:
     for path in folder.glob("*.service"):
         path.write_text(path.read_text().replace("/opt/cuebase/bin/kb", str(program)))
     environment = {**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:"}
-    shut_in = ["security", "--offline=true", f"--threshold={MOST_EXPOSED}"]
+    shut_in = ["security", "--offline=true", f"--threshold={MAX_EXPOSED}"]
     for check in (["verify", "--man=no"], shut_in):
         ran = run_program(
             "systemd-analyze", *check, f"./{unit}", environment=environment, cwd=folder

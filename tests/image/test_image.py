@@ -25,7 +25,7 @@ kb ask "What is exponential backoff?" --json
 kill $!
 wait $! || true
 """
-MOST_MEGABYTES = 650
+MAX_MEGABYTES = 650
 
 pytestmark = [
     pytest.mark.skipif(bool(debian_root.missing()), reason=debian_root.missing()),
@@ -64,7 +64,7 @@ def test_the_image_is_healthy_and_answers_with_a_citation(root: DebianRoot) -> N
 
 def test_the_image_is_small(root: DebianRoot) -> None:
     files = [path for path in (root.home / "image").rglob("*") if not path.is_symlink()]
-    assert sum(path.stat().st_size for path in files if path.is_file()) < MOST_MEGABYTES * 1e6
+    assert sum(path.stat().st_size for path in files if path.is_file()) < MAX_MEGABYTES * 1e6
 
 
 def test_what_is_installed_does_not_need_the_files_it_was_built_from(root: DebianRoot) -> None:

@@ -49,7 +49,7 @@ def test_what_hides_in_a_picture_is_not_kept(video: Video) -> None:
         lambda: b"<svg xmlns='http://www.w3.org/2000/svg'/>",
         lambda: picture()[:200],
         lambda: picture("GIF"),
-        lambda: b"x" * (thumbnails.MOST_BYTES + 1),
+        lambda: b"x" * (thumbnails.MAX_BYTES + 1),
         lambda: picture(size=(8_000, 6_000)),
     ],
     ids=["empty", "SVG", "cut off", "GIF", "too large", "too many pixels"],

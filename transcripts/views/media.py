@@ -88,7 +88,7 @@ def _whole(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
 
 async def _pieces(file: MediaFile) -> AsyncIterator[bytes]:
     """Yield the file, without holding a connection while a slow client reads."""
-    for first in range(0, file.size, media.MOST_READ):
+    for first in range(0, file.size, media.MAX_READ):
         yield await sync_to_async(_piece)(file, first)
 
 

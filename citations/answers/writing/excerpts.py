@@ -13,7 +13,7 @@ from citations.text.speakers import begins_turn
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
 """Return the source's current text around a passage, and at which character it begins."""
 
-FEWEST_WORDS: Final = 4  # of a sentence that may be cited by itself
+MIN_WORDS: Final = 4  # of a sentence that may be cited by itself
 MAX_SENTENCE: Final = 600  # characters of a sentence
 MAX_EXCERPT: Final = 400  # characters of an excerpt of several sentences
 MAX_LEADING: Final = 2  # sentences before one that are added to it
@@ -124,7 +124,7 @@ def is_repeated(sentence: str, earlier_quotes: Iterable[str]) -> bool:
     """
     for quote in earlier_quotes:
         shorter, longer = sorted((_flat(sentence), _flat(quote)), key=len)
-        if shorter in longer and len(shorter.split()) >= FEWEST_WORDS:
+        if shorter in longer and len(shorter.split()) >= MIN_WORDS:
             return True
     return False
 

@@ -11,7 +11,7 @@ from typing import Final
 from citations.answers.answer import Breadth, Evidence, QuestionPart
 from citations.answers.writing.answer_types import asks_for_list
 from citations.answers.writing.excerpts import (
-    FEWEST_WORDS,
+    MIN_WORDS,
     Pick,
     Read,
     extended,
@@ -25,8 +25,8 @@ from citations.outline.tree import DOCUMENT, SECTION
 from citations.text.sentences import asks, ends_with_stop, is_punctuated
 
 MAX_EXCERPTS: Final = 8  # excerpts that answer a question; all but the first are folded
-MOST_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
-MOST_OF_PART: Final = 3  # excerpts that answer one of several questions
+MAX_LISTED: Final = 5  # excerpts that answer a question for a list, or for more; none is folded
+MAX_OF_PART: Final = 3  # excerpts that answer one of several questions
 WORTH: Final = 0.4  # of the best sentence's score, that another one needs
 ELSEWHERE_WORTH: Final = 0.2  # the same for the best sentence of another passage, to be folded
 FURTHER: Final = 0.5  # of the best sentence's score, that more on a subject quoted before needs
@@ -97,7 +97,7 @@ def extract(
             picks = _overview(part, new, earlier, passages)
         else:
             is_listed = bool(earlier_quotes) or asks_for_more or asks_for_list(part.text)
-            most = MOST_OF_PART if len(parts) > 1 else MOST_LISTED if is_listed else MAX_EXCERPTS
+            most = MAX_OF_PART if len(parts) > 1 else MAX_LISTED if is_listed else MAX_EXCERPTS
             is_folded = not is_listed and len(parts) == 1
             picks = _answer(new, earlier, most=most, is_folded=is_folded)
         if not part.is_of_the_whole:  # sentences of an outline stand alone
@@ -133,7 +133,7 @@ def _answer(
     unfolds them looks for another place.
     """
     ranked = sorted(picks, key=lambda pick: -pick.score)
-    worthy = [pick for pick in ranked if len(pick.text.split()) >= FEWEST_WORDS]
+    worthy = [pick for pick in ranked if len(pick.text.split()) >= MIN_WORDS]
     rounds = [(1, ELSEWHERE_WORTH), (most, WORTH)] if is_folded else [(most, WORTH)]
     chosen: list[Pick] = []
     for times, share in rounds:

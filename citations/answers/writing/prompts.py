@@ -11,7 +11,7 @@ ANSWER_TOKENS: Final = {Breadth.SPECIFIC: 700, Breadth.BROAD: 1_200}
 REWRITE_TOKENS: Final = 120
 HISTORY_TOKENS: Final = 1_500  # of the conversation
 MAX_CHARACTERS: Final = 4_000  # of one passage
-MOST_PASSAGES: Final = 100  # for each question, as far as they fit
+MAX_PASSAGES: Final = 100  # for each question, as far as they fit
 FEW_PASSAGES: Final = 4  # for a fact, to a model that does not fill forms: others distract it
 TOLD_TOKENS: Final = 800  # of quotes that were given before
 SPARE: Final = 100  # tokens for marks around passages and question
@@ -134,7 +134,7 @@ class _Form:
             ending="The claims with their quotes:",
             repair=_REPAIR_QUOTED,
             max_tokens=ANSWER_TOKENS[breadth],
-            passages=MOST_PASSAGES,
+            passages=MAX_PASSAGES,
         )
 
     @classmethod
@@ -144,7 +144,7 @@ class _Form:
             ending="Your answer:",
             repair=_REPAIR_NUMBERED,
             max_tokens=ANSWER_TOKENS[breadth],
-            passages=FEW_PASSAGES if breadth == Breadth.SPECIFIC else MOST_PASSAGES,
+            passages=FEW_PASSAGES if breadth == Breadth.SPECIFIC else MAX_PASSAGES,
         )
 
     def ask(self, lines: Sequence[str]) -> Prompt:

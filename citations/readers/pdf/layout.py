@@ -12,8 +12,8 @@ from statistics import median
 
 BOLD, TURNS = 2, 12  # bits of a style, see ``worker``
 DEPTH = 4  # columns within columns
-LEAST_ROWS = 3  # of columns side by side
-MOST_RUNS = 2_500  # of a page with columns; one with more is a drawing full of labels, or hostile
+MIN_ROWS = 3  # of columns side by side
+MAX_RUNS = 2_500  # of a page with columns; one with more is a drawing full of labels, or hostile
 CELL = 18  # characters: aligned rows of shorter runs are a table, which is read row by row
 
 
@@ -97,13 +97,13 @@ class TextLine:
 
 
 def lay_out(glyphs: Glyphs) -> list[TextLine]:
-    """Return the page's lines in reading order, row by row if it has over ``MOST_RUNS`` runs."""
+    """Return the page's lines in reading order, row by row if it has over ``MAX_RUNS`` runs."""
     by_turn: dict[int, list[PdfRun]] = {}
     for run in _runs(glyphs):
         by_turn.setdefault(run.turn, []).append(run)
     by_length = sorted(by_turn, key=lambda turn: (-sum(len(r.glyphs) for r in by_turn[turn]), turn))
     groups = [by_turn[turn] for turn in by_length]
-    if sum(map(len, groups)) > MOST_RUNS:
+    if sum(map(len, groups)) > MAX_RUNS:
         return [line for column, runs in enumerate(groups) for line in _plain_lines(runs, column)]
     regions = [region for runs in groups for region in _regions(runs, DEPTH)]
     return [line for column, region in enumerate(regions) for line in _lines(region, column)]
@@ -168,7 +168,7 @@ def _turned(
 
 def _regions(runs: list[PdfRun], depth: int) -> list[list[PdfRun]]:
     """Split runs into columns, and into bands at the runs that cross a gutter."""
-    if depth == 0 or len(runs) < 2 * LEAST_ROWS:
+    if depth == 0 or len(runs) < 2 * MIN_ROWS:
         return [runs]
     gutter = _gutter(runs)
     if gutter is None:
@@ -192,13 +192,13 @@ def _gutter(runs: list[PdfRun]) -> float | None:
     room = 0.12 * (right - left)
     starts = Counter(round(run.left) for run in runs if left + room < run.left < right - room)
     ordered = sorted(runs, key=lambda run: (run.base, run.left))
-    best, most = None, LEAST_ROWS - 1
+    best, most = None, MIN_ROWS - 1
     for start, count in starts.items():
-        if count + starts[start - 1] + starts[start + 1] < LEAST_ROWS:
+        if count + starts[start - 1] + starts[start + 1] < MIN_ROWS:
             continue
         x = start - 2.0
         crossing = sum(run.left < x < run.right for run in runs)
-        if len(runs) - crossing > 2 * LEAST_ROWS:
+        if len(runs) - crossing > 2 * MIN_ROWS:
             rows = sum(len(band) for band, is_split in _bands(ordered, x) if is_split)
             if rows - crossing > most:
                 best, most = x, rows - crossing
@@ -221,11 +221,11 @@ def _sides(band: Iterable[PdfRun], gutter: float) -> tuple[list[PdfRun], list[Pd
 
 
 def _has_columns(band: list[PdfRun], gutter: float) -> bool:
-    if len(band) < 2 * LEAST_ROWS or band[0].left < gutter < band[0].right:
+    if len(band) < 2 * MIN_ROWS or band[0].left < gutter < band[0].right:
         return False
     sides = _sides(band, gutter)
     left, right = (_rows(side) for side in sides)
-    if min(len(left), len(right)) < LEAST_ROWS:
+    if min(len(left), len(right)) < MIN_ROWS:
         return False
     width = min(run.left for run in sides[1]) - max(run.right for run in sides[0])
     if width < median(run.size for run in band):

@@ -22,7 +22,7 @@ from citations.errors import (
     PageImageBusy,
     PageNotFound,
 )
-from citations.readers.headings import LEAST_SECTION, join_titles
+from citations.readers.headings import MIN_SECTION, join_titles
 from citations.readers.page import Box, Facts, OutlineEntry, Paragraph, ReadPage
 from citations.readers.pagination import OpenDocument
 from citations.readers.pdf.glyph_repair import repair_glyphs
@@ -37,11 +37,11 @@ PAGE_TIME = 20.0  # seconds for a page: a hundred times what a large one needs
 OPENING_TIME = 60.0
 DRAWING_TURN = 5.0  # seconds that a page waits for those being drawn; most take a tenth
 READING_TIME = 3_600.0  # for all pages; a book takes minutes
-LEAST_WIDTH, MOST_WIDTH = 50, 4_000  # pixels of a picture
-MOST_LOST = 3  # unreadable pages at the beginning
-MOST_SLOW = 5  # pages that take too long
+MIN_WIDTH, MAX_WIDTH = 50, 4_000  # pixels of a picture
+MAX_LOST = 3  # unreadable pages at the beginning
+MAX_SLOW = 5  # pages that take too long
 KEPT_PAGES = 24  # in memory; the largest take ten megabytes
-LEAST_OUTLINE = 3  # pages with entries of a useful outline
+MIN_OUTLINE = 3  # pages with entries of a useful outline
 
 _PROGRAM = Path(__file__).with_name("worker.py")
 _READER, _RENDERER = ChildProcess(_PROGRAM), ChildProcess(_PROGRAM)
@@ -92,8 +92,8 @@ def read(path: Path, *, most_pages: int, first: int = 1) -> Iterator[ReadPage]:
             page = _read_page(path, number, headings)
         except DocumentBroken as error:
             lost, slow = lost + 1, slow + isinstance(error, _TooSlow)
-            if slow == MOST_SLOW or (
-                lost == number - first + 1 and (lost == MOST_LOST or number == facts.page_count)
+            if slow == MAX_SLOW or (
+                lost == number - first + 1 and (lost == MAX_LOST or number == facts.page_count)
             ):
                 raise
             page = ReadPage(number=number, text="", is_picture=True)
@@ -113,7 +113,7 @@ def render(path: Path, page: int, *, width: int) -> bytes:
     Raises ``PageNotFound``, ``DocumentEncrypted``, ``DocumentBroken``, and ``PageImageBusy`` if
     another page takes long.
     """
-    width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
+    width = min(max(width, MIN_WIDTH), MAX_WIDTH)
     about = {"number": page, "width": width}
     return _ask(_RENDERER, path, "render", PAGE_TIME, turn=DRAWING_TURN, **about).blobs[0]
 
@@ -250,7 +250,7 @@ class _Headings:
         """Yield the page's paragraphs. A heading soon after another begins no section."""
         titles = list(self._by_page.get(number, ())) if self._has_outline else []
         starts = self._starts(titles, prose)
-        section = -LEAST_SECTION  # start of the last one
+        section = -MIN_SECTION  # start of the last one
         follows_heading = False
         for index, piece in enumerate(prose.pieces):
             title = starts.get(index)
@@ -260,7 +260,7 @@ class _Headings:
                 own = _clean(prose.text[piece.first : piece.last])
                 self._current = join_titles(self._current if follows_heading else "", own)
             is_new = index in starts or (
-                piece.is_heading and not follows_heading and piece.first - section >= LEAST_SECTION
+                piece.is_heading and not follows_heading and piece.first - section >= MIN_SECTION
             )
             section = piece.first if is_new else section
             follows_heading = piece.is_heading or index in starts
@@ -290,7 +290,7 @@ class _Headings:
 
 def has_bookmarks(outline: Sequence[OutlineEntry]) -> bool:
     """Whether a file's outline tells its sections, so that none is guessed from its letters."""
-    return len({entry.page for entry in outline}) >= LEAST_OUTLINE
+    return len({entry.page for entry in outline}) >= MIN_OUTLINE
 
 
 def _matches(words: str, title: str) -> bool:

@@ -103,10 +103,10 @@ def test_a_hit_shows_whole_words_around_the_first_place_and_counts_all(
 
 
 def test_of_very_many_pages_the_first_are_named(scope: Scope, collection: Collection) -> None:
-    paper = make_paper(collection, ["again and again"] * (page_search.MOST_PAGES + 5))
+    paper = make_paper(collection, ["again and again"] * (page_search.MAX_PAGES + 5))
     result = search(scope, paper, "again")
     assert result.is_cut
-    assert [hit.number for hit in result.hits] == list(range(1, page_search.MOST_PAGES + 1))
+    assert [hit.number for hit in result.hits] == list(range(1, page_search.MAX_PAGES + 1))
 
 
 def test_a_word_is_found_from_its_beginning_as_it_is_typed(scope: Scope, paper: Source) -> None:

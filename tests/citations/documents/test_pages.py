@@ -148,10 +148,10 @@ def test_a_file_is_given_in_its_parts(scope: Scope, paper: Source) -> None:
 def test_of_very_many_words_on_a_page_the_first_are_marked(
     scope: Scope, collection: Collection
 ) -> None:
-    paper = make_paper(collection, ["each " * 10 * pages.MOST_MARKS])
+    paper = make_paper(collection, ["each " * 10 * pages.MAX_MARKS])
     assert (
         len(pages.show_page(scope, paper.uuid, 1, terms=[SearchTerm("each")]).matches)
-        == pages.MOST_MARKS
+        == pages.MAX_MARKS
     )
 
 

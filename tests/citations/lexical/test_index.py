@@ -295,7 +295,7 @@ def test_only_the_best_chunks_are_looked_at_for_a_phrase(
 ) -> None:
     make_document(collection, ["whale blue"] * 20 + ["far too many words about the blue whale"])
     assert texts_found('"blue whale"', limit=1) == ["far too many words about the blue whale"]
-    monkeypatch.setattr(lexical_index, "MOST_VERIFIED", 20)
+    monkeypatch.setattr(lexical_index, "MAX_VERIFIED", 20)
     assert texts_found('"blue whale"', limit=1) == []
 
 

@@ -20,7 +20,7 @@ def test_a_form_of_an_excluded_word_excludes_nothing_and_no_exclusion_hides_what
         collection, ["a net", "nets of a net", "netting, a netted net"] + ["the nets"] * 20
     )
     assert texts_found("net -nets", limit=3) == ["netting, a netted net", "a net"]
-    monkeypatch.setattr(lexical_index, "MOST_VERIFIED", 3)
+    monkeypatch.setattr(lexical_index, "MAX_VERIFIED", 3)
     make_document(collection, ["far too many other words about the fishes that swim"])
     assert texts_found("the -nets", limit=1) == [
         "far too many other words about the fishes that swim"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from citations.outline.partition import MOST, partition
+from citations.outline.partition import MAX_SIZE, partition
 
 EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
@@ -22,9 +22,9 @@ def test_a_single_stray_is_a_cluster_only_where_these_may_be_so_small() -> None:
     assert min(last - first for first, last in partition(row, offset=0, least=2)) == 2
 
 
-@pytest.mark.parametrize("count", range(1, 3 * MOST))
+@pytest.mark.parametrize("count", range(1, 3 * MAX_SIZE))
 def test_the_clusters_are_the_whole_row(count: int) -> None:
     clusters = partition(vectors(*[EAST, NORTH] * count)[:count], offset=0, least=2)
     assert [place for cluster in clusters for place in range(*cluster)] == [*range(count)]
     sizes = [last - first for first, last in clusters]
-    assert all(min(2, count) <= size <= MOST for size in sizes)
+    assert all(min(2, count) <= size <= MAX_SIZE for size in sizes)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citations.outline import tree as outline_tree
-from citations.outline.partition import MOST
+from citations.outline.partition import MAX_SIZE
 from citations.outline.tree import DOCUMENT, GROUP, SECTION, NodeDraft, OutlineChunk, build
 from citations.text.function_words import UNKNOWN, FunctionWords, function_words
 
@@ -264,7 +264,7 @@ def test_any_source_is_told_whole_and_verbatim(
             draft.span_start <= first < last <= draft.span_end for first, last in draft.spans
         )
         assert list(draft.spans) == sorted(draft.spans)
-        assert draft.level != GROUP or draft.last - draft.first < MOST
+        assert draft.level != GROUP or draft.last - draft.first < MAX_SIZE
         assert (draft.vector is None) == (vectors is None)
         parent = draft.parent is None or next(
             node for node in tree if node.level == draft.level + 1 and node.ordinal == draft.parent

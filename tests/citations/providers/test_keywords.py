@@ -207,4 +207,4 @@ def test_the_library_s_keywords_keep_to_language_count_and_length(reference: Any
     )
     model.embedded.clear()
     exact.extract(" ".join(f"word{number}" for number in range(5_000)))
-    assert len(model.embedded) <= 2 * keywords.MOST_WORDS + 1
+    assert len(model.embedded) <= 2 * keywords.MAX_WORDS + 1

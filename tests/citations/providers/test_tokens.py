@@ -48,4 +48,4 @@ def test_without_the_model_on_this_machine_the_length_is_a_guess_on_the_safe_sid
     tokens._tokenizer.cache_clear()
     assert tokens.count(TEXT) >= real
     assert tokens.keep_end(TEXT, most=10).endswith("its start.")
-    assert len(tokens.keep_end(TEXT, most=10)) <= 10 * tokens.SHORTEST
+    assert len(tokens.keep_end(TEXT, most=10)) <= 10 * tokens.TOKEN_LENGTH

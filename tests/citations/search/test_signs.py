@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from citations.search import signs
-from citations.search.signs import ABSOLUTE, LEAST_SPREAD, SIGNS, CandidateTable
+from citations.search.signs import ABSOLUTE, MIN_SPREAD, SIGNS, CandidateTable
 
 
 def make_table(**values: Any) -> CandidateTable:
@@ -50,7 +50,7 @@ def test_the_order_s_signs_do_not_depend_on_the_scale_of_cosines() -> None:
         cosine=0.4 + table.cosine * 0.6, neighbour_cosine=0.4 + table.neighbour_cosine * 0.6
     )
     relative = [SIGNS.index(name) for name in SIGNS if name not in ABSOLUTE]
-    assert (table.cosine.max() - np.median(table.cosine)) * 0.6 > LEAST_SPREAD
+    assert (table.cosine.max() - np.median(table.cosine)) * 0.6 > MIN_SPREAD
     assert signs.compute(table)[:, relative] == pytest.approx(signs.compute(other)[:, relative])
 
 

@@ -6,7 +6,13 @@ import pytest
 
 from citations.passages import ColoredSpan, Locator, Passage, PassageSource
 from citations.reading.page import Line
-from citations.templatetags.citations import beginning, lit, marked_speech, time_left, without_label
+from citations.templatetags.citations import (
+    beginning,
+    marked_speech,
+    time_left,
+    with_marks,
+    without_label,
+)
 
 ORIGIN = PassageSource(id=uuid4(), kind="video", title="A talk")
 
@@ -41,17 +47,17 @@ NAME = '<b class="speaker">Ann:</b>'
 
 def test_who_speaks_is_bold_within_marks_as_without() -> None:
     text = "Ann: A fee."
-    assert lit(text, Line(start=0, text=text)) == f"{NAME} A fee."
+    assert with_marks(text, Line(start=0, text=text)) == f"{NAME} A fee."
     quote = Line(start=0, text=text, quote=((0, 11),))
-    assert lit(text, quote) == (
+    assert with_marks(text, quote) == (
         f'<mark class="quoted">{NAME}</mark><mark class="quoted"> A fee.</mark>'
     )
     match = Line(start=0, text=text, matches=((0, 3),))
-    assert lit(text, match) == (
+    assert with_marks(text, match) == (
         '<mark class="looked-for"><b class="speaker">Ann</b></mark><b class="speaker">:</b> A fee.'
     )
     highlight = ColoredSpan(0, 11, "yellow", uuid4())
-    shown = lit(text, Line(start=0, text=text, highlights=(highlight,)))
+    shown = with_marks(text, Line(start=0, text=text, highlights=(highlight,)))
     classes = f"highlight highlight-yellow highlight-{highlight.highlight}"
     assert f'<mark class="{classes}">' in shown
     assert f"</button>{NAME}</mark>" in shown

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from citations.text.sentences import (
     MAX_LENGTH,
-    SHORTEST,
+    MIN_LENGTH,
     asks,
     between_letters,
     ends_with_stop,
@@ -181,7 +181,7 @@ def test_text_without_blanks_is_cut_between_letters_and_not_before_their_marks()
 
 def test_what_is_cut_for_its_length_is_not_left_in_crumbs():
     for length in range(MAX_LENGTH + 1, 4 * MAX_LENGTH, 7):
-        assert min(stop - start for start, stop in split("ab " * (length // 3))) >= SHORTEST - 3
+        assert min(stop - start for start, stop in split("ab " * (length // 3))) >= MIN_LENGTH - 3
 
 
 def test_a_change_moves_only_sentences_nearby():

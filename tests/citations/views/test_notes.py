@@ -10,7 +10,7 @@ from django.test import Client
 from citations.models import Answer, Deletion, Note, Source
 from citations.notebook import conversations, highlights, notes
 from citations.notebook.highlights import HighlightNotes, SelectedText
-from citations.templatetags.citations import written
+from citations.templatetags.citations import markdown
 from citations.views import notes as view_notes
 from tests.html import text_of
 from tests.makers import make_citation, make_paper
@@ -162,13 +162,13 @@ def test_an_answer_is_saved_as_a_note_with_links_to_what_it_cites(
     ],
 )
 def test_of_markdown_only_what_is_harmless_is_shown(text: str, shown: str) -> None:
-    assert written(text) == shown
+    assert markdown(text) == shown
 
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "> " * 25_000, "[a]: /x\n" * 6_000])
 def test_a_malicious_note_keeps_nobody_busy(text: str) -> None:
     begun = process_time()
-    written(text)
+    markdown(text)
     assert process_time() - begun < 20  # it takes a second or two
 
 

@@ -26,7 +26,7 @@ def address(video: Video) -> str:
     [
         ("bytes=0-99", 0, 99),
         ("bytes=1048570-1048590", 1_048_570, 1_048_590),  # across two parts
-        ("bytes=0-", 0, media.MOST_READ - 1),  # players ask again
+        ("bytes=0-", 0, media.MAX_READ - 1),  # players ask again
         ("bytes=2500000-9999999", 2_500_000, len(DATA) - 1),
         ("bytes=-5", len(DATA) - 5, len(DATA) - 1),
     ],

@@ -351,7 +351,7 @@ def test_a_picture_is_as_wide_as_asked_within_reason(tmp_path: Path) -> None:
     assert [
         Image.open(io.BytesIO(pdf_reader.render(path, 1, width=width))).width
         for width in (1200, 1, 10**9)
-    ] == [1200, pdf_reader.LEAST_WIDTH, pdf_reader.MOST_WIDTH]
+    ] == [1200, pdf_reader.MIN_WIDTH, pdf_reader.MAX_WIDTH]
     strip = paper(
         tmp_path / "b.pdf", [lambda canvas: canvas.drawString(5, 5, "a strip")], size=(20, 14_000)
     )
