@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -10,6 +10,7 @@ from django.core.exceptions import SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.urls import include, path
+from django.utils.translation import get_language
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -104,9 +105,16 @@ class Api(NinjaAPI):
         """Name an operation by its function: generated clients call it by this name."""
         return operation.view_func.__name__
 
-    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """Return the description, which is kept for the next caller: do not change it."""
+        prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        return _describe(self, prefix, get_language())
+
+    def describe(self, prefix: str) -> OpenAPISchema:
         """Describe the content too, and give errors their media type, not that of the results."""
-        schema = super().get_openapi_schema(**options)
+        schema = super().get_openapi_schema(path_prefix=prefix)
         for methods in schema["paths"].values():
             for operation in methods.values():
                 for status, response in operation["responses"].items():
@@ -125,6 +133,11 @@ class Api(NinjaAPI):
                 _describe_key(methods["post"])
         schema["webhooks"] = described_messages()
         return schema
+
+
+@lru_cache(maxsize=8)  # languages; the same for all callers, and takes more than half a second
+def _describe(described: Api, prefix: str, language: str | None) -> OpenAPISchema:
+    return described.describe(prefix)
 
 
 def _describe_versions(methods: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
+from django.utils import translation
 from ninja import NinjaAPI
 from pydantic import BaseModel
 
@@ -44,6 +45,17 @@ def responses() -> Iterator[tuple[str, int, Any]]:
                     status,
                     model.model_fields["response"].annotation,
                 )
+
+
+def test_the_description_is_made_once_for_each_language() -> None:
+    with translation.override("de"):
+        german = api.get_openapi_schema(path_prefix="/api/v1/")
+        assert api.get_openapi_schema(path_prefix="/api/v1/") is german
+    with translation.override("en"):
+        assert api.get_openapi_schema(path_prefix="/api/v1/") != german
+    assert (
+        api.get_openapi_schema(path_prefix="/elsewhere/")["paths"].keys() != german["paths"].keys()
+    )
 
 
 def test_no_two_operations_have_one_id_nor_a_resource_the_component_of_an_operation() -> None:
