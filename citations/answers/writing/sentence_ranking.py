@@ -17,7 +17,7 @@ from citations.answers.writing.answer_types import (
     fitness,
     says_what_it_is,
 )
-from citations.answers.writing.excerpts import FEWEST_WORDS, Pick
+from citations.answers.writing.excerpts import MIN_WORDS, Pick
 from citations.text.sentences import asks, ends_with_stop
 from transcripts.tokenizer import tokenize
 
@@ -120,7 +120,7 @@ def _before(sentences: Sequence[Pick], index: int) -> int | None:
         text = sentences[last].text
         if sentences[last].evidence is not evidence:
             return None
-        if asks(text) or len(text.split()) >= FEWEST_WORDS:
+        if asks(text) or len(text.split()) >= MIN_WORDS:
             return last
     return None
 
