@@ -12,7 +12,7 @@ from citations.answers import pipeline as answer_pipeline
 from citations.answers.answer import AnswerOutcome, FinalEvent, Quote
 from citations.answers.writing.answer_types import definition_of
 from citations.answers.writing.excerpts import is_exercise
-from citations.guide import named, overview, questions, statements, terms
+from citations.guide import named, overview, question_forms, questions, statements, terms
 from citations.guide.items import GuideItem, SourceGuide
 from citations.guide.questions import QuestionCandidate
 from citations.guide.statements import SourceSentences, Statement
@@ -290,6 +290,14 @@ class _Builder:
         known = {question.candidate: question.item for question in of_terms}
         headings = [*islice(questions.of_headings(self._sections()), HEADINGS_ASKED)]
         spoken = questions.of_text(expository, own.counts, self._grammar)
+        forms = question_forms.of_sentences(
+            own.statements,
+            own.counts,
+            own.text,
+            language=self._code,
+            stops=self._stops,
+            function_words=self._grammar,
+        )
         about = questions.of_terms(
             (term.text for term in self._terms()),
             own.text,
@@ -299,7 +307,9 @@ class _Builder:
         )
         parts = questions.of_parts(self._parts(), own.text, language=self._code)
         tries, subjects, places = 0, list[str](), set[int]()
-        for candidate in chain(questions.in_turns(headings, spoken, [*known]), about, parts):
+        for candidate in chain(
+            questions.in_turns(headings, spoken, *forms, [*known]), about, parts
+        ):
             subject = candidate.about or candidate.text
             if len(subjects) == QUESTIONS or tries == QUESTIONS_ASKED:
                 break

@@ -82,12 +82,17 @@ def of_text(
     rated.sort(key=lambda pair: -pair[0])
     return [
         QuestionCandidate(
-            text=statement.flat.strip(_QUOTES),
+            text=_begun(statement.flat.strip(_QUOTES)),
             within=(statement.first, statement.last + ANSWER_WINDOW),
             own=statement.span,
         )
         for _, statement in rated
     ]
+
+
+def _begun(question: str) -> str:
+    """Begin a question with a capital, though its “And” was cut off."""
+    return question[:1].upper() + question[1:]
 
 
 def _has_tag(question: str, leading: Set[str]) -> bool:
