@@ -94,7 +94,7 @@ _FORMS: Final[dict[str, dict[str, tuple[_Form, ...]]]] = {
         ),
         "why": (_form(rf"{_FACT},\s+(?:weil|da|denn)\s+{REST}", "Warum {}?", _DE_AUX),),
         "if": (
-            _form(rf"(?P<part>(?:wenn|falls|sobald)\s[^,;:?]{{8,90}}),\s+{REST}", "Was gilt, {}?"),
+            _form(rf"(?P<joint>wenn|falls|sobald)\s+{_PART},\s+{REST}", "Was gilt, {joint} {}?"),
         ),
     },
     "fr": {
@@ -108,15 +108,15 @@ _FORMS: Final[dict[str, dict[str, tuple[_Form, ...]]]] = {
         "why": (_form(rf"{_FACT},?\s+(?:car\b|parce\s+qu(?:e\b|['’]))\s*{REST}", "Pourquoi {} ?"),),
         "if": (
             _form(
-                rf"(?P<part>(?:si|lorsque|quand)\s[^,;:?]{{8,90}}),\s+{REST}",
-                "Que se passe-t-il {} ?",
+                rf"(?P<joint>si|lorsque|quand)\s+{_PART},\s+{REST}",
+                "Que se passe-t-il {joint} {} ?",
             ),
         ),
     },
     "es": {
         "how": (_form(rf"para\s+{_INFINITIVO},\s+{REST}", "¿Cómo {}?"),),
         "why": (_form(rf"{_FACT},?\s+(?:porque|ya\s+que)\s+{REST}", "¿Por qué {}?"),),
-        "if": (_form(rf"(?P<part>(?:si|cuando)\s[^,;:?]{{8,90}}),\s+{REST}", "¿Qué pasa {}?"),),
+        "if": (_form(rf"(?P<joint>si|cuando)\s+{_PART},\s+{REST}", "¿Qué pasa {joint} {}?"),),
     },
 }
 # “zu” before or within the last word of a German infinitive.
@@ -193,7 +193,7 @@ def _asked(form: _Form, statement: Statement, writing: _Writing) -> str:
         part, changes = _ZU.subn(lambda zu: zu[1] or zu[2], part)
         if not changes:  # “um das Haus, …”
             return ""
-    if match.start("part") == 0:  # “Wenn …”, or what is so because of something
+    if match.start("part") == 0:  # what is so because of something
         part = writing.within(part)
     if form.auxiliaries:
         words = part.split()
@@ -201,4 +201,5 @@ def _asked(form: _Form, statement: Statement, writing: _Writing) -> str:
         if not 0 < place <= MAX_SUBJECT:
             return ""
         part = " ".join([words[place], *words[:place], *words[place + 1 :]])
-    return form.question.format(part)
+    joint = match.groupdict().get("joint", "")  # “wenn”, which the question repeats
+    return form.question.format(part, joint=joint.casefold())

@@ -24,7 +24,7 @@ def kinds(sentence: str, language: str = "en") -> list[list[QuestionCandidate]]:
     )
 
 
-def asked(sentence: str, language: str = "en") -> list[str]:
+def questions_of(sentence: str, language: str = "en") -> list[str]:
     return [candidate.text for kind in kinds(sentence, language) for candidate in kind]
 
 
@@ -54,7 +54,7 @@ def asked(sentence: str, language: str = "en") -> list[str]:
     ],
 )
 def test_a_sentence_answers_the_question_that_its_form_tells(sentence: str, question: str) -> None:
-    assert question in asked(sentence)
+    assert question in questions_of(sentence)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_sentence_answers_the_question_that_its_form_tells(sentence: str, ques
         ),
         (
             "de",
-            "Wenn der Teig zu lange ruht, schmeckt das Brot sauer und fest.",
-            "Was gilt, wenn der Teig zu lange ruht?",
+            "Falls der Teig zu lange ruht, schmeckt das Brot sauer und fest.",
+            "Was gilt, falls der Teig zu lange ruht?",
         ),
         (
             "fr",
@@ -95,8 +95,8 @@ def test_a_sentence_answers_the_question_that_its_form_tells(sentence: str, ques
 def test_the_question_is_in_the_language_of_the_sentence(
     language: str, sentence: str, question: str
 ) -> None:
-    assert question in asked(sentence, language)
-    assert asked(sentence, "ru") == []
+    assert question in questions_of(sentence, language)
+    assert questions_of(sentence, "ru") == []
 
 
 def test_the_answer_stands_where_the_sentence_does() -> None:
@@ -116,4 +116,4 @@ def test_the_answer_stands_where_the_sentence_does() -> None:
     ],
 )
 def test_a_sentence_that_answers_no_question_alone_is_left_out(sentence: str) -> None:
-    assert asked(sentence) == []
+    assert questions_of(sentence) == []
