@@ -153,6 +153,38 @@ def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visi
     assert not visited.console
 
 
+def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
+    visit: Callable[..., Visit],
+) -> None:
+    visited = visit()
+    address = "/videos/{long}/?t=40s".format(**visited.site.seeded)
+    page = visited.go(address)
+    tools = page.get_by_role("toolbar", name="Selected words")
+    field = tools.get_by_label("Note", exact=True)
+    select_by_mouse(page, "#t40000 > span")
+    tools.get_by_role("button", name="Note").click()
+    page.keyboard.type("Ask Grace why.")
+    page.mouse.click(2, 400)  # beside it
+    expect(tools).to_have_count(0)
+    page = visited.go("/library/")
+    page = visited.go(address)
+    select_by_mouse(page, "#t40000 > span")
+    expect(field).to_have_value("Ask Grace why.")
+    field.press("Control+Enter")
+    expect(tools).to_have_count(0)
+    open_side(page)
+    expect(page.locator("#highlights-beside")).to_contain_text("Ask Grace why.")
+    expect(page.locator("#t40000 mark.highlight-yellow")).to_be_visible()
+    page.reload()
+    page.get_by_role("button", name="Highlighted in yellow").first.press("Enter")
+    field = page.get_by_role("toolbar", name="Highlight").get_by_label("Note", exact=True)
+    expect(field).to_have_value("Ask Grace why.")
+    page.keyboard.press("Escape")
+    drafts = [name for name in page.evaluate("Object.keys(sessionStorage)") if "note" in name]
+    assert not drafts
+    assert not visited.console
+
+
 def test_the_selection_grows_by_words_with_shift_and_arrows(visit: Callable[..., Visit]) -> None:
     visited = visit()
     page = visited.go("/videos/{long}/?t=40s".format(**visited.site.seeded))

@@ -135,6 +135,14 @@ function inField(event) {
 }
 
 /** @param {KeyboardEvent} event */
+function sendText(event) {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return false;
+  const text = /** @type {HTMLTextAreaElement | null} */ (around(event, "textarea"));
+  text?.form?.requestSubmit();
+  return Boolean(text);
+}
+
+/** @param {KeyboardEvent} event */
 function isHandled(event) {
   const box = /** @type {HTMLInputElement | null} */ (around(event, "[data-search]"));
   if (box && ["Escape", "ArrowDown"].includes(event.key)) return inSearchBox(box, event);
@@ -145,6 +153,7 @@ function isHandled(event) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (sendText(event)) event.preventDefault();
   if (!isPlainKey(event)) return;
   if (openDialog()) {
     if (inField(event)) event.preventDefault();

@@ -8,10 +8,9 @@ import { HIGHLIGHTED, highlightAt, highlightedPassage, paint, send, showList }
   from "./highlights.js";
 import { hasSingleKeys } from "./keys.js";
 import { selectedPassage, selectLine } from "./passages.js";
+import { closeNote, dropDraft, openNote, restoreDraft } from "./selection-note.js";
 import { below, quotedInMarkdown } from "./text.js";
 import { gettext } from "./texts.js";
-
-const KEPT = "kept-selection"; // its style is in highlights.css
 
 /** @type {HTMLElement | null} */
 let bar = null;
@@ -51,6 +50,7 @@ function show(next) {
   (openDialog() ?? need("main")).append(bar); // before: outside a page, links have no parts
   const ask = /** @type {HTMLAnchorElement} */ (need('[data-act="ask"]', bar));
   ask.search = `?${new URLSearchParams({ source: next.place.source, q: question })}`;
+  if (restoreDraft(bar, next)) openNote(bar, next);
   place();
 }
 
@@ -74,7 +74,7 @@ async function openHighlight({ mark, id }, isByKey) {
   const { color, note = "" } = details.dataset;
   find(`[data-color="${color}"]`, bar)?.setAttribute("aria-pressed", "true");
   const text = field("textarea", bar);
-  text.value = note;
+  text.defaultValue = note; // a draft of a change stays
   text.required = Boolean(note); // an empty one is not sent: it would stay
   place();
   if (isByKey) {
@@ -95,8 +95,8 @@ function place() {
 }
 
 function close() {
+  closeNote(bar, passage);
   bar?.remove();
-  if ("highlights" in CSS) CSS.highlights.delete(KEPT);
   bar = null;
   passage = null;
   opening = "";
@@ -109,28 +109,18 @@ function barClicked(event) {
   const { color, act } = button.dataset;
   if (color) keep({ color });
   else if (act === "card") keep({ card: "1" });
-  else if (act === "note") writeNote(button);
+  else if (act === "note") writeNote();
   else if (act === "copy") {
     const { quote, title, said, address } = passage;
     copy(quotedInMarkdown({ quote, title, place: said, address }), button);
   }
 }
 
-/** @param {HTMLElement} button */
-function writeNote(button) {
-  if (!bar) return;
-  const form = need("form", bar);
-  form.hidden = false;
+function writeNote() {
+  if (!bar || !passage) return;
+  openNote(bar, passage);
   place(); // it has grown
-  keepVisible();
-  button.setAttribute("aria-expanded", "true");
-  need("textarea", form).focus();
-}
-
-/** Mark the words that are selected: a browser shows no selection beside a field with the focus. */
-function keepVisible() {
-  const range = passage?.range;
-  if (range instanceof Range && "highlights" in CSS) CSS.highlights.set(KEPT, new Highlight(range));
+  need("textarea", bar).focus();
 }
 
 /** @param {KeyboardEvent} event */
@@ -182,6 +172,7 @@ async function keep(values) {
   const response = await send(form.action, { method: "POST", body });
   if (!response) return;
   close();
+  dropDraft(target);
   const list = parsed(response);
   const { latest: id = "", color = "yellow" } = need("[data-latest]", list).dataset;
   showList(list);
