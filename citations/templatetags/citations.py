@@ -201,7 +201,7 @@ def confidence_name(name: str) -> str:
 
 
 @register.filter
-def hit_query(locator: Locator, query: str) -> str:
+def hit(locator: Locator, query: str) -> str:
     """Write the query string that opens a passage at the sentence that a query is about."""
     first, last = locator.span
     return f"?{urlencode({'from': first, 'to': last, 'q': query})}"

@@ -175,11 +175,6 @@ def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
     open_side(page)
     expect(page.locator("#highlights-beside")).to_contain_text("Ask Grace why.")
     expect(page.locator("#t40000 mark.highlight-yellow")).to_be_visible()
-    page.reload()
-    page.get_by_role("button", name="Highlighted in yellow").first.press("Enter")
-    field = page.get_by_role("toolbar", name="Highlight").get_by_label("Note", exact=True)
-    expect(field).to_have_value("Ask Grace why.")
-    page.keyboard.press("Escape")
     drafts = [name for name in page.evaluate("Object.keys(sessionStorage)") if "note" in name]
     assert not drafts
     assert not visited.console

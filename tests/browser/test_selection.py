@@ -188,6 +188,7 @@ def test_what_was_done_with_items_is_not_told_on_the_page_of_others(
     for number in range(2):
         page.locator("[data-choice]").nth(number).check()
     page.locator("#selection").get_by_role("button", name="Rename").click()
+    expect(page.locator("[name^=title-]")).to_have_count(2)
     for title in page.locator("[name^=title-]").all():
         title.fill(f"{title.input_value()} again")
     page.get_by_role("button", name="Save").click()

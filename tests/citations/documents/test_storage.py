@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from citations.documents import storage as document_storage
 from citations.errors import DocumentBroken, DocumentTooLarge, DocumentUnknown, DocumentWithoutText
@@ -16,6 +17,7 @@ from citations.readers import formats, source_blocks
 from citations.readers.pagination import MAX_PAGE, OpenDocument
 from citations.text import chunking
 from tests.citations.readers.pdf.papers import LOSS, paper, scanned, write
+from tests.connections import another_connection
 from transcripts.errors import InvalidInput
 from transcripts.models import Collection
 
@@ -47,6 +49,18 @@ def test_the_same_bytes_are_one_source_in_a_collection_and_another_elsewhere(
     )
     assert (first.is_new, again.is_new, other.is_new) == (True, False, True)
     assert first.source == again.source != other.source
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_that_is_read_just_now_can_be_added_again(collection: Collection) -> None:
+    source = add(collection, PROSE, "a.txt")
+    with another_connection() as reading, connection.cursor() as cursor:
+        reading.execute("UPDATE citations_document SET note = '' WHERE source_id = %s", [source.pk])
+        cursor.execute("SET lock_timeout = '5s'")
+        try:
+            assert add(collection, PROSE, "a.txt") == source
+        finally:
+            cursor.execute("RESET lock_timeout")
 
 
 def test_one_that_failed_is_tried_again_when_it_is_added_again(collection: Collection) -> None:

@@ -8,7 +8,6 @@ from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
-import psycopg
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -29,6 +28,7 @@ from citations.text import chunking
 from citations.vectors import search as vector_search
 from citations.vectors import space as vector_space
 from citations.vectors import store as vector_store
+from tests.connections import another_connection
 from tests.fake_llm import FakeLlm
 from tests.makers import make_cues, make_video
 from transcripts.cues import Cue
@@ -464,18 +464,9 @@ def test_one_that_kills_every_process_is_given_up(collection: Collection) -> Non
 
 
 @contextmanager
-def elsewhere() -> Iterator["psycopg.Connection[Any]"]:
-    """Connect to the database as another process does."""
-    values = connection.get_connection_params()
-    names = ("dbname", "user", "password", "host", "port")
-    with psycopg.connect(**{name: values[name] for name in names if name in values}) as other:
-        yield other
-
-
-@contextmanager
 def held_elsewhere(source: Source) -> Iterator[None]:
     """Let another process hold a source."""
-    with elsewhere() as other:
+    with another_connection() as other:
         other.execute("SELECT pg_advisory_lock(%s, %s)", [Lock.SOURCE.value, source.pk])
         yield
 
@@ -656,7 +647,7 @@ def test_a_video_deleted_while_sources_are_made_does_not_harm_the_others(
     real = Source.objects.bulk_create
 
     def delete_first(sources: Sequence[Source], **options: Any) -> None:
-        with elsewhere() as process:
+        with another_connection() as process:
             process.execute("DELETE FROM transcripts_transcriptindex")
             process.execute("DELETE FROM transcripts_rawcaptions")
             process.execute("DELETE FROM transcripts_transcript WHERE video_id = %s", [gone.pk])

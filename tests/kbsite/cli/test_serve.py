@@ -206,6 +206,9 @@ def test_unused_models_leave_memory_and_are_loaded_again_for_who_arrives(
     assert "worker ended" not in serving.output()  # nothing to worry about
 
     server = Path(f"/proc/{serving.process.pid}/maps")
+    reader = requests.Session()
+    reader.get(serving.link).raise_for_status()
+    reader.get(f"{serving.url}/search/?q=what+waits").raise_for_status()  # its first one here
     until(lambda: WEIGHTS not in server.read_text())
     requests.get(f"{serving.url}/healthz").raise_for_status()
     assert WEIGHTS not in server.read_text()
