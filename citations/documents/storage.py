@@ -72,7 +72,8 @@ def add(
         key = hashlib.sha256(f"{collection.pk} {digest}".encode()).digest()[:4]
         locks.hold_for_transaction(Lock.DOCUMENT, int.from_bytes(key, "big", signed=True))
         same = Source.objects.filter(collection=collection, document__digest=digest)
-        if existing := same.select_for_update(of=("self",)).first():  # who reads it updates both
+        # Not the document's row, too: its reader holds that while it waits for the source's.
+        if existing := same.select_for_update(of=("self",)).first():
             if existing.state == State.FAILED:
                 existing.start_anew()
             return AddedDocument(existing, is_new=False)

@@ -136,30 +136,31 @@ def of_sentences(
     """Return the questions that sentences answer by their form, kind by kind; those about the
     frequent words of the text first.
     """
-    as_written = _Writing(text, stops | function_words.general, function_words.nominal)
+    writing = _Writing(text, stops | function_words.general, function_words.nominal)
     pointing = function_words.pointing | function_words.own | function_words.addressed
+    plain = [each for each in statements if not each.asks and each.standing >= STANDS]
+
+    def is_clear(question: str) -> bool:
+        own = words_of(question, stops)
+        return (
+            MIN_LENGTH <= len(question) <= MAX_LENGTH
+            and len(own) >= MIN_WORDS
+            and max(counts[word] for word in own) >= MIN_REPEATS
+            and pointing.isdisjoint(_WORD.findall(question.casefold()))
+            and not refers_back(question)
+        )
+
+    def frequency(candidate: QuestionCandidate) -> float:
+        own = words_of(candidate.text, stops)
+        return sum(counts[word] for word in own) / len(own)
+
     kinds = []
     for forms in _FORMS.get(language, {}).values():
-        rated: list[tuple[float, QuestionCandidate]] = []
-        for statement in statements:
-            question = next(
-                filter(None, (_asked(form, statement, as_written) for form in forms)), ""
-            )
-            own = words_of(question, stops)
-            often = max((counts[word] for word in own), default=0)
-            if (
-                not statement.asks
-                and statement.standing >= STANDS
-                and MIN_LENGTH <= len(question) <= MAX_LENGTH
-                and len(own) >= MIN_WORDS
-                and often >= MIN_REPEATS
-                and pointing.isdisjoint(_WORD.findall(question.casefold()))
-                and not refers_back(question)
-            ):
-                rate = sum(counts[word] for word in own) / len(own)
-                rated.append((rate, QuestionCandidate(text=question, within=statement.span)))
-        rated.sort(key=lambda pair: -pair[0])
-        kinds.append([candidate for _, candidate in rated])
+        pairs = ((_question(forms, each, writing), each.span) for each in plain)
+        clear = (
+            QuestionCandidate(text=text, within=span) for text, span in pairs if is_clear(text)
+        )
+        kinds.append(sorted(clear, key=frequency, reverse=True))
     return kinds
 
 
@@ -177,12 +178,17 @@ class _Writing:
         if first is None:
             return part
         lower = first[0][:1].lower() + first[0][1:]
-        written = rf"(?<![\w.?!]){re.escape(lower)}(?!\w)"
-        is_small = lower in self.small or re.search(written, self.text)
+        within = rf"(?<![\w.?!]){re.escape(lower)}(?!\w)"
+        is_small = lower in self.small or re.search(within, self.text)
         return lower + part[first.end() :] if is_small else part
 
 
-def _asked(form: _Form, statement: Statement, writing: _Writing) -> str:
+def _question(forms: Sequence[_Form], statement: Statement, writing: _Writing) -> str:
+    """Return the question that the first fitting form tells; empty if none fits."""
+    return next(filter(None, (_filled(form, statement, writing) for form in forms)), "")
+
+
+def _filled(form: _Form, statement: Statement, writing: _Writing) -> str:
     match = form.sentence.match(statement.flat)
     if match is None:
         return ""
@@ -193,7 +199,7 @@ def _asked(form: _Form, statement: Statement, writing: _Writing) -> str:
         part, changes = _ZU.subn(lambda zu: zu[1] or zu[2], part)
         if not changes:  # “um das Haus, …”
             return ""
-    if match.start("part") == 0:  # what is so because of something
+    if match.start("part") == 0:  # the sentence begins with it
         part = writing.within(part)
     if form.auxiliaries:
         words = part.split()

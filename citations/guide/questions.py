@@ -82,7 +82,7 @@ def of_text(
     rated.sort(key=lambda pair: -pair[0])
     return [
         QuestionCandidate(
-            text=_begun(statement.flat.strip(_QUOTES)),
+            text=_capitalized(statement.flat.strip(_QUOTES)),
             within=(statement.first, statement.last + ANSWER_WINDOW),
             own=statement.span,
         )
@@ -90,8 +90,8 @@ def of_text(
     ]
 
 
-def _begun(question: str) -> str:
-    """Begin a question with a capital, though its “And” was cut off."""
+def _capitalized(question: str) -> str:
+    """Write the first letter as a capital: an “And” before it may have been cut off."""
     return question[:1].upper() + question[1:]
 
 

@@ -7,7 +7,10 @@ const KEPT = "kept-selection"; // its style is in highlights.css
 /** @typedef {import("./passages.js").Passage} Passage */
 
 /** @param {Passage} passage */
-const draftName = ({ place, quote }) => `note ${JSON.stringify(place)} ${quote.slice(0, 300)}`;
+function draftName({ place, quote }) {
+  const { reader } = need("#selection-tools").dataset; // another one may sign in in this tab
+  return `note ${reader} ${JSON.stringify(place)} ${quote.slice(0, 300)}`;
+}
 
 /**
  * Open the field of the note, and mark the words: a browser shows no selection beside a field with
