@@ -107,6 +107,11 @@ class _Builder:
         """What embeds sentences on this machine, if anything does."""
         return outline_storage.embedder_of_phrases(self._source, vector_space.locked())
 
+    @cached_property
+    def _is_talk(self) -> bool:
+        """Whether the source has no headings."""
+        return not any(self._sections())
+
     # What stands in it
 
     def _is_exercise(self, statement: Statement) -> bool:
@@ -134,6 +139,7 @@ class _Builder:
             definitions=[definition_of(subject) for subject in subjects if subject.strip()],
             counts=self._sentences.counts,
             length=len(self._known.text),
+            is_talk=self._is_talk,
             function_words=self._grammar,
             rate=partial(self._rate, title),
         )
@@ -258,8 +264,7 @@ class _Builder:
         The names in a talk are none; in a text with headings, they name theorems and methods.
         """
         known = [item.label for item in defined]
-        is_talk = not any(self._sections())
-        people = {name.label.casefold() for name in names if is_talk}
+        people = {name.label.casefold() for name in names if self._is_talk}
         for term in self._terms():
             if " " not in term.text or term.times < terms.OFTEN or term.text.casefold() in people:
                 continue

@@ -10,7 +10,7 @@ from citations.guide.statements import Statement
 from citations.text.function_words import FunctionWords
 from citations.text.key_sentences import Words
 from citations.text.sentences import Span, ends_with_stop
-from citations.text.standalone import introduces
+from citations.text.standalone import speaks_of_itself
 
 SENTENCES: Final = 3
 MIN_SENTENCES: Final = 2  # a single sentence that does not introduce its source rarely says it
@@ -37,6 +37,7 @@ def choose(
     definitions: Sequence[re.Pattern[str]],
     counts: Counter[str],
     length: int,
+    is_talk: bool,
     function_words: FunctionWords,
     rate: Rate,
 ) -> list[Statement]:
@@ -44,7 +45,8 @@ def choose(
 
     They are among the beginning and the ``summaries``, which the outline chose. ``title`` has the
     words of the title, whose ``definitions`` say what it means. ``rate`` tells how much a sentence
-    says about the whole.
+    says about the whole. In a talk that nobody introduces, only those with words of the title
+    count: others are as often about an example.
     """
     beginning = min(BEGINNING * length, LONGEST_BEGINNING)
     frequent = {word for word, _ in counts.most_common(FREQUENT)}
@@ -53,7 +55,7 @@ def choose(
         return len(frequent.intersection(statement.words))
 
     def is_opening(statement: Statement) -> bool:
-        return statement.first < beginning and introduces(statement.text, function_words)
+        return statement.first < beginning and speaks_of_itself(statement.text, function_words)
 
     def emphasis(statement: Statement) -> float:
         value = INTRODUCING if is_opening(statement) else 1.0
@@ -72,6 +74,8 @@ def choose(
             or shared(statement) > (0 if is_opening(statement) else 1)
         )
     ]
+    if is_talk and not any(map(is_opening, able)):
+        able = [each for each in able if not title.keys().isdisjoint(each.words)]
     rated = zip(rate(able), able, strict=True)
     worth = {statement.first: value * emphasis(statement) for value, statement in rated}
     best = sorted(able, key=lambda statement: -worth[statement.first])

@@ -24,7 +24,7 @@ from transcripts.locks import Lock
 from transcripts.scope import Scope
 from transcripts.stemming import primary_language
 
-VERSION: Final = 12  # of the rules; a greater one rebuilds every guide
+VERSION: Final = 13  # of the rules; a greater one rebuilds every guide
 TRIES: Final = 3  # at one text; each may have ended with its process
 MAX_GUIDES: Final = 40  # guides among which questions are suggested
 SHORT_SOURCE: Final = 2_000  # characters, below which hardly a source has anything certain to show

@@ -131,23 +131,21 @@ class Wording:
 
         ``cosines`` of a section compare phrases with it; none where nothing embeds.
         """
-        earlier: set[tuple[str, ...]] = set()
-        before: set[tuple[str, ...]] = set()  # the name of the section before
+        earlier: set[tuple[str, ...]] = set()  # phrases of the names so far
         for (first, last), compare in zip(ranges, chain(cosines, repeat(None)), strict=False):
             rated = self._rated(" ".join(self._texts[first:last]), earlier, compare)
-            best = self._best(rated, before)
-            before = set(map(self._stems, best))
-            earlier |= before
+            best = self._best(rated, earlier)
+            earlier.update(map(self._stems, best))
             name = ", ".join(phrase.form for phrase in best)
             yield name[:1].upper() + name[1:] if _PLAIN.match(name) else name
 
     def _best(
-        self, rated: Sequence[tuple[float, _Phrase]], before: set[tuple[str, ...]]
+        self, rated: Sequence[tuple[float, _Phrase]], earlier: set[tuple[str, ...]]
     ) -> list[_Phrase]:
-        """Choose a phrase, and a second one that is about as good or tells two neighbours apart."""
+        """Choose a phrase, and a second one that is about as good or tells two sections apart."""
         chosen: list[_Phrase] = []
         for worth, phrase in rated:
-            is_apart = not chosen or self._stems(chosen[0]) not in before
+            is_apart = not chosen or self._stems(chosen[0]) not in earlier
             if (is_apart and worth < SECOND * rated[0][0]) or len(chosen) == PHRASES:
                 break
             if not any(_are_alike(phrase, other) for other in chosen):

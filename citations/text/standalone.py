@@ -1,7 +1,7 @@
 """Tell how well a sentence stands alone, without the one before it and without small talk. Pure."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import Final
 
@@ -71,8 +71,16 @@ def standing(sentence: str, *, function_words: FunctionWords, fillers: frozenset
 
 def introduces(sentence: str, function_words: FunctionWords) -> bool:
     """Tell whether a sentence speaks of the text that it stands in, or names a subject."""
-    words = {word.casefold() for word in _WORD.findall(sentence)}
-    return not words.isdisjoint(function_words.itself | function_words.about)
+    return _has_word(sentence, function_words.itself | function_words.about)
+
+
+def speaks_of_itself(sentence: str, function_words: FunctionWords) -> bool:
+    """Tell whether a sentence speaks of the text that it stands in: “in this lecture”, “today”."""
+    return _has_word(sentence, function_words.itself)
+
+
+def _has_word(sentence: str, words: Set[str]) -> bool:
+    return not words.isdisjoint(word.casefold() for word in _WORD.findall(sentence))
 
 
 def _pointing(words: Sequence[str], function_words: FunctionWords) -> Iterator[bool]:

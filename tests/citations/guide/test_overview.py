@@ -22,7 +22,11 @@ TEXT = " ".join(
 
 
 def chosen(
-    title: str, text: str = TEXT, *, worth: Callable[[str], float] | None = None
+    title: str,
+    text: str = TEXT,
+    *,
+    worth: Callable[[str], float] | None = None,
+    is_talk: bool = True,
 ) -> list[str]:
     stops, words = stop_words("en"), function_words("en")
     read = statements.read(text, stops=stops, function_words=words)
@@ -33,6 +37,7 @@ def chosen(
         definitions=[definition_of(title)],
         counts=read.counts,
         length=len(text),
+        is_talk=is_talk,
         function_words=words,
         rate=lambda able: [
             worth(each.text) if worth else statements.salience(each, read.counts) for each in able
@@ -61,6 +66,20 @@ def test_sentences_that_say_far_less_of_the_whole_than_the_best_are_left_out() -
     assert chosen("Sourdough", worth=lambda text: 0.1 if text == LATER else 1.0) == [OPENING]
 
 
+def test_in_a_talk_that_nobody_introduces_only_the_words_of_its_title_tell_the_subject() -> None:
+    opening = "Sourdough bread is made from flour and water by hand."
+    starter = "Wild yeast and bacteria turn sugar into the gas of the bread."
+    text = TEXT.replace(OPENING, opening).replace(LATER, starter)
+    assert chosen("Sourdough", text, is_talk=False) == [opening, starter]
+    assert starter not in chosen("Sourdough", text)
+
+
+def test_who_names_a_number_of_minutes_introduces_nothing() -> None:
+    opening = "We feed the starter of the sourdough bread about ten minutes later."
+    assert chosen("Fermentation", TEXT.replace(OPENING, opening)) == []
+    assert chosen("Fermentation") == [OPENING, LATER]
+
+
 def test_speech_without_full_stops_has_no_sentence_that_says_what_it_is_about() -> None:
     said = TEXT.replace(". ", " ").replace("? ", " ").rstrip("?")
     assert chosen("Sourdough", said) == []
@@ -75,6 +94,7 @@ def test_too_few_sentences_on_the_subject_say_nothing() -> None:
             definitions=[],
             counts=words_of(TEXT, frozenset()),
             length=len(TEXT),
+            is_talk=True,
             function_words=function_words("en"),
             rate=lambda able: [1.0 for _ in able],
         )

@@ -112,8 +112,8 @@ def test_a_remark_of_who_wrote_the_captions_names_nothing() -> None:
     assert names(text, KERNELS)[0] == "Valve"
 
 
-def test_a_neighbour_of_the_same_name_gets_a_second_phrase() -> None:
+def test_a_later_section_of_the_same_name_gets_a_second_phrase() -> None:
     more = f"{GRADIENTS} The learning rate is a number. A learning rate decays."
     apart = names(GRADIENTS, KERNELS, more)
-    assert apart == ["Gradient descent", "Convolution kernel", "Gradient descent"]
+    assert apart == ["Gradient descent", "Convolution kernel", "Gradient descent, learning rate"]
     assert names(GRADIENTS, more)[1] == "Gradient descent, learning rate"
