@@ -8,6 +8,7 @@ from django.conf import settings
 NO_LLM = "none"
 NO_RERANKER = "none"
 SERVICE_TIMEOUT = 30.0  # seconds
+EMBEDDING_SERVICES = ("voyage", "openai", "ollama")  # providers that are asked by HTTP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

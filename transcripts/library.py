@@ -13,7 +13,7 @@ from transcripts import bm25, captions, conf, errors, reading, tokenizer
 from transcripts.alphabet import alphabet_key
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.languages import code_of
-from transcripts.lists import page_of, with_words
+from transcripts.lists import containing, page_of
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -130,7 +130,7 @@ def list_videos(
         matches = matches.filter(tags__contains=[tag])
     if language := code_of(clean(filter.language, 35)):
         matches = matches.filter(transcripts__language__istartswith=language).distinct()
-    matches = with_words(matches, filter.words, "title", "channel", "key")
+    matches = containing(matches, filter.words, "title", "channel", "key")
     transcripts = Prefetch("transcripts", queryset=Transcript.objects.light())
     rows = matches.select_related("collection").defer("description").prefetch_related(transcripts)
     videos, following = page_of(rows, offset, limit)

@@ -2,6 +2,7 @@
 row by its id.
 """
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from typing import Any, Final, TypeVar
@@ -24,10 +25,15 @@ def words_of(text: str) -> list[str]:
     return clean(text, MAX_QUERY_CHARACTERS).split()[:MAX_WORDS]
 
 
-def with_words(rows: _Rows, text: str, *fields: str) -> _Rows:
-    """Keep the rows that have every word of a search in one of their fields."""
+def containing(
+    rows: _Rows, text: str, *fields: str, otherwise: Callable[[str], Q] = lambda word: Q()
+) -> _Rows:
+    """Keep the rows that have every word of a search in one of their fields, or for which what
+    ``otherwise`` returns of the word holds.
+    """
     for word in words_of(text):
-        rows = rows.filter(reduce(or_, (Q(**{f"{name}__icontains": word}) for name in fields)))
+        has_word = (Q(**{f"{name}__icontains": word}) for name in fields)
+        rows = rows.filter(reduce(or_, has_word, otherwise(word)))
     return rows
 
 

@@ -16,7 +16,7 @@ from citations.models import Citation, CitationQuerySet, LectureSession, Source
 from transcripts import audit, library
 from transcripts.audit import Action
 from transcripts.errors import TranscriptNotFound
-from transcripts.lists import page_of, row_of, with_words
+from transcripts.lists import containing, page_of, row_of
 from transcripts.models import Collection, Transcript
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -96,7 +96,7 @@ def list_sessions(
     sessions = LectureSession.objects.visible(scope)
     if collection:
         sessions = sessions.filter(collection=library.find_collection(scope, collection))
-    sessions = with_words(sessions, words, "title")
+    sessions = containing(sessions, words, "title")
     counted = sessions.annotate(citation_count=Count("citations")).defer("buffer")
     newest = counted.select_related("collection", "owner").order_by("-created_at", "-pk")
     rows, following = page_of(newest, offset, limit)

@@ -39,7 +39,7 @@ from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT
 from transcripts.alphabet import alphabetical
-from transcripts.lists import with_words
+from transcripts.lists import containing
 from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.models.videos import SILENT
 from transcripts.sanitize import clean
@@ -166,7 +166,7 @@ def _branches(
 
 def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
     visible = Video.objects.visible(scope)
-    rows = with_words(visible, listing.words, "title", "channel", "key")
+    rows = containing(visible, listing.words, "title", "channel", "key")
     if listing.kind:
         rows = rows.filter(SILENT if listing.kind == TRANSCRIPT else ~SILENT)
     if listing.language:
@@ -182,7 +182,7 @@ def _videos(scope: Scope, listing: LibraryQuery) -> QuerySet[Video]:
 
 def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
     rows: QuerySet[Source] = Source.objects.visible(scope).filter(video=None)
-    rows = with_words(rows, listing.words, "title", "author")
+    rows = containing(rows, listing.words, "title", "author")
     if listing.kind:
         rows = rows.filter(kind=listing.kind)
     if listing.language:
@@ -193,7 +193,7 @@ def _documents(scope: Scope, listing: LibraryQuery) -> QuerySet[Source]:
 
 
 def _lectures(scope: Scope, listing: LibraryQuery) -> QuerySet[LectureSession]:
-    rows = with_words(LectureSession.objects.visible(scope), listing.words, "title")
+    rows = containing(LectureSession.objects.visible(scope), listing.words, "title")
     return rows.filter(in_language(listing.language)) if listing.language else rows
 
 

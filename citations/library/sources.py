@@ -13,7 +13,7 @@ from citations.errors import InvalidFilter
 from citations.library.filters import Filter, matching
 from citations.models import Chunk, Source, SourceQuerySet, State
 from transcripts.alphabet import alphabetical
-from transcripts.lists import page_of, words_of
+from transcripts.lists import containing, page_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
@@ -71,7 +71,9 @@ def list_sources(
         raise InvalidFilter(
             f"There is no state “{clean(state, 40)}”.", hint=f"States: {', '.join(State.values)}."
         )
-    sources = _containing(matching(scope, filter), words)
+    sources = containing(
+        matching(scope, filter), words, "title", "author", "video__key", otherwise=_by_id
+    )
     counts = count(sources)
     if state:
         sources = sources.filter(state=state)
@@ -121,15 +123,8 @@ def _shown(sources: SourceQuerySet) -> SourceQuerySet:
     return rows.defer(*videos, "document__outline", "document__note")
 
 
-def _containing(sources: SourceQuerySet, words: str) -> SourceQuerySet:
-    for word in words_of(words):
-        sources = sources.filter(
-            Q(title__icontains=word)
-            | Q(author__icontains=word)
-            | Q(video__key__icontains=word)
-            | (Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q())
-        )
-    return sources
+def _by_id(word: str) -> Q:
+    return Q(uuid__istartswith=word) if len(word) >= ID_LENGTH else Q()
 
 
 # Chunks

@@ -13,7 +13,7 @@ from citations.library.filters import MAX_VALUES, Filter, matching
 from citations.models import Conversation, Source
 from transcripts import library
 from transcripts.errors import InvalidInput
-from transcripts.lists import page_of, row_of, with_words
+from transcripts.lists import containing, page_of, row_of
 from transcripts.models import Collection
 from transcripts.sanitize import clean, uuid_of
 from transcripts.scope import Scope
@@ -80,7 +80,7 @@ def list_conversations(
     if collection:
         target = library.find_collection(scope, collection)
         conversations = conversations.filter(Q(collection=target) | Q(shared_with=target))
-    conversations = with_words(conversations, words, "title")
+    conversations = containing(conversations, words, "title")
     counted = conversations.select_related(*DETAILS).annotate(
         answer_count=Count("answers"), is_first=Q(is_pinned=True, owner=user)
     )

@@ -23,7 +23,7 @@ from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
 from transcripts import library
 from transcripts.errors import Forbidden, InvalidInput
-from transcripts.lists import page_of, row_of, with_words
+from transcripts.lists import containing, page_of, row_of
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
@@ -218,7 +218,7 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
         rows = rows.filter(source__collection=library.find_collection(scope, filter.collection))
     if filter.source:
         rows = rows.filter(source=find_source(scope, filter.source))
-    rows = with_words(rows, filter.words, "quote", "note", "source__title")
+    rows = containing(rows, filter.words, "quote", "note", "source__title")
     conditions: dict[str, Any] = {"author": user} if filter.own else {}
     conditions |= {"color": filter.color} if filter.color else {}
     conditions |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}

@@ -14,7 +14,7 @@ from citations.notebook import answers as notebook_answers
 from citations.notebook import export, shared_conversations
 from transcripts import library
 from transcripts.errors import Conflict, InvalidInput
-from transcripts.lists import page_of, row_of, with_words
+from transcripts.lists import containing, page_of, row_of
 from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -55,7 +55,7 @@ def matching(scope: Scope, *, collection: str = "", words: str = "") -> NoteQuer
     notes = Note.objects.visible(scope)
     if collection:
         notes = notes.filter(collection=library.find_collection(scope, collection))
-    notes = with_words(notes, words, "title", "text")
+    notes = containing(notes, words, "title", "text")
     return notes.select_related(*DETAILS).order_by("-updated_at", "-pk")
 
 

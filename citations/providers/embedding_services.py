@@ -18,8 +18,6 @@ from citations.providers.server_errors import Refusal, ServerNames, ollama_model
 from transcripts.sanitize import clean
 from transcripts.stages import timed
 
-PROVIDERS: Final = ("voyage", "openai", "ollama")
-
 Vectors: TypeAlias = NDArray[np.float32]
 _QUERIES_KEPT: Final = 256
 _QUERY_TRIES: Final = 2  # a user waits for the search

@@ -37,7 +37,7 @@ def identity(choice: conf.EmbeddingChoice) -> tuple[str, str, int]:
     provider = _normalised(choice.provider)
     if provider in LOCAL:
         return provider, *embedding.identity(provider, choice.model)
-    if provider in embedding_services.PROVIDERS:
+    if provider in conf.EMBEDDING_SERVICES:
         return provider, *embedding_services.identity(provider, choice.model, choice.dimensions)
     model = embedder(provider, model=choice.model, dimensions=choice.dimensions)
     return model.provider, model.model, model.dimensions
@@ -159,10 +159,10 @@ def reset() -> None:
 
 def _normalised(provider: str) -> str:
     name = provider.strip().casefold()
-    if name not in (*LOCAL, *embedding_services.PROVIDERS, FAKE):
+    if name not in (*LOCAL, *conf.EMBEDDING_SERVICES, FAKE):
         raise InvalidProvider(
             f"There is no embedding provider {provider!r}.",
-            hint=f"One of {', '.join([*LOCAL, *embedding_services.PROVIDERS])} is expected.",
+            hint=f"One of {', '.join([*LOCAL, *conf.EMBEDDING_SERVICES])} is expected.",
         )
     return name
 
@@ -201,7 +201,7 @@ def _is_ready(name: str, head: str) -> bool:
 def _make(provider: str, model: str, dimensions: int) -> Embedder:
     if provider == FAKE:
         return HashEmbedder(model=model, dimensions=dimensions)
-    if provider in embedding_services.PROVIDERS:
+    if provider in conf.EMBEDDING_SERVICES:
         return embedding_services.embedder(provider, model, dimensions)
     return LocalEmbedder(provider=provider, model=model)
 

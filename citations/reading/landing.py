@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from citations import conf
 from citations.models import Source
 from citations.passages import Locator
 from citations.quotes import source_texts
@@ -18,7 +19,6 @@ from transcripts.errors import KnowledgeBaseError
 
 Span = tuple[int, int]  # characters [first, last)
 
-REMOTE = frozenset({"voyage", "openai", "ollama"})  # models that are not asked for a mark
 MAX_SENTENCES = 24  # of a passage that are embedded
 
 
@@ -63,7 +63,7 @@ def _sentence(source: Source, text: str, query: str) -> Span | None:
 
 def _nearest_in_meaning(text: str, query: str) -> Span | None:
     space = vector_space.locked()
-    if space is None or space.provider in REMOTE:
+    if space is None or space.provider in conf.EMBEDDING_SERVICES:  # too slow for a mark
         return None
     spans = sentences.split(text)[:MAX_SENTENCES]
     embedder = vector_space.embedder_of(space)

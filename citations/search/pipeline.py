@@ -49,7 +49,6 @@ from transcripts.scope import Scope
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS, matched_spans
 
 MAX_LIMIT = 50
-REMOTE = frozenset({"voyage", "openai", "ollama"})  # providers whose vectors take noticeably long
 RERANK, DEDUPLICATE, ENRICH, SPELL = "rerank", "deduplicate", "enrich", "spell"  # of stages
 STAGES = (EXPAND, EMBED, LEXICAL, VECTOR, FUSE, FETCH, JUDGE, RERANK, DEDUPLICATE, ENRICH)
 
@@ -109,7 +108,7 @@ def search(
     """
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"A search gives 1 to {MAX_LIMIT} passages, not {limit}.")
-    is_slow = mode == SearchMode.BOTH and conf.embedding().provider in REMOTE
+    is_slow = mode == SearchMode.BOTH and conf.embedding().provider in conf.EMBEDDING_SERVICES
     request = SearchRequest(
         scope=scope,
         query=_parsed(query),
@@ -157,7 +156,7 @@ def slow_stages(*, mode: SearchMode = SearchMode.BOTH) -> tuple[str, ...]:
     uses_vectors = mode != SearchMode.WORDS
     slow = {
         EXPAND: uses_vectors and conf.uses_hyde(),
-        EMBED: uses_vectors and conf.embedding().provider in REMOTE,
+        EMBED: uses_vectors and conf.embedding().provider in conf.EMBEDDING_SERVICES,
         RERANK: registry.reranker() is not None,
     }
     return tuple(name for name, is_slow in slow.items() if is_slow)

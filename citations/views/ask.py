@@ -25,7 +25,7 @@ from citations.views.forms import MAX_WORDS, AskForm
 from transcripts import library
 from transcripts.alphabet import alphabetical
 from transcripts.errors import KnowledgeBaseError, NotFound
-from transcripts.lists import with_words
+from transcripts.lists import containing
 from transcripts.models import Collection
 from transcripts.sanitize import clean
 from transcripts.views.requests import PageRequest, fragment
@@ -225,7 +225,7 @@ def _source_choices(
     rows = (
         sources.select_related("video__media").only(*_SHOWN).order_by(alphabetical("title"), "pk")
     )
-    others = with_words(rows.exclude(uuid__in=chosen), words, "title")
+    others = containing(rows.exclude(uuid__in=chosen), words, "title")
     choices = [*rows.filter(uuid__in=chosen), *others[:MAX_OFFERED]]
     return {
         "collection_slug": slug,

@@ -1,11 +1,15 @@
 """The library: everything that was added, on one page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from citations.documents import storage as document_storage
@@ -19,6 +23,7 @@ from citations.vectors import language_gap
 from citations.vectors import space as vector_space
 from citations.views import undo_offers
 from citations.views.library_form import SORT_LABELS, LibraryForm
+from citations.views.undo_offers import UndoOffer
 from transcripts import activity, channels, clock, languages
 from transcripts.channels import Following
 from transcripts.models import Collection, Feed
@@ -102,9 +107,7 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
         "languages": languages.choices(known.languages),
         "targets": Collection.objects.filter(pk__in=writable),
         "chosen": request.session.pop("chosen", ()),
-        "deletions": _deletions(request, listed),
-        "rename": undo_offers.current(request, undo_offers.RENAME),
-        "move": undo_offers.current(request, undo_offers.MOVE),
+        "undo_offers": [*undo_offers.current(request), *_deletions(request, listed)],
         "known": known,
         "playlists": Feed.objects.visible(listed).exclude(title="").values_list("title", flat=True),
         "kinds": KINDS,
@@ -114,14 +117,29 @@ def _choices(request: PageRequest, collection: Collection | None) -> dict[str, A
     }
 
 
-def _deletions(request: PageRequest, listed: Scope) -> list[tuple[Deletion, str]]:
-    """Return the user's deletions of items of this list, with the title of a single item."""
+def _deletions(request: PageRequest, listed: Scope) -> Iterator[UndoOffer]:
+    """Yield the offers to undo the user's deletions of items of this list."""
     waiting = Deletion.objects.filter(created_by=request.user, run_after__gt=clock.now())
-    return [
-        (deletion, selection.title_of(deletion))
-        for deletion in waiting
-        if selection.concerns(deletion, listed)
-    ]
+    for deletion in waiting:
+        if selection.concerns(deletion, listed):
+            yield UndoOffer(
+                text=_deletion_text(deletion),
+                address=reverse("library-take-back", args=[deletion.uuid]),
+                seconds=deletion.seconds_left,
+                is_deletion=True,
+            )
+
+
+def _deletion_text(deletion: Deletion) -> str:
+    if title := selection.title_of(deletion):
+        text = _("“%(title)s” was deleted. You can undo this for half a minute.")
+        return text % {"title": title}
+    text = ngettext(
+        "%(count)s item was deleted. You can undo this for half a minute.",
+        "%(count)s items were deleted. You can undo this for half a minute.",
+        deletion.total,
+    )
+    return text % {"count": number_format(deletion.total, force_grouping=True)}
 
 
 def _notices(request: PageRequest) -> dict[str, Any]:

@@ -86,10 +86,22 @@ def rename(request: PageRequest) -> HttpResponse:
         text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", count)
         messages.success(request, _counted(text, count))
     else:
-        undo_offers.make(
-            request, undo_offers.RENAME, {"titles": changed}, time=undo_offers.RENAME_TIME
-        )
+        _offer_old_titles(request, changed)
     return back(request, reverse("library"))
+
+
+def _offer_old_titles(request: PageRequest, titles: Mapping[str, str]) -> None:
+    fields = [("undo", "1")]
+    for reference, title in titles.items():
+        fields += [("item", reference), (f"title-{reference}", title)]
+    text = ngettext("%(count)s item renamed.", "%(count)s items renamed.", len(titles))
+    undo_offers.make(
+        request,
+        undo_offers.RENAME,
+        text=_counted(text, len(titles)),
+        address=reverse("library-rename"),
+        fields=fields,
+    )
 
 
 def _keep_chosen(request: PageRequest) -> None:
@@ -233,9 +245,16 @@ def _moved(request: PageRequest, scope: Scope, chosen: ChosenItems, target: Coll
             moved.setdefault(origin.slug, []).append(reference)
     if not moved:
         return count, text
-    fields = [" ".join((slug, *references)) for slug, references in moved.items()]
-    details = {"text": text, "origins": fields, "to": target.slug}
-    undo_offers.make(request, undo_offers.MOVE, details, time=undo_offers.MOVE_TIME)
+    undo_offers.make(
+        request,
+        undo_offers.MOVE,
+        text=text,
+        address=reverse("library-move-back"),
+        fields=[
+            ("to", target.slug),
+            *(("origin", " ".join((slug, *references))) for slug, references in moved.items()),
+        ],
+    )
     return count, ""
 
 

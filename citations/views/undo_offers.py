@@ -3,40 +3,70 @@
 The list keeps the offer where it is loaded again; no other page is about it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from transcripts import clock
 from transcripts.views.requests import PageRequest
 
 RENAME: Final = "rename"
 MOVE: Final = "move"
-RENAME_TIME: Final = timedelta(seconds=10)
-MOVE_TIME: Final = timedelta(seconds=30)
+TIMES: Final = {RENAME: timedelta(seconds=10), MOVE: timedelta(seconds=30)}
+
+Field = tuple[str, str]  # name and value
 
 
-def make(request: PageRequest, name: str, details: Mapping[str, Any], *, time: timedelta) -> None:
-    """Offer to undo something for a time; ``details`` are plain values for the template."""
-    until = clock.now() + time
-    request.session[f"undo-{name}"] = {**details, "until": until.isoformat()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoOffer:
+    """What was done, and the form that undoes it within some seconds."""
+
+    text: str
+    address: str
+    seconds: int
+    fields: Sequence[Field] = ()
+    is_deletion: bool = False
+
+
+def make(
+    request: PageRequest, name: str, *, text: str, address: str, fields: Sequence[Field]
+) -> None:
+    """Offer to undo something for the time that such an offer has."""
+    until = clock.now() + TIMES[name]
+    offer = {"text": text, "address": address, "fields": fields, "until": until.isoformat()}
+    request.session[_key(name)] = offer
 
 
 def forget(request: PageRequest, name: str) -> None:
-    request.session.pop(f"undo-{name}", None)
+    request.session.pop(_key(name), None)
 
 
-def current(request: PageRequest, name: str) -> dict[str, Any]:
-    """Return the details of an offer, with the seconds that are left; empty if there is none."""
-    offer = request.session.get(f"undo-{name}")
-    if offer is None:
-        return {}
-    seconds = (datetime.fromisoformat(offer["until"]) - clock.now()).total_seconds()
+def current(request: PageRequest) -> list[UndoOffer]:
+    """Return the offers of this page whose time is not over."""
+    offers = (_current(request, name) for name in TIMES)
+    return [offer for offer in offers if offer]
+
+
+def _current(request: PageRequest, name: str) -> UndoOffer | None:
+    stored = request.session.get(_key(name))
+    if stored is None:
+        return None
+    seconds = (datetime.fromisoformat(stored["until"]) - clock.now()).total_seconds()
     if seconds <= 0:
         forget(request, name)
-        return {}
+        return None
     here = request.get_full_path()
-    if offer.setdefault("page", here) != here:
-        return {}
+    if stored.setdefault("page", here) != here:
+        return None
     request.session.modified = True
-    return {**offer, "seconds": round(seconds)}
+    return UndoOffer(
+        text=stored["text"],
+        address=stored["address"],
+        seconds=round(seconds),
+        fields=stored["fields"],
+    )
+
+
+def _key(name: str) -> str:
+    return f"undo-{name}"

@@ -7,7 +7,7 @@ import pytest
 from citations.errors import CitationNotFound, SourceNotFound
 from citations.models import Source
 from tests.makers import make_source, make_video
-from transcripts.lists import MAX_WORDS, page_of, row_of, with_words
+from transcripts.lists import MAX_WORDS, containing, page_of, row_of
 from transcripts.models import Collection, Video
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def videos(collection: Collection) -> list[Video]:
 def test_every_word_is_in_one_of_the_fields(
     videos: list[Video], words: str, keys: list[str]
 ) -> None:
-    rows = with_words(Video.objects.order_by("pk"), words, "title", "key")
+    rows = containing(Video.objects.order_by("pk"), words, "title", "key")
     assert [row.key for row in rows] == keys
 
 

@@ -196,6 +196,6 @@ def test_a_rename_of_several_items_is_taken_back_for_ten_seconds(
 def test_a_rename_is_not_offered_to_be_taken_back_later(
     page: Client, talk: Video, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(undo_offers, "RENAME_TIME", timedelta(seconds=-1))
+    monkeypatch.setitem(undo_offers.TIMES, undo_offers.RENAME, timedelta(seconds=-1))
     sent = {"item": [f"video-{talk.pk}"], f"title-video-{talk.pk}": "Another"}
     assert 'name="undo"' not in text_of(page.post("/library/rename/", sent, follow=True))

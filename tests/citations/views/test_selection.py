@@ -178,7 +178,7 @@ def test_a_move_is_not_offered_to_be_undone_where_nothing_moved_or_too_late(
 ) -> None:
     moving = {"item": f"video-{talk.pk}", "action": "move", "collection": talk.collection.slug}
     assert not undo_of(page.post(CHANGE, moving, follow=True))
-    monkeypatch.setattr(undo_offers, "MOVE_TIME", timedelta(seconds=-1))
+    monkeypatch.setitem(undo_offers.TIMES, undo_offers.MOVE, timedelta(seconds=-1))
     shelf = collections.create("Shelf", owner=owner)
     assert not undo_of(page.post(CHANGE, moving | {"collection": shelf.slug}, follow=True))
 
