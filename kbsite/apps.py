@@ -25,19 +25,6 @@ TABLES_OF_LIBRARIES: Final[dict[str, tuple[Any, Any]]] = {
         _("accounts at the organisation"),
     ),
 }
-# What it calls columns whose names say little to who does not know the code.
-COLUMNS: Final[dict[str, str]] = {
-    "at": "time",
-    "can write": "may write",
-    "chunking": "way of splitting",
-    "error code": "error",
-    "is on": "switched on",
-    "limited": "limited to collections",
-    "partial": "incomplete",
-    "reason code": "reason",
-    "right": "judged right",
-    "segment seconds": "seconds of a segment",
-}
 COLUMNS_OF_LIBRARIES: Final[dict[str, dict[str, Any]]] = {
     "oauth2_provider.Application": {
         "authorization_grant_type": _("way to get access"),
@@ -81,7 +68,7 @@ def _translate_names(config: Any) -> None:
         options.verbose_name = _(options.verbose_name)
         options.verbose_name_plural = _(options.verbose_name_plural)
         for field in options.local_fields + options.local_many_to_many:
-            field.verbose_name = _(COLUMNS.get(field.verbose_name, field.verbose_name))
+            field.verbose_name = _(field.verbose_name)
             field.help_text = _(field.help_text) if field.help_text else ""
 
 

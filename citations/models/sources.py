@@ -116,7 +116,11 @@ class Source(Deletable, QueuedWork):
     published_at = models.DateTimeField(null=True, blank=True)
     digest = models.CharField(max_length=64, blank=True, help_text="Of the chunked text.")
     chunking = models.CharField(
-        max_length=10, blank=True, choices=Chunking.choices, help_text="How it was chunked."
+        "way of splitting",
+        max_length=10,
+        blank=True,
+        choices=Chunking.choices,
+        help_text="How it was chunked.",
     )
     split_by = models.CharField(
         max_length=40,

@@ -48,7 +48,7 @@ class ApiToken(models.Model):
     family = models.UUIDField(
         null=True, unique=True, editable=False, help_text="Of the OAuth tokens of a connection."
     )
-    can_write = models.BooleanField(default=False)
+    can_write = models.BooleanField("may write", default=False)
     collections: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         "transcripts.Collection",
         blank=True,
@@ -56,6 +56,7 @@ class ApiToken(models.Model):
         help_text="None: all that the user may see.",
     )
     limited = models.BooleanField(
+        "limited to collections",
         default=False,
         help_text="Only the collections named; deleting one of them never widens the token.",
     )

@@ -49,7 +49,7 @@ class Webhook(models.Model):
     events = models.JSONField(default=list)
     generation = models.PositiveIntegerField(default=1, help_text="Of its secret")
     rotated_at = models.DateTimeField(null=True)
-    is_on = models.BooleanField(default=True)
+    is_on = models.BooleanField("switched on", default=True)
     off_reason = models.TextField(blank=True)
     failing_since = models.DateTimeField(null=True)
     succeeded_at = models.DateTimeField(null=True)

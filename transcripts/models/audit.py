@@ -18,7 +18,7 @@ class AuditEntry(models.Model):
         RESTORE = "restore", _("restored")
         MIGRATE = "migrate", _("migrated")
 
-    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    at = models.DateTimeField("time", auto_now_add=True, db_index=True)
     door = models.CharField(max_length=10, help_text="web, admin, rest, mcp, kb or server.")
     actor = models.CharField(max_length=150, blank=True, help_text="The user; at kb, the account.")
     token = models.CharField(max_length=12, blank=True, help_text="How it begins.")

@@ -47,7 +47,7 @@ class Video(Deletable):
         default=list, blank=True, help_text="Languages that YouTube has captions in."
     )
     partial = models.BooleanField(
-        default=False, help_text="Fetched while live: the end is missing."
+        "incomplete", default=False, help_text="Fetched while live: the end is missing."
     )
     added_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -203,7 +203,7 @@ class TranscriptIndex(models.Model):
     transcript = models.OneToOneField(
         Transcript, on_delete=models.CASCADE, primary_key=True, related_name="index"
     )
-    segment_seconds = models.PositiveIntegerField()
+    segment_seconds = models.PositiveIntegerField("seconds of a segment")
     tokenizer_version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
     data = models.BinaryField()

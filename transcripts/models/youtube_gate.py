@@ -30,7 +30,7 @@ class YouTubeGate(models.Model):
     unanswered = models.PositiveSmallIntegerField(
         default=0, help_text="Requests in a row that got no answer."
     )
-    reason_code = models.CharField(max_length=40, blank=True)
+    reason_code = models.CharField("reason", max_length=40, blank=True)
     reason = models.TextField(blank=True)
     last_success_at = models.DateTimeField(null=True, blank=True)
 

@@ -67,7 +67,7 @@ class QueuedWork(DurableWork):
 
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
-    error_code = models.CharField(max_length=40, blank=True)
+    error_code = models.CharField("error", max_length=40, blank=True)
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
     run_after = models.DateTimeField(null=True, blank=True)
