@@ -3,9 +3,10 @@
 Staff go to the tables of the admin, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -52,7 +53,7 @@ PAGES: Final = (
 STAFF_PAGES: Final = ((_("Administration"), "admin:index", ""),)
 EDITOR_ACTIONS: Final = (
     (_("Add videos or documents"), "add", ""),
-    (_("Write a note"), "notes", ""),
+    (_("Write a note"), "notes", "?new=1"),
     (_("Follow a lecture"), "lecture-new", ""),
 )
 ACTIONS: Final = (
@@ -60,6 +61,16 @@ ACTIONS: Final = (
     (_("New collection"), "collections", "#new"),
     (_("Import highlights"), "highlights-import", ""),
     (_("Export everything as one ZIP"), "archive", ""),
+)
+# Groups whose places stand above the search for their names.
+TITLED: Final = (
+    _("Pages"),
+    _("Actions"),
+    _("Collections"),
+    _("Playlists and channels"),
+    _("Sources"),
+    _("Notes"),
+    _("Conversations"),
 )
 EXPORTS: Final = (
     ("Obsidian", HighlightFormat.OBSIDIAN),
@@ -130,8 +141,7 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
         _("Administration"): _administration(request, words),
     }
     places = {name: tuple(group) for name, group in groups.items()}
-    titled = [_("Pages"), _("Collections"), _("Playlists and channels"), _("Sources")]
-    titled.insert(0 if _is_in_admin(request) else len(titled), _("Administration"))
+    titled = [*([_("Administration")] * _is_in_admin(request)), *TITLED]
     named = _called(words, *(place for name in titled for place in places[name]))
     if named:
         yield DestinationGroup(name=str(_("Best matches")), places=named)
@@ -143,11 +153,30 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
 
 
 def _called(words: str, *places: Destination) -> tuple[Destination, ...]:
-    """Return the places whose names are the words, then those whose names begin with them."""
-    beginning = " ".join(words.casefold().split())
-    names = {place: " ".join(place.label.casefold().split()) for place in places}
-    named = [place for place in places if beginning and names[place].startswith(beginning)]
-    return tuple(sorted(named, key=lambda place: names[place] != beginning)[:MAX_NAMED])
+    """Return the places whose names are the words, then those whose names begin with them, then
+    those that have several in a row, each at least as it begins: “calc vol” is “Calculus Volume 1”.
+    """
+    typed = words.casefold().split()
+    ranked = [
+        (rank, place)
+        for place in places
+        for rank in [_closeness(place.label.casefold().split(), typed)]
+        if typed and rank is not None
+    ]
+    return tuple(place for _rank, place in sorted(ranked, key=itemgetter(0))[:MAX_NAMED])
+
+
+def _closeness(label: Sequence[str], typed: Sequence[str]) -> int | None:
+    """Return 0 for the label itself, 1 for its beginning, 2 for words within, None otherwise."""
+    runs = [label[start : start + len(typed)] for start in range(len(label) - len(typed) + 1)]
+    starts = [
+        start
+        for start, run in enumerate(runs)
+        if all(word.startswith(own) for word, own in zip(run, typed, strict=True))
+    ]
+    if not starts or (starts[0] and len(typed) == 1):  # a word is more likely searched for
+        return None
+    return 0 if list(typed) == list(label) else 1 if not starts[0] else 2
 
 
 def _questions(words: str, source: Source | None) -> Iterator[Destination]:

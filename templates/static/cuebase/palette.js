@@ -26,14 +26,37 @@ function choose(index) {
 
 const MOST_ACTIONS = 12; // before anything is typed
 
-/** Add the actions of this page whose names have the words, below the search for these. */
+/**
+ * Add the actions of this page whose names have the words: above the search for these if a name
+ * begins with them, else below it.
+ */
 function addActions() {
   const words = filterWords(field("#palette-q").value);
   const actions = actionsWith(words);
+  const beginning = words.join(" ");
+  const isNamed = (/** @type {{ name: string }} */ { name }) =>
+    name.toLowerCase().startsWith(beginning);
+  const named = words.length ? actions.filter(isNamed) : [];
+  const others = actions.filter((action) => !named.includes(action));
+  const list = need("#palette-list");
+  addGroup(named, (group) => list.prepend(group));
+  addGroup(words.length ? others : others.slice(0, MOST_ACTIONS), (group) => {
+    const questions = find("[data-questions]", list);
+    if (questions) questions.after(group);
+    else list.append(group);
+  });
+}
+
+/**
+ * Add a group of actions, if there are any.
+ * @param {ReturnType<typeof actionsWith>} actions
+ * @param {(group: HTMLElement) => void} add
+ */
+function addGroup(actions, add) {
   if (!actions.length) return;
   find(".palette-nothing", palette ?? undefined)?.remove();
   const group = cloned("#page-actions");
-  for (const { action, name, also } of words.length ? actions : actions.slice(0, MOST_ACTIONS)) {
+  for (const { action, name, also } of actions) {
     const item = cloned("#page-action");
     const label = need(".place-label", item);
     label.textContent = name;
@@ -42,10 +65,7 @@ function addActions() {
     need("[data-place]", item).addEventListener("click", () => setTimeout(() => act(action)));
     need("ul", group).append(item);
   }
-  const list = need("#palette-list");
-  const questions = find("[data-questions]", list);
-  if (questions) questions.after(group);
-  else list.append(group);
+  add(group);
 }
 
 function open() {

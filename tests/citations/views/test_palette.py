@@ -124,6 +124,32 @@ def test_what_is_called_like_the_words_comes_before_the_search_for_them(
     assert first(page, "high") == "/highlights/"
 
 
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("write a note", "/notes/?new=1"),
+        ("import", "/highlights/import/"),
+        ("on netw", "/sources/{talk}/"),
+        ("penguin rem", "/notes/#note-{note}"),
+        ("networks lecture", "/search/?q=networks+lecture"),
+        ("tables and chairs", "/search/?q=tables+and+chairs"),
+    ],
+)
+def test_the_name_of_an_action_a_source_or_a_note_comes_before_the_search_for_it(
+    page: Client, scope: Scope, owner: User, talk: Source, words: str, address: str
+) -> None:
+    notes.pin(scope, owner, collection="lectures", title="On penguins", text="They swim.")
+    note = notes.pin(scope, owner, collection="lectures", title="Penguin remarks", text="They.")
+    assert first(page, words) == address.format(talk=talk.uuid, note=note.uuid)
+
+
+def test_outside_the_admin_its_tables_come_last(page: Client, owner: User) -> None:
+    owner.is_staff = owner.is_superuser = True
+    owner.save()
+    html = text_of(page.get("/go/", {"q": "memberships"}, headers=HTMX))
+    assert html.index("/search/?q=memberships") < html.index("/admin/transcripts/membership/")
+
+
 def test_a_source_of_that_title_is_there_however_many_newer_ones_have_the_words(
     page: Client, collection: Collection, talk: Source
 ) -> None:
