@@ -13,7 +13,7 @@ from transcripts import bm25, captions, conf, errors, reading, tokenizer
 from transcripts.alphabet import alphabet_key
 from transcripts.cues import Cue, CueGroup, group_by_time
 from transcripts.languages import code_of
-from transcripts.lists import containing, page_of
+from transcripts.lists import containing, page_of, tagged
 from transcripts.models import Collection, Transcript, TranscriptIndex, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
@@ -126,8 +126,8 @@ def list_videos(
         matches = matches.filter(collection=find_collection(scope, filter.collection))
     if channel := clean(filter.channel, 200):
         matches = matches.filter(channel__iexact=channel)
-    if tag := clean(filter.tag, 100):
-        matches = matches.filter(tags__contains=[tag])
+    if filter.tag:
+        matches = matches.filter(tagged(filter.tag))
     if language := code_of(clean(filter.language, 35)):
         matches = matches.filter(transcripts__language__istartswith=language).distinct()
     matches = containing(matches, filter.words, "title", "channel", "key")

@@ -2,6 +2,7 @@
 row by its id.
 """
 
+import json
 from collections.abc import Callable
 from functools import reduce
 from operator import or_
@@ -15,6 +16,7 @@ from transcripts.sanitize import clean, uuid_of
 from transcripts.tokenizer import MAX_QUERY_CHARACTERS
 
 MAX_WORDS: Final = 10  # that count; each is a condition on every field
+MAX_TAG: Final = 100  # characters
 
 _Rows = TypeVar("_Rows", bound="QuerySet[Any, Any]")
 _Row = TypeVar("_Row")
@@ -35,6 +37,11 @@ def containing(
         has_word = (Q(**{f"{name}__icontains": word}) for name in fields)
         rows = rows.filter(reduce(or_, has_word, otherwise(word)))
     return rows
+
+
+def tagged(tag: str) -> Q:
+    """Return the condition of rows with a tag, in capitals or not."""
+    return Q(tags__icontains=json.dumps(clean(tag, MAX_TAG), ensure_ascii=False))
 
 
 def page_of(

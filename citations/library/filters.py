@@ -14,6 +14,7 @@ from citations.models import Source, SourceKind, SourceQuerySet
 from transcripts.alphabet import alphabet_key
 from transcripts.errors import InvalidUrl
 from transcripts.languages import code_of
+from transcripts.lists import tagged
 from transcripts.models import Collection
 from transcripts.sanitize import clean, is_uuid
 from transcripts.scope import Scope
@@ -140,8 +141,7 @@ def matching(scope: Scope, filter: Filter) -> SourceQuerySet:
         names = (Q(author__iexact=clean(name, 200)) for name in filter.channels)
         sources = sources.filter(reduce(or_, names))
     if filter.tags:
-        tags = (Q(tags__contains=[clean(tag, 100)]) for tag in filter.tags)
-        sources = sources.filter(reduce(or_, tags))
+        sources = sources.filter(reduce(or_, map(tagged, filter.tags)))
     if filter.languages:
         sources = sources.filter(reduce(or_, map(in_language, filter.languages)))
     return _dated(sources, filter)

@@ -39,7 +39,7 @@ from citations.library.item import KINDS, LECTURE, TABLES, ChosenRow, Item, load
 from citations.models import LectureSession, ReadingProgress, Source, SourceKind, State
 from citations.models.sources import TRANSCRIPT
 from transcripts.alphabet import alphabetical
-from transcripts.lists import containing
+from transcripts.lists import containing, tagged
 from transcripts.models import Collection, FeedEntry, Transcript, Video
 from transcripts.models.videos import SILENT
 from transcripts.sanitize import clean
@@ -222,7 +222,7 @@ def _about(rows: QuerySet[_Rows], listing: LibraryQuery, *, channel: str) -> Que
     if listing.channel:
         rows = rows.filter(**{f"{channel}__iexact": clean(listing.channel, 200)})
     if listing.tag:
-        rows = rows.filter(tags__contains=[clean(listing.tag, 100)])
+        rows = rows.filter(tagged(listing.tag))
     return rows
 
 

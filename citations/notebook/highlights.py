@@ -23,7 +23,7 @@ from citations.quotes.selection import SelectedText
 from citations.quotes.source_texts import Span
 from transcripts import library
 from transcripts.errors import Forbidden, InvalidInput
-from transcripts.lists import containing, page_of, row_of
+from transcripts.lists import containing, page_of, row_of, tagged
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
@@ -219,9 +219,9 @@ def matching(scope: Scope, user: User | None, filter: HighlightFilter) -> Highli
     if filter.source:
         rows = rows.filter(source=find_source(scope, filter.source))
     rows = containing(rows, filter.words, "quote", "note", "source__title")
+    rows = rows.filter(tagged(filter.tag)) if filter.tag else rows
     conditions: dict[str, Any] = {"author": user} if filter.own else {}
     conditions |= {"color": filter.color} if filter.color else {}
-    conditions |= {"tags__contains": [clean(filter.tag, MAX_TAG)]} if filter.tag else {}
     conditions |= {"is_card": True} if filter.cards else {}
     conditions |= {"created_at__gte": _midnight(filter.since)} if filter.since else {}
     if filter.until and filter.until < date.max:

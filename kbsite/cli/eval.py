@@ -20,7 +20,7 @@ from citations.library.filters import Filter
 from citations.providers import registry
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection, Json, Many, argument, option
-from kbsite.cli.terminal import note, print_json, progress_bar, table
+from kbsite.cli.terminal import note, print_json, progress_bar, table, writing
 from kbsite.options import OPTIONS
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.scope import Scope
@@ -192,10 +192,8 @@ def _measure_search(scope: Scope, questions: Sequence[Question], options: EvalOp
     _print(reports, changes, options)
     if options.save:
         text = json.dumps(reports[-1].as_json(), ensure_ascii=False, indent=2) + "\n"
-        try:
+        with writing(options.save):
             options.save.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{options.save} cannot be written: {error.strerror}.") from None
     losses = [str(change) for change in changes if change.loses]
     if losses:
         raise Conflict(f"This loses: {'; '.join(losses)}.", hint="Keep the settings as they were.")

@@ -12,7 +12,8 @@ from citations.notebook.highlights import HighlightFilter
 from kbsite.cli.database import open_library
 from kbsite.cli.highlights import OfUser, reader
 from kbsite.cli.options import InCollection, Track, argument, option, video_ids
-from kbsite.cli.terminal import note, progress_bar
+from kbsite.cli.terminal import note, progress_bar, writing
+from kbsite.cli.videos import find_video
 from transcripts import audit, exports, library
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
@@ -65,19 +66,20 @@ def export(
 def _print_transcript(
     reference: str, form: TranscriptFormat, lang: str, collection: str, output: Path | None
 ) -> None:
-    video = library.find_video(open_library(), reference, collection=collection)
+    video = find_video(open_library(), reference, collection=collection)
     text = exports.export(video, form=form, language=lang).text
     if output is None:
         typer.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
+        with writing(output):
+            output.write_text(text, encoding="utf-8")
 
 
 def _write_everything(name: str, collection: str, output: Path | None, *, with_media: bool) -> None:
     of, target = reader(name), output or Path("cuebase.zip")
     chosen = library.find_collection(of.scope, collection) if collection else None
-    audit.record(Action.EXPORT, "archive", collection=chosen)
-    with progress_bar() as bar, target.open("wb") as file:
+    with writing(target), target.open("wb") as file, progress_bar() as bar:
+        audit.record(Action.EXPORT, "archive", collection=chosen)
         task = bar.add_task("Everything")
         archive.write(
             of.scope,
@@ -96,6 +98,6 @@ def _write_highlights(
     of = reader(name)
     exported = highlight_export.export(of.scope, of.user, filter, form)
     target = output or Path(exported.name)
-    with exported.file as file, target.open("wb") as written:
+    with exported.file as file, writing(target), target.open("wb") as written:
         shutil.copyfileobj(file, written)
     note(f"Wrote {target}")

@@ -21,8 +21,10 @@ from kbsite.cli.options import (
     option,
 )
 from kbsite.cli.terminal import note, note_next_page, out, print_json, printable, table
+from kbsite.cli.videos import find_video
 from transcripts import library
 from transcripts.schemas import VideoDetailsOut, VideoReadingOut
+from transcripts.scope import Scope
 from transcripts.timecodes import clock, parse_clock
 
 
@@ -78,10 +80,17 @@ def list_videos(
     table(
         ("ID", "Title", "Channel", "Length", "Languages", "Collection", "Indexed"),
         rows,
-        empty="No videos. Add one with `kb add`, or try `kb demo`.",
+        empty=_empty(scope, filter),
         main="Title",
     )
     note_next_page(page.total, page.next)
+
+
+def _empty(scope: Scope, filter: library.VideoFilter) -> str:
+    """Say that there are no videos, or that none of them fits."""
+    if filter == library.VideoFilter() or not (total := library.list_videos(scope, limit=1).total):
+        return "No videos. Add one with `kb add`, or try `kb demo`."
+    return f"None of the {total} videos fits. Give fewer words or options."
 
 
 def show(
@@ -104,7 +113,7 @@ def show(
     Without options, a long transcript is shown as a preview.
     """
     first, last = (parse_clock(text) if text else None for text in (start, end))
-    video = library.find_video(open_library(), reference, collection=collection)
+    video = find_video(open_library(), reference, collection=collection)
     reading = library.read(
         video,
         language=lang,

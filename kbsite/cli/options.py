@@ -1,12 +1,14 @@
 """Options that several commands share, and their shell completions from the running database."""
 
 import contextlib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.utils import timezone
 
 from kbsite import boot
 from kbsite.cli import server
@@ -25,6 +27,15 @@ def argument(metavar: str, help: str, **rest: Any) -> Any:
 def option(*names: str, help: str, **rest: Any) -> Any:
     """Declare an option whose help shows no default."""
     return typer.Option(*names, help=help, show_default=False, **rest)
+
+
+def day(text: str) -> date:
+    """Read the day of an option."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        message = f"“{text}” is no day: write it as {timezone.localdate():%Y-%m-%d}."
+        raise typer.BadParameter(message) from None
 
 
 def video_ids(incomplete: str) -> list[tuple[str, str]]:

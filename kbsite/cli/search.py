@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from citations.passages import NEAREST, SearchMode
 from citations.schemas.search import PassageOut, SearchOut, TermOut
 from citations.search import pipeline as search_pipeline
 from kbsite.cli.database import open_library
-from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, option
+from kbsite.cli.options import InCollections, InSources, Json, Kinds, Many, day, option
 from kbsite.cli.remote import chosen_library
 from kbsite.cli.terminal import note, out, print_json, printable, say, table
 from transcripts import library
@@ -26,7 +26,6 @@ from transcripts.models import Video
 from transcripts.scope import Scope
 from transcripts.timecodes import clock, milliseconds, parse_clock
 
-DAY = ["%Y-%m-%d"]
 TERMS_SHOWN = 6
 
 
@@ -47,12 +46,11 @@ def search(
         Many, option("--language", "--lang", metavar="CODE", help="Only this language; repeatable.")
     ] = None,
     since: Annotated[
-        datetime | None,
-        option(formats=DAY, metavar="DAY", help="Published on this day (2024-01-31) or later."),
+        date | None,
+        option(parser=day, metavar="DAY", help="Published on this day (2024-01-31) or later."),
     ] = None,
     until: Annotated[
-        datetime | None,
-        option(formats=DAY, metavar="DAY", help="Published on this day or earlier."),
+        date | None, option(parser=day, metavar="DAY", help="Published on this day or earlier.")
     ] = None,
     start: Annotated[
         str, option("--from", metavar="TIME", help="Only from this time on: 90, 12:34 or 1h2m3s.")
@@ -81,8 +79,8 @@ def search(
         "channels": tuple(channel or ()),
         "tags": tuple(tag or ()),
         "languages": tuple(lang or ()),
-        "since": since.date() if since else None,
-        "until": until.date() if until else None,
+        "since": since,
+        "until": until,
         "start": parse_clock(start) if start else None,
         "end": parse_clock(end) if end else None,
     }

@@ -3,9 +3,11 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -61,6 +63,18 @@ def expected_error(error: Exception) -> KnowledgeBaseError | None:
             hint="Check the environment and the .env file; the README lists all settings.",
         )
     return None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Report a file that cannot be written. Raises ``InvalidInput``."""
+    try:
+        yield
+    except OSError as error:
+        hint = "Name a file in a folder that is there."
+        if path.parent.is_dir() and not path.is_dir():
+            hint = "Choose another folder, or free disk space."
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.", hint=hint) from None
 
 
 def unreachable(error: Exception) -> Unavailable:

@@ -7,7 +7,7 @@ import pytest
 from citations.errors import CitationNotFound, SourceNotFound
 from citations.models import Source
 from tests.makers import make_source, make_video
-from transcripts.lists import MAX_WORDS, containing, page_of, row_of
+from transcripts.lists import MAX_WORDS, containing, page_of, row_of, tagged
 from transcripts.models import Collection, Video
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +35,27 @@ def test_every_word_is_in_one_of_the_fields(
     videos: list[Video], words: str, keys: list[str]
 ) -> None:
     rows = containing(Video.objects.order_by("pk"), words, "title", "key")
+    assert [row.key for row in rows] == keys
+
+
+@pytest.mark.parametrize(
+    ("tag", "keys"),
+    [
+        ("NLP", ["talk-0", "talk-1"]),
+        ("nlp", ["talk-0", "talk-1"]),
+        ("nl", []),
+        ('the "new" one', ["talk-2"]),
+        ('"new"', []),
+        ("ÉTÉ_1", ["talk-1"]),
+        ("ét%", []),
+    ],
+)
+def test_a_tag_is_the_same_in_capitals(videos: list[Video], tag: str, keys: list[str]) -> None:
+    for video, tags in zip(
+        videos, (["moss", "NLP"], ["nlp", "été_1"], ['the "new" one']), strict=True
+    ):
+        Video.objects.filter(pk=video.pk).update(tags=tags)
+    rows = Video.objects.filter(tagged(tag)).order_by("pk")
     assert [row.key for row in rows] == keys
 
 

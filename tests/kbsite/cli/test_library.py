@@ -1,9 +1,14 @@
 """list, show, export, collections, delete, demo."""
 
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
 from citations.ingest import discovery
 from citations.models import Source
 from tests.kbsite.cli.conftest import Kb
-from tests.makers import make_cues, make_source, make_video
+from tests.makers import make_cues, make_document, make_source, make_video
 from transcripts import captions
 from transcripts.models import Collection, Video
 
@@ -48,6 +53,37 @@ def test_words_narrow_the_list(kb: Kb, library: Collection) -> None:
     make_video(library, key="a", title="Deep learning")
     make_video(library, key="b", title="Deep sea")
     assert [video["id"] for video in kb("list", "deep", "SEA", "--json").json["videos"]] == ["b"]
+
+
+def test_an_empty_list_tells_an_empty_library_from_words_that_fit_nothing(
+    kb: Kb, library: Collection
+) -> None:
+    assert "No videos" in kb("list").out
+    make_video(library, key="a", title="Deep learning")
+    Video.objects.update(tags=["NLP"])
+    assert "None of the 1 videos fits" in kb("list", "--tag", "moss").out
+    assert "Deep learning" in kb("list", "--tag", "nlp").out
+
+
+def test_an_unknown_video_is_not_there_but_those_with_the_words_are_named(
+    kb: Kb, library: Collection, tmp_path: Path
+) -> None:
+    make_video(library, key="talk-1", title="Deep learning")
+    document = make_document(library, ["Moss."], title="On moss")
+    assert "Did you mean talk-1 (Deep learning)?" in kb("show", "deep", code=3).err
+    assert "“On moss” is a document" in kb("show", str(document.uuid), code=3).err
+    assert "add this one first" in kb("export", "moss", code=3).err
+
+
+@pytest.mark.parametrize("command", [("talk",), ("--highlights", "obsidian"), ("--everything",)])
+def test_an_export_that_cannot_be_written_says_so(
+    kb: Kb, library: Collection, owner: User, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    make_video(library, key="talk", cues=make_cues(3))
+    missing = kb("export", *command, "-o", tmp_path / "none" / "file", code=2).err
+    assert "cannot be written: No such file or directory." in missing
+    assert "Name a file in a folder that is there." in missing
+    assert "Is a directory" in kb("export", *command, "-o", tmp_path, code=2).err
 
 
 def test_a_title_with_brackets_is_no_markup(kb: Kb, library: Collection) -> None:

@@ -215,3 +215,10 @@ def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:
     assert (len(page["sources"]), page["next"]) == (1, 1)
     assert "--offset 1" in kb("sources", "--limit", 1).err
     assert "no state" in kb("sources", "--state", "half", code=2).err
+
+
+def test_a_day_is_written_as_in_a_calendar(kb: Kb, talks: list[Source]) -> None:
+    error = kb("search", "networks", "--since", "yesterday", code=2).err
+    assert "“yesterday” is no day" in error
+    assert "Value error" not in error
+    assert search(kb, "networks", "--since", "2099-01-31") == []
