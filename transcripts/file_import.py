@@ -54,6 +54,7 @@ def _note_where(job: Job, name: str, stored: storage.StoredTranscript) -> None:
     job.add_read(
         name,
         video=stored.video,
+        change=stored.change,
         is_joined=is_new and others.exists(),
         media=given,
         same_as=stored.same_as,

@@ -170,7 +170,7 @@ def _counts(request: PageRequest, outcomes: Sequence[AddResult]) -> list[tuple[s
         (_("Transcripts"), len(caption_files.select(others))),
         (_("Documents"), len(documents)),
         (_("Audio and video"), len({*playing} - refused)),
-        (_("Not added"), len(refused)),
+        (_("Refused at once"), len(refused)),
     )
     return [(label, count) for label, count in counts if count]
 

@@ -222,7 +222,8 @@ def test_uploaded_files_are_stored_one_by_one_and_problems_are_listed(
     ]
     assert not job.files.exists()
     video = Video.objects.get(key="good")
-    assert job.read == [{"name": "good.vtt", "video": video.pk, "is_joined": False, "media": ""}]
+    row = {"name": "good.vtt", "video": video.pk, "change": "added"}
+    assert job.read == [row | {"is_joined": False, "media": ""}]
 
 
 def test_an_upload_whose_clock_starts_again_is_stored_with_a_warning(

@@ -29,6 +29,8 @@ from transcripts.work.models import NO_ERROR, QueuedWork, QueuedWorkQuerySet, er
 ENQUEUE_TRIES = 3
 MAX_PROBLEMS = 1_000  # of one job
 MAX_READ = 200  # files whose way a job keeps
+# Codes of problems of parts that succeeded.
+WARNINGS = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
@@ -188,9 +190,23 @@ class Job(QueuedWork):
         return min(99, 100 * self.done // self.total) if self.total else 0
 
     @property
+    def failed_parts(self) -> list[dict[str, str]]:
+        """The problems of parts that failed."""
+        return [problem for problem in self.problems if problem["code"] not in WARNINGS]
+
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """The problems of parts that succeeded."""
+        return [problem for problem in self.problems if problem["code"] in WARNINGS]
+
+    @property
     def failure_count(self) -> int:
-        """How many parts failed; the other problems are warnings."""
-        return failures(problem["code"] for problem in self.problems)
+        return len(self.failed_parts)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it is done, but for parts that failed."""
+        return self.state == self.State.DONE and bool(self.failed_parts)
 
     @property
     def state_text(self) -> str:
@@ -224,13 +240,26 @@ class Job(QueuedWork):
         self.change(problems=[*self.problems, *added][:MAX_PROBLEMS])
 
     def add_read(
-        self, name: str, *, video: Video, is_joined: bool, media: str, same_as: Video | None = None
+        self,
+        name: str,
+        *,
+        video: Video,
+        change: str,
+        is_joined: bool = False,
+        media: str = "",
+        same_as: Video | None = None,
     ) -> None:
-        """Record where a file went: to an item of its own, or to ``is_joined``, which had captions
-        in another language; the sound or video file that plays there; and another item
-        (``same_as``) that has the same text. At most ``MAX_READ``.
+        """Record where a file went, and the ``StorageChange`` there: to an item of its own, or to
+        ``is_joined``, which had captions in another language; the sound or video file that plays
+        there; and another item (``same_as``) that has the same text. At most ``MAX_READ``.
         """
-        row = {"name": name[:200], "video": video.pk, "is_joined": is_joined, "media": media[:200]}
+        row = {
+            "name": name[:200],
+            "video": video.pk,
+            "change": change,
+            "is_joined": is_joined,
+            "media": media[:200],
+        }
         if same_as:
             row |= {"same": {"video": same_as.pk, "title": str(same_as)}}
         self.change(read=[*self.read, row][:MAX_READ])
@@ -287,8 +316,7 @@ class Job(QueuedWork):
 
 def failures(codes: Iterable[str]) -> int:
     """Count the problems of a job that are no warnings."""
-    warnings = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
-    return sum(code not in warnings for code in codes)
+    return sum(code not in WARNINGS for code in codes)
 
 
 def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
@@ -302,7 +330,9 @@ def state_text(kind: str, state: str, *, done: int, failed: int) -> str:
     else:
         count = max(0, done - failed)
         text = ngettext("%(count)s file read", "%(count)s files read", count)
-    return text % {"count": localize(count)}
+    if kind == Job.Kind.FILES and failed:
+        text = gettext("%(count)s of %(total)s files read")
+    return text % {"count": localize(count), "total": localize(done)}
 
 
 class JobFile(models.Model):

@@ -214,7 +214,7 @@ def test_a_video_that_is_still_to_be_fetched_has_the_title_of_its_playlist(
         ({"kind": "feed", "done": 0}, "It has no new video."),
         (
             {"kind": "files", "done": 3, "total": 3, "problems": [{"code": "x", "name": "a"}]},
-            "2 files read",
+            "2 of 3 files read",
         ),
     ],
 )
@@ -459,7 +459,7 @@ def test_the_activity_page_and_its_drawer_ask_no_more_for_twelve_of_each_than_fo
             Job.objects.create(**about, kind="video", feed=feed)
             Job.objects.create(**about, kind="feed", feed=feed, state="failed", error_code="x")
             imported = Job.objects.create(**about, kind="files", state="done", done=2, total=2)
-            imported.add_read("talk.vtt", video=video, is_joined=False, media="")
+            imported.add_read("talk.vtt", video=video, change="added")
             make_document(collection, ["x"], title=f"w{number}").reach(State.WORDS)
             make_document(collection, ["x"], title=f"f{number}").fail(ModelRefused("No."))
             make_source(video, texts=["x"])

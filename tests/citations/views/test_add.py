@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from citations.ingest import pipeline as ingest_pipeline
 from citations.ingest import selection
@@ -117,6 +117,56 @@ def test_a_copy_under_another_name_is_added_and_leads_to_the_item_that_was_there
     shown = text_of(page.post("/add/", pasted, **HTMX))
     assert "It has the same text as “First” (First), which was there already." in shown
     assert f'href="/videos/{first.pk}/"' in shown
+
+
+def test_what_was_there_already_is_told_from_what_is_new_or_replaced(
+    page: Client, collection: Collection
+) -> None:
+    upload(page, ("old.vtt", CAPTIONS), ("other.vtt", CAPTIONS), collection="lectures")
+    acquisition.perform(Job.objects.get().pk)
+    changed = CAPTIONS.replace(b"there", b"again")
+    files = (("old.vtt", CAPTIONS), ("other.vtt", changed), ("new.vtt", CAPTIONS + b"\n"))
+    upload(page, *files, collection="lectures")
+    job = Job.objects.latest("pk")
+    acquisition.perform(job.pk)
+    rows = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/"))).css(".problems > li")
+    shown = {
+        row.css_first("a").text(): " ".join(row.text().split()) for row in rows if row.css("a")
+    }
+    assert "was there already, with the same text" in shown["old.vtt"]
+    assert "replaces the text that was there" in shown["other.vtt"]
+    assert "already" not in shown["new.vtt"].split("has the same text")[0]
+
+
+def test_an_upload_that_failed_in_part_warns_and_names_what_could_not_be_read(
+    page: Client, collection: Collection
+) -> None:
+    broken = [(f"broken-{number}.vtt", b"WEBVTT") for number in range(6)]
+    upload(page, ("good.vtt", CAPTIONS), *broken, collection="lectures")
+    job = Job.objects.get()
+    acquisition.perform(job.pk)
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    assert html.css_first(".job .state-partial").text().split() == ["1", "of", "7", "files", "read"]
+    shown = " ".join(html.css_first(".job").text().split())
+    assert "6 of 7 files could not be read:" in shown
+    open_problems = [row for row in html.css(".problems li strong") if not _is_folded(row)]
+    assert [row.text() for row in open_problems] == [name for name, _ in broken[:5]]
+    assert "… and 1 more" in shown
+    assert "problem" not in shown
+
+
+def test_a_copy_is_a_remark_and_no_failure(page: Client, collection: Collection) -> None:
+    upload(page, ("one.vtt", CAPTIONS), ("same.vtt", CAPTIONS), collection="lectures")
+    job = Job.objects.get()
+    acquisition.perform(job.pk)
+    html = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    assert html.css_first(".job .state-done").text().split() == ["2", "files", "read"]
+    assert "1 remark" in html.css_first(".job").text()
+
+
+def _is_folded(row: LexborNode) -> bool:
+    parent = row.parent
+    return parent is not None and (parent.tag == "details" or _is_folded(parent))
 
 
 def test_captions_that_were_there_already_join_nothing(page: Client) -> None:
@@ -385,7 +435,7 @@ def test_a_mixed_batch_is_counted_by_what_its_files_are(
             collection="lectures",
         )
     )
-    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Not added: 1" in html
+    assert "Transcripts: 1 · Documents: 1 · Audio and video: 1 · Refused at once: 1" in html
     assert "alone.wav" in html
     assert "Transcripts:" not in text_of(upload(page, ("b.vtt", CAPTIONS), collection="lectures"))
 
@@ -408,5 +458,5 @@ def test_files_that_are_not_read_are_named_and_stop_no_other(
     assert "other.talk" in html
     assert "other.wav" in html
     assert "None of these files has the name of a transcript." in html
-    assert not htmx or "Transcripts: 1 · Not added: 2" in html
+    assert not htmx or "Transcripts: 1 · Refused at once: 2" in html
     assert Job.objects.get().target == "talk.vtt"

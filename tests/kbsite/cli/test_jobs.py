@@ -49,7 +49,7 @@ def test_a_job_that_is_done_says_what_it_did_as_its_page_does(kb: Kb, library: C
     }.items():
         Job.objects.create(collection=library, kind=kind, target=f"a-{kind}", **about).finish()
     said = kb("jobs", "--all").out
-    for words in ("captions fetched", "3 videos found", "1 file read"):
+    for words in ("captions fetched", "3 videos found", "1 of 2 files read"):
         assert words in said
     assert {job["state"] for job in kb("jobs", "--all", "--json").json["jobs"]} == {"done"}
 
