@@ -11,7 +11,7 @@ from transcripts.models.collections import (
     readable,
 )
 from transcripts.models.feeds import Feed, FeedEntry
-from transcripts.models.jobs import Job, JobFile, WorkerPulse, enqueue
+from transcripts.models.jobs import Job, JobFile, enqueue
 from transcripts.models.media import MediaFile, MediaPart
 from transcripts.models.videos import (
     KEY_LENGTH,
@@ -22,6 +22,7 @@ from transcripts.models.videos import (
     TranscriptIndex,
     Video,
 )
+from transcripts.models.worker_pulse import WorkerPulse
 from transcripts.models.youtube_gate import YouTubeGate
 
 __all__ = [
