@@ -26,9 +26,18 @@ def test_code_in_hints_is_escaped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ms", "said"), [(40_000, "40 s"), (61_000, "1 min"), (3_900_000, "1 h 5 min")]
+    ("ms", "said"),
+    [
+        (40_000, "40 s"),
+        (59_400, "59 s"),
+        (59_600, "1 min"),
+        (61_000, "1 min"),
+        (2_994_000, "50 min"),  # 49:54
+        (3_580_000, "1 h 0 min"),
+        (3_900_000, "1 h 5 min"),
+    ],
 )
-def test_durations_are_written_in_words(ms: int, said: str) -> None:
+def test_durations_are_written_in_words_and_rounded(ms: int, said: str) -> None:
     assert spoken_length(ms) == said
 
 

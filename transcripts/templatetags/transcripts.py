@@ -43,12 +43,12 @@ def ms(seconds: float) -> int:
 
 @register.filter
 def spoken_length(ms: int) -> str:
-    """Write milliseconds as ``1 h 5 min``, ``12 min`` or ``40 s``."""
-    minutes, rest = divmod(int(ms) // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min" if minutes else f"{rest} s"
+    """Write milliseconds as ``1 h 5 min``, ``12 min`` or ``40 s``, rounded."""
+    seconds = (int(ms) + 500) // 1000
+    if seconds < 60:
+        return f"{seconds} s"
+    hours, minutes = divmod((int(ms) + 30_000) // 60_000, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 @register.filter
