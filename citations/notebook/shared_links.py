@@ -26,6 +26,7 @@ from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
+from citations.reading import transcript as reading_transcript
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.lists import row_of
 from transcripts.models import WRITING_ROLES, Collection, Video
@@ -141,14 +142,16 @@ def share(
     return make(source=source, **place, **words)
 
 
-def moment_of(source: Source, shown: int | None) -> int | None:
-    """Return when the line begins that a transcript shows under a whole second (ms): there, times
-    are cut to seconds. Other times stay as they are.
+def moment_of(source: Source, shown: int | None, *, is_end: bool = False) -> int | None:
+    """Return when the sentence, else the line begins, or the sentence ends, that a page shows under
+    a whole second (ms): there, times are cut to seconds. Other times stay as they are.
     """
     if shown is None or shown % 1000 or source.transcript is None:
         return shown
-    starts = (first for first, _, _ in source.transcript.cues)
-    return next((first for first in starts if shown <= first < shown + 1000), shown)
+    sentences = reading_transcript.read(source.transcript).sentences
+    borders = [sentence.end if is_end else sentence.start for sentence in sentences]
+    borders += [first for first, _, _ in source.transcript.cues]
+    return next((border for border in borders if shown <= border < shown + 1000), shown)
 
 
 def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Collection]:
@@ -176,7 +179,7 @@ def obstacles(scope: Scope, user: User | None, target: ShareTarget) -> list[Coll
 def list_links(scope: Scope, user: User | None) -> list[SharedLink]:
     """Return the user's links that have not expired, latest first."""
     own = SharedLink.objects.of(scope, user).unexpired()
-    return list(own.select_related("highlight__source", "answer")[:MAX_LINKS])
+    return list(own.select_related("highlight__source", "answer", "source__video")[:MAX_LINKS])
 
 
 def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:
@@ -260,13 +263,8 @@ def _words(citation: Citation) -> dict[str, Any]:
 
 def _words_of_clip(passage: SharedPassage) -> dict[str, Any]:
     """Return what a link keeps of a clip: by its words, it is found where the times have moved."""
-    source, reading = passage.source, source_texts.of(passage.source)
-    selected = SelectedText(exact=passage.text)
-    span = source_texts.find(source, selected, start=passage.locator.start)
-    if span is None:
-        return {}
-    prefix, suffix = reading.around(span)
-    return {"quote": reading.text[slice(*span)], "prefix": prefix, "suffix": suffix}
+    prefix, suffix = source_texts.of(passage.source).around(passage.locator.span)
+    return {"quote": passage.text, "prefix": prefix, "suffix": suffix}
 
 
 def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
@@ -292,25 +290,22 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
             "Of a recording, a clip is shared: from a time until a later one.",
             hint=f"It lasts at most {LONGEST_CLIP // 60_000} minutes.",
         )
-    text = _said(source, start, end)
-    if not text:
+    reading = source_texts.of(source)
+    words = reading.said_between(start, end)
+    if words is None:
         raise InvalidInput("Nothing is said in this clip.", hint="Choose other times.")
-    locator = Locator(span=(0, 0), start=start, end=end, page=None, last_page=None)
-    words = source_texts.find(source, SelectedText(exact=text), start=start)
-    speaker = source_texts.of(source).speaker_of(words) if words else ""
+    locator = Locator(span=words, start=start, end=end, page=None, last_page=None)
+    text, speaker = reading.text[slice(*words)], reading.speaker_of(words)
     return SharedPassage(source=source, locator=locator, text=text, speaker=speaker)
-
-
-def _said(source: Source, start: int, end: int) -> str:
-    cues = source.transcript.cues if source.transcript else ()
-    return " ".join(text for first, last, text in cues if first < end and last > start)
 
 
 def _has_clip(link: SharedLink, source: Source) -> bool:
     """Tell whether the words of a link, and no others, are said at its times."""
     if link.start is None or link.end is None:
         return False
-    return _said(source, link.start, link.end).split() == link.quote.split()
+    reading = source_texts.of(source)
+    words = reading.said_between(link.start, link.end)
+    return words is not None and reading.text[slice(*words)].split() == link.quote.split()
 
 
 def _quoted(link: SharedLink, source: Source) -> SharedPassage:

@@ -29,6 +29,7 @@ Span = tuple[int, int]
 
 CACHE = Cache(MAX_BYTES)
 _BLANK = re.compile(r"\s")
+_WORD = re.compile(r"\S+")
 MAX_WORD: Final = 400  # characters that are searched for a blank
 _NONE = -1  # of a block without times, or without a page
 
@@ -94,6 +95,20 @@ class SourceText:
             return self.offsets[max(0, bisect_right(self.starts, start) - 1)]
         block = bisect_left(self.pages, page) if page is not None else len(self.pages)
         return self.offsets[block] if block < len(self.offsets) else None
+
+    def said_between(self, start: int, end: int) -> Span | None:
+        """Return the whole words that begin to be said between two times (ms) of a recording."""
+        block = max(0, bisect_left(self.starts, start) - 1)
+        stop = bisect_left(self.starts, end)
+        last = self.offsets[stop] if stop < len(self.offsets) else len(self.text)
+        if block >= stop:
+            return None
+        words = [
+            word.span()
+            for word in _WORD.finditer(self.text, self.offsets[block], last)
+            if start <= (self._start(word.start(), self._block(word.start())) or 0) < end
+        ]
+        return (words[0][0], words[-1][1]) if words else None
 
     def around(self, span: Span) -> tuple[str, str]:
         """Return the prefix and the suffix to store with a quote."""

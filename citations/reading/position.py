@@ -80,13 +80,15 @@ def find_position(
 
 
 def clip_at(text: TranscriptText, position: Position) -> Span | None:
-    """Return from when until when (ms) a clip of a position is: what is marked, else the sentences
-    of the next ``CLIP``. None where nothing is said.
+    """Return from when until when (ms) a clip of a position is, in whole sentences: those of what
+    is marked or meant, else of the next ``CLIP``. None where nothing is said.
     """
     if not text.sentences:
         return None
     if position.until is not None:
-        return position.from_ms, position.until
+        ends = (position.latest, max(position.until - 1, position.latest))
+        first, last = (text.sentences[text.sentence_at_time(ms)] for ms in ends)
+        return first.start, last.end
     if position.marked:
         marked = [text.sentence_at(place) for place in (position.marked[0], position.marked[1] - 1)]
         return text.sentences[marked[0]].start, text.sentences[marked[1]].end

@@ -70,7 +70,8 @@ def share_passage(request: PageRequest, source_id: UUID) -> HttpResponse:
     source = find_source(request.access, str(source_id))
     first, last = (request.POST.get(name, "")[:40].strip() for name in ("from", "until"))
     times = (milliseconds(parse_clock(written) if written else None) for written in (first, last))
-    start, end = (shared_links.moment_of(source, time) for time in times)
+    start = shared_links.moment_of(source, next(times))
+    end = shared_links.moment_of(source, next(times), is_end=True)
     page = number_of(request.POST.get("page", ""))
     target = ShareTarget(source=source_id, page=page, start=start, end=end)
     return _shared(request, target, reverse("source", args=[source_id]))
@@ -110,8 +111,9 @@ def _shared(request: PageRequest, target: ShareTarget, back: str) -> HttpRespons
         _allow_chosen(request, target)
         if shared_links.obstacles(request.access, request.user, target):
             return _refused(request, target, back, days)
+        plays_file = request.POST.get("file") == "1"
         link = shared_links.share(
-            request.access, request.user, target, days=days, plays_file="file" in request.POST
+            request.access, request.user, target, days=days, plays_file=plays_file
         )
     if request.htmx:
         context = {"link": link, "address": request.build_absolute_uri(link.path)}

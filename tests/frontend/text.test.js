@@ -32,6 +32,13 @@ test("a clip begins with the sentence that is said and ends with one, twenty sec
   assert.deepEqual(clipAt([], 3_000, 0), [3_000, 4_000]);
 });
 
+test("a clip of selected words has the whole sentences that they stand in", () => {
+  const starts = [1_000, 4_500, 12_000, 26_000, 31_000];
+  assert.deepEqual(clipAt(starts, 5_000, 40_000, 10_500), [4_500, 12_000]);
+  assert.deepEqual(clipAt(starts, 4_000, 40_000, 12_000), [1_000, 12_000]);
+  assert.deepEqual(clipAt(starts, 13_000, 40_000, 32_000), [12_000, 40_000]);
+});
+
 test("a time has hours only where it needs them", () => {
   assert.equal(clock(0), "0:00");
   assert.equal(clock(65_999), "1:05");

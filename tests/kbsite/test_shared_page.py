@@ -167,12 +167,15 @@ def test_a_link_plays_the_file_of_a_recording_only_if_its_author_says_so(
     scope: Scope, owner: User, talk: Source
 ) -> None:
     silent = share_clip(scope, owner, talk, plays_file=False)
-    assert "<audio" not in text_of(Client().get(f"/shared/{silent.uuid}/"))
+    html = text_of(Client().get(f"/shared/{silent.uuid}/"))
+    assert "<audio" not in html
+    assert "Text only" in html
     assert Client().get(f"/shared/{silent.uuid}/media/{talk.uuid}/").status_code == 404
     link = share_clip(scope, owner, talk, plays_file=True)
     address = f"/shared/{link.uuid}/media/{talk.uuid}/"
     html = text_of(Client().get(f"/shared/{link.uuid}/"))
     assert f'src="{address}?v=' in html
+    assert "Text only" not in html
     assert "#t=0.000,5.000" in html
     assert f"/videos/{talk.video_id}/" not in html
     part = Client().get(address, headers={"Range": "bytes=0-3"})
@@ -180,6 +183,23 @@ def test_a_link_plays_the_file_of_a_recording_only_if_its_author_says_so(
     assert part["Referrer-Policy"] == "no-referrer"
     shared_links.revoke(scope, owner, str(link.uuid))
     assert Client().get(address).status_code == 404
+
+
+def test_the_form_of_a_clip_offers_text_only_at_first_and_the_list_says_what_a_link_plays(
+    page: Client, talk: Source
+) -> None:
+    shared_links.allow_links(talk.collection, is_allowed=True)
+    form = LexborHTMLParser(text_of(page.get(f"/videos/{talk.video_id}/")))
+    choices = form.css("[data-share] input[name=file]")
+    assert [node.attributes["value"] or "" for node in choices if "checked" in node.attributes] == [
+        ""
+    ]
+    times = {"from": "0:00", "until": "0:05"}
+    for chosen, shown in (("", "text only"), ("1", "with sound or picture")):
+        page.post(f"/sources/{talk.uuid}/share/", {**times, "file": chosen})
+        assert SharedLink.objects.latest("pk").plays_file == bool(chosen)
+        html = text_of(page.get("/shared-links/"))
+        assert shown in html
 
 
 def test_a_link_gives_the_file_of_no_other_recording(

@@ -37,15 +37,18 @@ export function sentenceAt(starts, ms) {
 }
 
 /**
- * Return from when until when a clip of a moment is: the sentences of the next twenty seconds.
+ * Return from when until when a clip is, in whole sentences: of a moment, those of the next twenty
+ * seconds.
  * @param {number[]} starts when sentences begin, in milliseconds and in order
  * @param {number} ms
  * @param {number} end when the last words end
+ * @param {number} [until] when the last of the words is said that are chosen
  */
-export function clipAt(starts, ms, end) {
-  const latest = ms % 1000 ? ms : ms + 999; // a whole second is rounded
+export function clipAt(starts, ms, end, until) {
+  const latest = ms % 1000 || until ? ms : ms + 999; // a whole second is rounded
   const start = starts.filter((each) => each <= latest).at(-1) ?? ms;
-  return [start, starts.find((each) => each >= start + 20_000) ?? Math.max(end, start + 1000)];
+  const least = until ?? start + 20_000;
+  return [start, starts.find((each) => each >= least) ?? Math.max(end, start + 1000)];
 }
 
 /**

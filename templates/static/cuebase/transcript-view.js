@@ -28,11 +28,31 @@ export function sentenceStart(ms) {
 }
 
 /** @param {number} ms */
-const sentenceStarts = (ms) =>
-  (chunkAt(ms)?.dataset.sentences ?? "").split(" ").filter(Boolean).map(Number);
+const sentenceStarts = (ms) => startsIn(chunkAt(ms));
+
+/** @param {HTMLElement | undefined} chunk */
+const startsIn = (chunk) => (chunk?.dataset.sentences ?? "").split(" ").filter(Boolean).map(Number);
 
 /**
- * Return from when until when the lines are said that are selected; null where none are.
+ * Return when a place in a line is said: its share of the time until the next line.
+ * @param {HTMLElement} line
+ * @param {number} end of the line, in milliseconds
+ * @param {Node} node
+ * @param {number} offset
+ */
+function timeIn(line, end, node, offset) {
+  const words = line.lastElementChild ?? line;
+  const start = Number(line.dataset.ms);
+  if (!words.contains(node)) return null;
+  const before = document.createRange();
+  before.setStart(words, 0);
+  before.setEnd(node, offset);
+  const share = before.toString().length / Math.max(1, words.textContent?.length ?? 1);
+  return start + Math.floor((end - start) * share);
+}
+
+/**
+ * Return from when until when the words are said that are selected; null where none are.
  * @returns {[number, number] | null}
  */
 export function selectedTimes() {
@@ -41,15 +61,19 @@ export function selectedTimes() {
   const range = selection.getRangeAt(0);
   const lines = all("#transcript .cue");
   const chosen = lines.filter((line) => range.intersectsNode(line.lastElementChild ?? line));
-  const last = chosen.at(-1);
+  const [first, last] = [chosen[0], chosen.at(-1)];
   if (!last) return null;
-  const next = lines[lines.indexOf(last) + 1];
-  const end = next?.dataset.ms ?? last.closest("[data-end]")?.getAttribute("data-end");
-  return [Number(chosen[0].dataset.ms), Number(end)];
+  const endOf = (/** @type {HTMLElement} */ line) => Number(
+    lines[lines.indexOf(line) + 1]?.dataset.ms
+    ?? line.closest("[data-end]")?.getAttribute("data-end"));
+  const from = timeIn(first, endOf(first), range.startContainer, range.startOffset);
+  const until = timeIn(last, endOf(last), range.endContainer, range.endOffset);
+  return [from ?? Number(first.dataset.ms), until ?? endOf(last)];
 }
 
 /**
- * Fill in the times of a clip to share, unless the form is open, or has times that were typed.
+ * Fill in the times of a clip to share, in whole sentences, unless the form is open, or has times
+ * that were typed.
  * @param {number} from milliseconds
  * @param {number} [until]
  */
@@ -59,8 +83,8 @@ export function showClip(from, until) {
   const [first, last] = fields;
   if (!first || !last || first.closest("details")?.open) return;
   if (fields.some((each) => each && each.value !== each.defaultValue)) return;
-  const end = Number(chunkAt(from)?.dataset.end ?? from + 20_000);
-  const times = until ? [from, until] : clipAt(sentenceStarts(from), from, end);
+  const end = Number(chunkAt(until ?? from)?.dataset.end ?? from + 20_000);
+  const times = clipAt(all(".chunk").flatMap(startsIn), from, end, until);
   first.defaultValue = clock(times[0]);
   last.defaultValue = clock(times[1]);
 }

@@ -16,6 +16,7 @@ from citations.notebook.highlights import PlacedHighlight, SelectedText
 from citations.notebook.shared_links import SharedPassage, ShareTarget
 from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
+from transcripts.cues import Cue
 from transcripts.errors import Forbidden, InvalidInput, NotFound
 from transcripts.models import Collection, Membership, Role, Transcript
 from transcripts.player import Player
@@ -171,6 +172,22 @@ def test_a_clip_has_what_is_said_from_a_time_until_another(
     assert item.player_of(target.source) == Player.YOUTUBE
 
 
+def test_a_clip_has_no_words_from_before_its_start_or_after_its_end(
+    scope: Scope, owner: User, collection: Collection
+) -> None:
+    shared_links.allow_links(collection, is_allowed=True)
+    texts = ("It ends here. The error", "runs back through all", "layers. Then it stops.")
+    cues = [Cue(start=4_000 * n, end=4_000 * (n + 1), text=text) for n, text in enumerate(texts)]
+    talk = make_source(make_video(collection, cues=cues))
+    start = shared_links.moment_of(talk, 2_000)
+    end = shared_links.moment_of(talk, 9_000, is_end=True)
+    link = shared_links.share(scope, owner, ShareTarget(source=talk.uuid, start=start, end=end))
+    passage = shared_links.follow(link.uuid).passage
+    assert passage is not None
+    assert passage.text == "The error runs back through all layers."
+    assert (passage.locator.start, passage.locator.end) == (start, end)
+
+
 def test_a_clip_and_quoted_words_name_who_alone_says_them(
     scope: Scope, owner: User, collection: Collection
 ) -> None:
@@ -194,7 +211,7 @@ def test_a_clip_stays_with_its_words_where_the_times_of_captions_move(
     shared_links.allow_links(collection, is_allowed=True)
     cues = make_cues(10, sentences=tuple(f"Sentence {number}." for number in range(10)))
     video = make_video(collection, cues=cues)
-    start, end = cues[2].start + 500, cues[3].end - 500
+    start, end = cues[2].start - 100, cues[3].end - 100
     target = ShareTarget(source=make_source(video).uuid, start=start, end=end)
     link = shared_links.share(scope, owner, target)
 

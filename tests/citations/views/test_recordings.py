@@ -395,7 +395,8 @@ def clip_of(html: str) -> list[str]:
     [
         ("", ["0:00", "0:20"]),
         ("?t=8s", ["0:08", "0:20"]),  # the sentence that is said, and the rest of this short talk
-        ("?t=8s&until=12s", ["0:08", "0:12"]),
+        ("?t=8s&until=12s", ["0:08", "0:15"]),  # to the end of the sentence
+        ("?t=9.5&until=10", ["0:08", "0:15"]),
         ("?q=common", ["0:08", "0:15"]),  # the sentence that is marked
     ],
 )
