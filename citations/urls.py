@@ -87,7 +87,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("notes/<uuid:note_id>/delete/", view_notes.delete, name="note-delete"),
     path("highlights/", view_highlights.show_highlights, name="highlights"),
     path("highlights/add/", view_highlights.add, name="highlight-add"),
-    path("highlights/cards/", view_highlights.make_cards, name="highlights-cards"),
     path("highlights/export/<slug:form>/", highlight_files.export, name="highlights-export"),
     path("highlights/import/", highlight_files.import_file, name="highlights-import"),
     path("highlights/<uuid:highlight_id>/", view_highlights.change, name="highlight"),

@@ -38,14 +38,11 @@ class HighlightFile:
 def export(
     scope: Scope, user: User | None, filter: HighlightFilter, form: HighlightFormat
 ) -> HighlightFile:
-    """Write the highlights of a filter that a user may see, source by source; for Anki only those
-    that were made cards, if any were.
+    """Write the highlights of a filter that a user may see, source by source.
 
     Raises ``TooLarge``, and what ``highlights.matching`` raises.
     """
     rows = highlights.matching(scope, user, filter).order_by("source_id", "span_start", "pk")
-    if form == HighlightFormat.ANKI and (cards := rows.filter(is_card=True)).exists():
-        rows = cards
     if (count := rows.count()) > MAX_HIGHLIGHTS:
         raise TooLarge(
             f"These are {count:,} highlights; at most {MAX_HIGHLIGHTS:,} are exported at once.",

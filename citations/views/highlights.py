@@ -1,14 +1,13 @@
 """Highlights: list, keep, change, delete."""
 
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.ingest import selection
@@ -50,7 +49,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
     context = {
         "page": page,
         "hidden_words": cards.hidden_words(page.highlights),
-        "no_cards": cards.count_others(request.access, request.user, filter) if page.cards else 0,
+        "address_of_cards": address(replace(filter, cards=True)),
         "offset": offset,
         "filter": filter,
         "is_filtered": filter != HighlightFilter(),
@@ -98,17 +97,6 @@ def add(request: PageRequest) -> HttpResponse:
     if request.htmx:
         return _beside(request, highlight.placed)
     return back(request, _address_of(request, highlight.placed))
-
-
-@require_POST
-def make_cards(request: PageRequest) -> HttpResponse:
-    """Make cards of all highlights of the list that are the user's own."""
-    request.caller.require_write()
-    filter = FilterForm(request.GET).filter()
-    count = cards.make(request.access, request.user, filter)
-    message = ngettext("%(count)s card was made.", "%(count)s cards were made.", count)
-    messages.success(request, message % {"count": count})
-    return redirect(f"{reverse('highlights')}{address(filter)}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -44,6 +44,7 @@ def export(
         bool, typer.Option("--media", help="With audio and video files in the ZIP.")
     ] = False,
     tag: Annotated[str, option(help="Only highlights with this tag.")] = "",
+    cards: Annotated[bool, typer.Option("--cards", help="Only highlights that are cards.")] = False,
     user: OfUser = "",
     output: Output = None,
     collection: InCollection = "",
@@ -52,7 +53,7 @@ def export(
     if everything:
         _write_everything(user, collection, output, with_media=media)
     elif highlights is not None:
-        filter = HighlightFilter(tag=tag, collection=collection)
+        filter = HighlightFilter(tag=tag, collection=collection, cards=cards)
         _write_highlights(highlights, filter, user, output)
     elif reference:
         _print_transcript(reference, form, lang, collection, output)

@@ -224,7 +224,6 @@ PAGES = [
     Door("POST", "export/<uuid:archive_id>/delete/"),
     Door("GET", "highlights/", "list"),
     Door("POST", "highlights/add/", "note", {"source": "{book}", "quote": SECRET}),
-    Door("POST", "highlights/cards/", "own"),
     Door("GET", "highlights/export/<slug:form>/", "list"),
     Door("GET", "highlights/import/", "list"),
     Door("GET", "highlights/<uuid:highlight_id>/"),

@@ -111,10 +111,10 @@ def test_what_cuebase_itself_writes_is_in_the_language_of_the_reader(
     scope: Scope, owner: User, book: Source, tmp_path: Path
 ) -> None:
     Highlight.objects.filter(quote="{{c2::x}}").update(digest="other", quote="Gone.", prefix="")
-    english = cards(exported(scope, owner, "anki"), tmp_path)
+    english = cards(exported(scope, owner, "anki", cards=True), tmp_path)
     with translation.override("de"):
         text = exported(scope, owner, "obsidian", source=str(book.uuid)).decode()
-        german = cards(exported(scope, owner, "anki"), tmp_path)
+        german = cards(exported(scope, owner, "anki", cards=True), tmp_path)
         table = exported(scope, owner, "readwise").decode()
     assert "## [Seite 1](http" in text
     assert "## Nicht mehr in der Quelle" in text
@@ -245,11 +245,14 @@ def test_who_says_the_words_goes_with_them_everywhere(
 
 
 @pytest.mark.usefixtures("kept")
-def test_anki_gets_only_the_cards_where_some_highlights_are_cards(
+def test_a_card_takes_no_highlight_out_of_what_anki_gets_unless_that_is_chosen(
     scope: Scope, owner: User, tmp_path: Path
 ) -> None:
-    ((_, (text, *_), _, _),) = cards(exported(scope, owner, "anki"), tmp_path)
+    everything = cards(exported(scope, owner, "anki"), tmp_path)
+    assert len(everything) == Highlight.objects.count() > 1
+    ((guid, (text, *_), _, _),) = cards(exported(scope, owner, "anki", cards=True), tmp_path)
     assert "SUM" in text
+    assert guid in [guid for guid, *_ in everything]
 
 
 def test_the_gap_is_what_the_source_says_more_often_than_its_library(
@@ -351,7 +354,7 @@ def test_the_words_that_a_card_hides_leave_and_come_back_with_it(
     row = Highlight.objects.get(is_card=True)
     chosen = HighlightNotes(is_card=True, hidden_words="formula")
     highlights.change(scope, row, chosen)
-    ((_, (text, *_), _, _),) = cards(exported(scope, owner, "anki"), tmp_path)
+    ((_, (text, *_), _, _),) = cards(exported(scope, owner, "anki", cards=True), tmp_path)
     assert "is a *{{c1::formula}}*." in text
     data = exported(scope, owner, "jsonld", cards=True)
     ((body,),) = (item["body"] for item in json.loads(data)["items"])

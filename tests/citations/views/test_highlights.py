@@ -359,32 +359,17 @@ def test_highlights_are_exported_as_filtered_and_imported_with_a_report(
     assert page.post("/highlights/import/").status_code == 422
 
 
-def test_the_page_says_which_highlights_are_cards_for_anki(page: Client, book: Source) -> None:
-    keep(page, book, "Each weight")
-    assert "all highlights</span>" in text_of(page.get("/highlights/"))
-    keep(page, book, "error", card="on")
-    html = text_of(page.get("/highlights/"))
-    assert "1 of 2 highlights is a card" in html
-    assert "all highlights" not in html
-
-
-def test_the_other_highlights_of_the_list_become_cards_at_a_press(
-    page: Client, viewer: Client, book: Source
+def test_anki_gets_all_highlights_or_only_the_cards_where_that_is_chosen(
+    page: Client, book: Source
 ) -> None:
-    keep(page, book, "error", card="on")
-    keep(page, book, "Each weight", color="blue")
-    keep(page, book, "follows", color="green", shared="on")
-    assert "Make cards of the other 2" in text_of(page.get("/highlights/"))
-    assert "Make cards" not in text_of(viewer.get("/highlights/"))
-    shown = page.post("/highlights/cards/?color=blue", follow=True)
-    assert shown.request["QUERY_STRING"] == "color=blue"
-    assert "1 card was made." in text_of(shown)
-    assert sorted(Highlight.objects.filter(is_card=True).values_list("quote", flat=True)) == [
-        "Each weight",
-        "error",
-    ]
-    viewer.post("/highlights/cards/")
-    assert not Highlight.objects.get(quote="follows").is_card  # it is somebody else's
+    keep(page, book, "Each weight")
+    assert "only my cards" not in text_of(page.get("/highlights/"))
+    keep(page, book, "error", card="on", color="blue")
+    listed = LexborHTMLParser(text_of(page.get("/highlights/")))
+    addresses = [link.attributes["href"] for link in listed.css('a[href*="/export/anki/"]')]
+    assert addresses == ["/highlights/export/anki/", "/highlights/export/anki/?cards=1"]
+    assert "1 of 2" in listed.css_first('a[href$="anki/?cards=1"]').text()
+    assert "only my cards" not in text_of(page.get("/highlights/?color=blue")), "all are cards"
 
 
 def test_a_card_says_which_words_it_hides_and_its_reader_chooses_others(
