@@ -1,7 +1,7 @@
 """The reader of a recording: its transcript as captions, paragraphs or chapters, and find in it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.contrib import messages
@@ -182,6 +182,11 @@ def _reading(
 ) -> dict[str, Any]:
     text = reading_transcript.read(transcript)
     source = Source.objects.filter(transcript=transcript).first()
+    duration = max(video.duration or 0, text.duration, 1)
+    missed = milliseconds(parameters.moment) or 0
+    if is_beyond := missed > duration:
+        last = text.sentences[-1].start if text.sentences else 0
+        parameters = replace(parameters, moment=last / 1000, until=None)
     position = find_position(
         text,
         query=parameters.query,
@@ -191,7 +196,6 @@ def _reading(
         until=parameters.until,
         near=parameters.near,
     )
-    duration = max(video.duration or 0, text.duration, 1)
     index = text.chunk_at(position.latest) if parameters.chunk is None else parameters.chunk
     placed = _highlights(request, source, None if parameters.speaker else text.chunk(index).span)
     part = _part(video, text, position, index=index, highlights=highlights.colored(placed))
@@ -211,6 +215,7 @@ def _reading(
         "listed": listed,
         "last_listed": listed[-1] if listed else None,
         "duration": duration,
+        "missed": missed if is_beyond else None,
         "now": round(STRIP * position.from_ms / duration),
         "match_ticks": _ticks(
             [text.sentences[number].start for number in position.matches.numbers], duration

@@ -18,12 +18,19 @@ const searchBox = () => /** @type {HTMLInputElement | null} */ (
   find("main [data-search]") ?? find("[data-search]"));
 const currentItem = () => document.activeElement?.closest("[data-item]");
 
-/** @param {number} step */
+/**
+ * Go to the next item, or to the previous one: from what has the focus, or else is current. A match
+ * in a transcript is opened, so that it is the one that the page counts.
+ * @param {number} step
+ */
 function move(step) {
   const links = all("[data-item-link]");
   if (!links.length) return false;
-  const current = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-  links[Math.min(Math.max(current + step, 0), links.length - 1)].focus();
+  const focused = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  const current = focused < 0 ? links.findIndex((link) => link.ariaCurrent) : focused;
+  const link = links[Math.min(Math.max(current + step, 0), links.length - 1)];
+  link.focus();
+  if (link.closest("#matches") && !link.ariaCurrent) link.click();
   return true;
 }
 

@@ -38,6 +38,7 @@ export function controlMedia(media, onPosition) {
   return {
     isClip: () => isClip,
     play() { media.play().catch(() => {}); }, // the player itself says that it cannot
+    toggle() { if (media.paused) media.play().catch(() => {}); else media.pause(); },
     show,
     seek,
     skip: seek,

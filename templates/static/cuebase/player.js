@@ -2,7 +2,7 @@
 
 import { find, store, stored } from "./dom.js";
 import { controlMedia } from "./media-file.js";
-import { loadPlayer, PAUSED } from "./youtube.js";
+import { loadPlayer, PAUSED, PLAYING } from "./youtube.js";
 
 /** A clip: it plays once, from its start to its end, and then is over. Times are milliseconds. */
 class Clip {
@@ -72,6 +72,8 @@ function controlYouTube(box, onPosition) {
   /** @type {ReturnType<typeof loadPlayer> | null} */
   let player = null;
   let speed = Number(stored("speed") ?? 1);
+  /** @type {number | undefined} */
+  let state;
   const { from, until } = box.dataset;
   const clip = new Clip(Number(from ?? 0), Number(until ?? 0), (name, ...values) =>
     player?.command(name, ...values));
@@ -83,6 +85,7 @@ function controlYouTube(box, onPosition) {
       title: box.dataset.title,
       parameters: { start: Math.floor(ms / 1000) },
       onInfo({ currentTime, playerState }) {
+        state = playerState ?? state;
         if (typeof currentTime !== "number") return;
         if (isFirst && speed !== 1) player?.command("setPlaybackRate", speed);
         isFirst = false;
@@ -110,6 +113,12 @@ function controlYouTube(box, onPosition) {
 
     /** @param {number} ms where to begin */
     play(ms) { load(ms).frame.focus(); },
+
+    /** @param {number} ms where to begin, if nothing is loaded */
+    toggle(ms) {
+      if (player) player.command(state === PLAYING ? "pauseVideo" : "playVideo");
+      else load(ms);
+    },
 
     /**
      * Play from a time that was chosen outside of the player, where the focus stays.

@@ -199,6 +199,8 @@ function playerClicked(event) {
   if (box && around(event, "[data-play]")) {
     event.preventDefault();
     player?.play(position);
+  } else if (around(event, "[data-play-or-pause]")) {
+    player?.toggle(position);
   } else if (skip) {
     const ms = Math.max(0, position + 1000 * Number(skip.dataset.skip));
     player?.skip(ms); // a key is soon pressed: it loads no player

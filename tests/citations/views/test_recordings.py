@@ -382,6 +382,13 @@ def test_a_copied_link_marks_its_words_also_after_new_captions(page: Client, tal
     assert 'cue at" id="t5000"' in elsewhere
 
 
+def test_a_time_beyond_the_end_opens_the_end_and_says_so(page: Client, talk: Video) -> None:
+    html = text_of(page.get(f"/videos/{talk.pk}/?t=99999"))
+    assert "This link is to 27:46:39, but the recording ends at" in html
+    assert 'cue at" id="t15000"' in html
+    assert "This link is to" not in text_of(page.get(f"/videos/{talk.pk}/?t=15s"))
+
+
 # Sharing
 
 
