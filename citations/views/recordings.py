@@ -85,6 +85,11 @@ def _recording(
         status = 404 if parameters.language else 200
         return render(request, "citations/recording.html", context, status=status)
     context |= _reading(request, video, transcript, parameters)
+    if context["missed"]:
+        # The page is scrolled to its end: a notice is in sight there, too.
+        places = {"time": clock(context["missed"]), "end": clock(context["duration"])}
+        text = _("This link is to %(time)s, but the recording ends at %(end)s: here is its end.")
+        messages.warning(request, text % places)
     context |= _panel(request, video, context)
     context |= _progress(request, video, parameters, context)
     if context["source"]:

@@ -78,6 +78,50 @@ def test_a_file_that_is_shorter_than_its_transcript_is_warned_of_and_plays(
     site.python(REMOVE.format("cut"))
 
 
+SHARE = """
+from datetime import timedelta
+from django.utils import timezone
+from citations.models import SharedLink
+from tests.makers import make_source
+Collection.objects.filter(pk=video.collection_id).update(allows_links=True)
+link = SharedLink.objects.create(
+    source=make_source(video), start=30_000, end=40_000, plays_file=True,
+    expires_at=timezone.now() + timedelta(days=1),
+)
+print(json.dumps(link.path))
+"""
+
+
+def test_a_clip_after_the_end_of_its_file_says_so(visit: Callable[..., Visit], site: Site) -> None:
+    short = ADD.replace("make_wav(60)", "make_wav(20)").replace("sound", "ended")
+    visited = visit()
+    page = visited.go(site.json(short.rpartition("print")[0] + SHARE))
+    expect(page.locator(".notice-warning")).to_contain_text("The file ends at 0:20, before 0:30")
+    check_accessibility(page)
+    assert not visited.console
+    site.python(REMOVE.format("ended"))
+
+
+def test_a_point_plays_and_pauses_and_k_opens_the_match_before(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    visited = visit()
+    page = visited.go(f"{address}?q=sentence&n=5")
+    player = page.locator("audio#player")
+    page.keyboard.press(".")
+    visited.until(lambda: not player.evaluate(STATE)[0])
+    page.keyboard.press(".")
+    visited.until(lambda: player.evaluate(STATE)[0])
+    page.keyboard.press("k")
+    expect(page.locator("#found .count")).to_contain_text("4 of 10")
+    framed = page.locator("#matches a:focus")
+    expect(framed).to_have_attribute("aria-current", "true")
+    expect(framed).to_contain_text("Sentence 3.")
+    page.keyboard.press("j")
+    expect(page.locator("#found .count")).to_contain_text("5 of 10")
+    assert not visited.console
+
+
 def test_a_file_is_added_in_the_place_of_the_player(
     visit: Callable[..., Visit], site: Site
 ) -> None:

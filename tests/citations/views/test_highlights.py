@@ -363,13 +363,13 @@ def test_anki_gets_all_highlights_or_only_the_cards_where_that_is_chosen(
     page: Client, book: Source
 ) -> None:
     keep(page, book, "Each weight")
-    assert "only my cards" not in text_of(page.get("/highlights/"))
+    assert "only cards" not in text_of(page.get("/highlights/"))
     keep(page, book, "error", card="on", color="blue")
     listed = LexborHTMLParser(text_of(page.get("/highlights/")))
     addresses = [link.attributes["href"] for link in listed.css('a[href*="/export/anki/"]')]
     assert addresses == ["/highlights/export/anki/", "/highlights/export/anki/?cards=1"]
     assert "1 of 2" in listed.css_first('a[href$="anki/?cards=1"]').text()
-    assert "only my cards" not in text_of(page.get("/highlights/?color=blue")), "all are cards"
+    assert "only cards" not in text_of(page.get("/highlights/?color=blue")), "all are cards"
 
 
 def test_a_card_says_which_words_it_hides_and_its_reader_chooses_others(
