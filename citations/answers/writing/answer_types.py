@@ -38,7 +38,7 @@ _MEANING_ASKED: Final = re.compile(
     rf"""^\W*(?: what(?:\s+(?:is|are|was|were)|['’]s|\s+does) | was\s+(?:ist|sind)
     | qu['’]est-ce\s+qu(?:e|['’]) | qué\s+(?:es|son) | define )\s+
     (?: {_ARTICLE}\s+ | l['’] )?
-    (?P<term>[^?？.,;]{{2,60}}?) (?:\s+means?|\s+stand\s+for)? \s*[?？.]?\s*
+    (?P<term>[^?？.,;]{{2,60}}?) (?:\s+means?|\s+says?|\s+states?|\s+stand\s+for)? \s*[?？.]?\s*
     (?:\([^()]*\))?$""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -96,8 +96,8 @@ _IT_IS: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PREPOSITIONS: Final = (
-    "of|in|for|to|at|on|from|by|with|over|into|under|between|than|like|von|im|zu|mit|bei|für|auf"
-    "|aus|über|de|du|des|del|dans|en|à|pour|par|con|por|para|sobre"
+    "of|in|for|to|at|on|from|by|with|over|into|under|between|than|like|about|von|im|zu|mit|bei"
+    "|für|auf|aus|über|de|du|des|del|dans|en|à|pour|par|con|por|para|sobre"
 )
 _UNPREPOSED: Final = "".join(rf"(?<!\b{word}\s)" for word in _PREPOSITIONS.split("|"))
 # Before a term that is no part of a longer one, and what its sentence or clause is about.

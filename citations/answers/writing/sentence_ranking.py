@@ -16,6 +16,7 @@ from citations.answers.writing.answer_types import (
     expected,
     fitness,
     says_what_it_is,
+    term,
 )
 from citations.answers.writing.excerpts import MIN_WORDS, Pick
 from citations.text.sentences import asks, ends_with_stop
@@ -70,7 +71,8 @@ def rated(
 
     ``own`` is the question without the earlier one that it refers to, if it refers to one.
     """
-    question_stems = set(stems(question))
+    # Of “What does X say?”, X alone: many want to say something about it.
+    question_stems = set(stems(term(question) or question))
     sentence_stems = [set(stems(sentence.said)) for sentence in sentences]
     weights = _weights(question, sentence_stems, own)
     coverage = [covered(question_stems, words, weights) for words in sentence_stems]

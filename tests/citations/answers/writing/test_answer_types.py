@@ -38,6 +38,11 @@ from citations.answers.writing.answer_types import expected, fitness, term
             "Stop words are left out.",
             "Lists of stop words became superfluous.",
         ),
+        (
+            "What does the chain rule say?",
+            "We use the chain rule, which states that derivatives are multiplied.",
+            "The second thing about the chain rule is that it makes other rules easier.",
+        ),
         ("What does tf stand for?", "In short, tf stands for term frequency.", "The tf grows."),
         (
             "What is a cue?",
