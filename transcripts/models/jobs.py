@@ -196,8 +196,14 @@ class Job(QueuedWork):
 
     @property
     def warnings(self) -> list[dict[str, str]]:
-        """The problems of parts that succeeded."""
-        return [problem for problem in self.problems if problem["code"] in WARNINGS]
+        """The problems of parts that succeeded, but for copies that ``read`` tells."""
+        copies = {row["name"] for row in self.read if "same" in row}
+        return [
+            problem
+            for problem in self.problems
+            if problem["code"] in WARNINGS
+            and not (problem["code"] == SameText.code and problem["name"] in copies)
+        ]
 
     @property
     def failure_count(self) -> int:
