@@ -250,6 +250,7 @@ class CuebaseApp(App[None]):
             self._words = words
             self._sources.border_title = f"Sources: {words}" if words else "Sources"
             self._load_sources()
+            self._sources.focus()  # whoever looked for sources ticks them next
 
     # Conversations
 

@@ -206,6 +206,8 @@ def test_sources_are_found_by_words_of_their_titles(notebook: FakeNotebook) -> N
         await enter(pilot, "#line", "waiting")
         await shows(pilot, "Sources: waiting")
         await until(pilot, lambda: pilot.app.screen.query_one(SourcesPanel).option_count == 1)
+        await pilot.press("space")
+        await shows(pilot, "asking 1 ticked source")
         await pilot.press("slash", "escape")  # left as it was
         await shows(pilot, "Sources: waiting")
 
