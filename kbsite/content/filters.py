@@ -87,6 +87,13 @@ class Filters(filters.FilterSet):
 
     compared: ClassVar[Mapping[str, Kind]] = {}
 
+    def __init__(self, data: Mapping[str, str], **options: Any) -> None:
+        # The library copies each filter for each request: fifty, of which one or two are asked for.
+        self.base_filters = {
+            name: named for name, named in type(self).base_filters.items() if name in data
+        }
+        super().__init__(data, **options)
+
     @classmethod
     def get_filters(cls) -> dict[str, filters.Filter]:
         comparisons = (_comparisons(name, *kind) for name, kind in cls.compared.items())
