@@ -8,8 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +19,8 @@ import pytest
 
 from kbsite import postgres
 from tests import template
-from tests.programs import run_program
+from tests.fork_server import Fork
+from tests.programs import run_python
 from tests.waiting import looks
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,7 +70,7 @@ class Instance:
     def python(self, code: str) -> str:
         """Run code in a process that is set up; returns what it prints."""
         script = f"from kbsite import boot\nboot.boot()\n{code}"
-        return run_program(sys.executable, "-c", script, environment=self.environment).stdout
+        return run_python("-c", script, environment=self.environment).stdout
 
     def json(self, code: str) -> Any:
         """Run code that prints JSON, and return it read."""
@@ -97,21 +97,24 @@ class Instance:
             connection.rollback()
 
     @contextmanager
-    def worker(self) -> Iterator["subprocess.Popen[bytes]"]:
+    def worker(self) -> Iterator[Fork]:
         """Run a worker; it is killed at the end of the block if it still lives."""
-        log = (self.home / "worker.log").open("ab")
-        command = [sys.executable, "-m", "kbsite.cli", "worker"]
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
-        )
+        with (self.home / "worker.log").open("ab") as log:
+            process = Fork(
+                "-m",
+                "kbsite.cli",
+                "worker",
+                environment=self.environment,
+                stdout=log.fileno(),
+                stderr=log.fileno(),
+            )
         try:
             yield process
         finally:
             kill(process)
-            log.close()
 
 
-def kill(process: "subprocess.Popen[bytes]") -> None:
+def kill(process: "subprocess.Popen[bytes] | Fork") -> None:
     """End a process and its children at once, as a power cut would."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -166,10 +169,3 @@ def wait_until(condition: Callable[[], Any], *, what: str, patience: float = PAT
         if value := condition():
             return value
     raise AssertionError(f"waited {patience:.0f} s for {what}")
-
-
-def run(
-    command: Sequence[str], instance: Instance, **options: Any
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command in the instance's environment."""
-    return run_program(*command, code=None, environment=instance.environment, **options)

@@ -8,18 +8,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import requests
 
-from tests.programs import run_program
+from tests.fork_server import Fork
+from tests.programs import run_program, run_python
 from tests.waiting import looks
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 150.0  # seconds until a test gives up; machines are noisy
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[\w-]+/")
-KB = [sys.executable, "-m", "kbsite.cli"]
+KB = ("-m", "kbsite.cli")
+OWN_KB = (sys.executable, *KB)  # as a process of its own, which /proc shows as what it is
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -41,13 +43,13 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 class Serving:
-    """A running `kb serve`, of ``program`` in ``folder``."""
+    """A running `kb serve`: of ``program`` in ``folder``, or else forked."""
 
     def __init__(
         self,
         home: Path,
         *arguments: str,
-        program: Sequence[str] = KB,
+        program: Sequence[str] = (),
         folder: Path = ROOT,
         **more: str,
     ) -> None:
@@ -55,33 +57,48 @@ class Serving:
         self._program, self._folder = program, folder
         self.environment = environment(home, **more)
         self.log = home.with_name(f"{home.name}.log")
-        self._command = [*program, "serve", "--port", "0", *arguments]
+        self._arguments = ("serve", "--port", "0", *arguments)
+        self.process: subprocess.Popen[bytes] | Fork
         self.start()
 
     def start(self) -> None:
         """Start it, again if it ended, and wait until it serves."""
         greetings = self.output().count("Ctrl-C")  # of earlier starts
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self._command,
-                cwd=self._folder,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            self.process = self._started(log) if self._program else self._forked(log)
         until(lambda: self.output().count("Ctrl-C") > greetings or self.process.poll() is not None)
         assert self.process.poll() is None, self.output()
         self.link = LINK.findall(self.output())[-1]
         self.url = "http://" + urlsplit(self.link).netloc
 
+    def _started(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [*self._program, *self._arguments],
+            cwd=self._folder,
+            env=self.environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+    def _forked(self, log: IO[bytes]) -> Fork:
+        return Fork(
+            *KB,
+            *self._arguments,
+            environment=self.environment,
+            cwd=self._folder,
+            stdout=log.fileno(),
+            stderr=log.fileno(),
+        )
+
     def output(self) -> str:
         return self.log.read_text() if self.log.exists() else ""
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
-        return run_program(
-            *self._program, *arguments, code=code, environment=self.environment, cwd=self._folder
-        )
+        where: Any = {"environment": self.environment, "cwd": self._folder}
+        if self._program:
+            return run_program(*self._program, *arguments, code=code, **where)
+        return run_python(*KB, *arguments, code=code, **where)
 
     def json(self, *arguments: str) -> Any:
         done = self.kb(*arguments, "--json")

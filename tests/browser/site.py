@@ -1,7 +1,5 @@
 """A running Cuebase with content: database, web server and worker as real processes."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +8,8 @@ from typing import Any, Self
 import requests
 
 from tests.console import Console
-from tests.instance import ROOT, Instance, free_port, kill, wait_until
+from tests.fork_server import Fork
+from tests.instance import Instance, free_port, kill, wait_until
 
 SEED = """
 import json
@@ -166,9 +165,7 @@ class Site(Instance):
     @contextmanager
     def server(self) -> Iterator[None]:
         """Run the web server while the block runs."""
-        log = (self.home / "server.log").open("ab")
         command = [
-            sys.executable,
             "-m",
             "uvicorn",
             "kbsite.asgi:application",
@@ -177,15 +174,15 @@ class Site(Instance):
             "--log-level",
             "warning",
         ]
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
-        )
+        with (self.home / "server.log").open("ab") as log:
+            process = Fork(
+                *command, environment=self.environment, stdout=log.fileno(), stderr=log.fileno()
+            )
         try:
             wait_until(self._answers, what="the web server")
             yield
         finally:
             kill(process)
-            log.close()
 
     def sign_in_link(self, name: str = "ada") -> str:
         """Make a sign-in link's address."""

@@ -17,7 +17,7 @@ import httpx
 
 from tests.chaos.ledger import Ledger, Promise
 from tests.makers import caption_json, make_cues, make_pdf
-from tests.serving import KB, ROOT, Serving
+from tests.serving import OWN_KB, ROOT, Serving
 from tests.youtube_standin import Track, YouTubeStandIn
 
 PATIENCE = 60.0  # seconds for one response
@@ -124,7 +124,7 @@ class Client(threading.Thread):
         Raises ``Away``, and notes other faults.
         """
         process = subprocess.Popen(
-            [*KB, *arguments],
+            [*OWN_KB, *arguments],
             cwd=ROOT,
             env=self.serving.environment,
             stdout=subprocess.PIPE,

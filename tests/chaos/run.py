@@ -18,7 +18,7 @@ from tests.chaos import clients, victims
 from tests.chaos.clients import Away, Client, Door
 from tests.chaos.ledger import Ledger, Promise
 from tests.instance import free_port
-from tests.serving import Serving
+from tests.serving import OWN_KB, Serving
 from tests.youtube_standin import YouTubeStandIn
 
 PATIENCE = 120.0  # seconds, after which somebody would have to come and look
@@ -49,7 +49,8 @@ class Chaos:
             "RERANKER": "none",
             "MCP_CALLS_PER_MINUTE": "100000",
         }
-        self.serving = Serving(self.home, "--port", str(free_port()), **environment)
+        port = str(free_port())
+        self.serving = Serving(self.home, "--port", port, program=OWN_KB, **environment)
         token = self.serving.json("token", "create", "chaos", "--write")["token"]
         with clients.httpx.Client() as browser:
             session = browser.get(self.serving.link, follow_redirects=True).history[0].cookies

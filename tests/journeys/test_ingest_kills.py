@@ -2,18 +2,16 @@
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests import consistency
-from tests.instance import ROOT, Instance, kill, wait_until
+from tests.fork_server import Fork
+from tests.instance import Instance, kill, wait_until
 
 TALKS = 8
 ADD = f"""
@@ -195,17 +193,8 @@ def _captions(home: Path) -> Path:
 
 
 @contextmanager
-def _process(
-    instance: Instance, *arguments: str, **options: Any
-) -> Iterator["subprocess.Popen[bytes]"]:
-    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=instance.environment,
-        start_new_session=True,
-        **streams,
-    )
+def _process(instance: Instance, *arguments: str, **streams: int) -> Iterator[Fork]:
+    process = Fork(*arguments, environment=instance.environment, **streams)
     try:
         yield process
     finally:
@@ -221,7 +210,7 @@ def _searching(instance: Instance) -> Iterator[Path]:
     code = f"from kbsite import boot\nboot.boot()\n{SEARCHING}"
     with (
         answers.open("wb") as stream,
-        _process(instance, "-c", code, stdout=stream, stderr=subprocess.STDOUT),
+        _process(instance, "-c", code, stdout=stream.fileno(), stderr=stream.fileno()),
     ):
         yield answers
 

@@ -4,8 +4,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +13,8 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from tests.instance import ROOT, Instance, kill, wait_until
+from tests.fork_server import Fork
+from tests.instance import Instance, kill, wait_until
 from tests.model_standin import Fault, ModelStandIn
 from transcripts import announcements
 
@@ -66,7 +65,6 @@ class Server:
             listener.bind(("127.0.0.1", 0))
             port = listener.getsockname()[1]
         command = [
-            sys.executable,
             "-m",
             "uvicorn",
             "kbsite.asgi:application",
@@ -77,13 +75,8 @@ class Server:
         ]
         self.log = instance.home / "server.log"
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=instance.environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+            self.process = Fork(
+                *command, environment=instance.environment, stdout=log.fileno(), stderr=log.fileno()
             )
         self.client = httpx.Client(
             base_url=f"http://127.0.0.1:{port}",

@@ -1,7 +1,6 @@
 """What the tests of `kb` may ask for."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,9 @@ from typer.testing import CliRunner
 from kbsite import boot
 from kbsite.cli.app import app
 from tests.instance import Instance
-from tests.instance import run as run_in
 from tests.makers import caption_json, make_cues
+from tests.programs import run_python
+from tests.serving import KB
 from transcripts.models import Collection
 
 
@@ -66,8 +66,7 @@ def library(db: None) -> Collection:
 
 
 def kb_in(instance: Instance, *arguments: str, code: int = 0, stdin: str = "") -> str:
-    done = run_in([sys.executable, "-m", "kbsite.cli", *arguments], instance, input=stdin)
-    assert done.returncode == code, done.stdout + done.stderr
+    done = run_python(*KB, *arguments, code=code, environment=instance.environment, stdin=stdin)
     return done.stdout + done.stderr
 
 

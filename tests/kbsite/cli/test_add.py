@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from django.utils import timezone
 from tests import template
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import caption_json, make_cues, restarting_vtt
-from tests.programs import run_program
+from tests.programs import run_python
 from tests.youtube_standin import MANUAL, PLAYLIST, RUSSIAN, YouTubeStandIn
 from transcripts.errors import Blocked
 from transcripts.models import (
@@ -421,8 +420,8 @@ def test_real_captions_of_every_format_are_added_at_once(real_data: Path, tmp_pa
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
         "EMBEDDING_PROVIDER": "fake",
     }
-    command = [sys.executable, "-m", "kbsite.cli", "add", str(folder), "--json"]
-    process = run_program(*command, environment=environment)
+    command = ("-m", "kbsite.cli", "add", str(folder), "--json")
+    process = run_python(*command, environment=environment)
     report = json.loads(process.stdout)
     assert report["added"] >= 12
     # The expected results of parsers beside the fixtures are no captions.

@@ -3,7 +3,6 @@
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,8 @@ import pytest
 
 from kbsite import settings
 from kbsite.cli import backup_keys, backups
-from tests.instance import ROOT, Instance, kill, wait_until
+from tests.fork_server import Fork
+from tests.instance import Instance, kill, wait_until
 from tests.kbsite.cli.conftest import Kb, kb_in
 from transcripts.errors import InvalidInput
 
@@ -121,16 +121,11 @@ def test_a_schedule_writes_encrypted_backups_and_rotates_them(
     for file in old:
         file.touch()
         os.utime(file, (0, 0))  # so that a backup is due
-    command = [sys.executable, "-m", "kbsite.cli", "db", "backup", str(tmp_path / "library.backup")]
+    command = ["-m", "kbsite.cli", "db", "backup", str(tmp_path / "library.backup")]
     command += ["--every", "1m", "--keep", "2", "--recipient", str(public)]
     with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=instance.environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
+        process = Fork(
+            *command, environment=instance.environment, stdout=log.fileno(), stderr=log.fileno()
         )
         try:
             wait_until(lambda: not old[0].exists(), what="a rotation")

@@ -1,7 +1,6 @@
 """config and doctor."""
 
 import os
-import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from kbsite import settings
 from kbsite.cli import config
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import make_document, make_source, make_video
-from tests.programs import run_program
+from tests.programs import run_python
 from transcripts.errors import Blocked
 from transcripts.models import Collection, WorkerPulse, YouTubeGate
 
@@ -188,9 +187,7 @@ def test_a_database_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> N
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
     }
     for command, code in (("list", 8), ("doctor", 1)):
-        ran = run_program(
-            sys.executable, "-m", "kbsite.cli", command, code=code, environment=environment
-        )
+        ran = run_python("-m", "kbsite.cli", command, code=code, environment=environment)
         assert "The database does not answer" in ran.stdout + ran.stderr
         assert "Traceback" not in ran.stderr
         assert "hunter2" not in ran.stdout + ran.stderr
@@ -203,6 +200,6 @@ def test_a_setting_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> 
         "PORT": "many",
         "DJANGO_SETTINGS_MODULE": "kbsite.settings",
     }
-    ran = run_program(sys.executable, "-m", "kbsite.cli", "list", code=2, environment=environment)
+    ran = run_python("-m", "kbsite.cli", "list", code=2, environment=environment)
     assert "setting" in ran.stderr
     assert "Traceback" not in ran.stderr

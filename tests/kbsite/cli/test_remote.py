@@ -12,7 +12,7 @@ from django.test import override_settings
 from kbsite import boot
 from tests import template
 from tests.kbsite.cli.conftest import Ran, run_here
-from tests.programs import run_program
+from tests.programs import run_python
 from tests.serving import KB, Serving, environment, until
 
 NOTES = """# Waiting
@@ -46,7 +46,7 @@ class Terminal:
 
     def start(self, *arguments: str, code: int = 0, **more: str) -> Ran:
         """Run a command in a process of its own."""
-        process = run_program(
+        process = run_python(
             *KB,
             *arguments,
             code=code,

@@ -16,7 +16,7 @@ import requests
 from kbsite.cli.serve import _listen
 from tests import template
 from tests.programs import run_program
-from tests.serving import KB, PATIENCE, ROOT, Serving, environment, processes_of, until
+from tests.serving import OWN_KB, PATIENCE, ROOT, Serving, environment, processes_of, until
 from tests.youtube_standin import MANUAL, YouTubeStandIn
 
 Serve = Callable[..., Serving]
@@ -29,7 +29,7 @@ def serve(home: Path) -> Iterator[Serve]:
     started: list[Serving] = []
 
     def start(*arguments: str, **more: str) -> Serving:
-        started.append(Serving(home, *arguments, **more))
+        started.append(Serving(home, *arguments, program=OWN_KB, **more))
         return started[-1]
 
     yield start
@@ -142,7 +142,7 @@ def test_a_port_in_use_is_named_with_the_way_out(home: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         process = run_program(
-            *KB, "serve", "--port", str(port), code=None, environment=environment(home)
+            *OWN_KB, "serve", "--port", str(port), code=None, environment=environment(home)
         )
     assert process.returncode == 8
     assert f"Port {port}" in process.stderr
@@ -264,7 +264,7 @@ def test_when_the_server_is_killed_its_worker_and_the_database_end_by_themselves
 @needs_proc
 def test_a_stop_during_the_start_leaves_nothing_behind(home: Path) -> None:
     process = subprocess.Popen(
-        [*KB, "serve", "--port", "0"],
+        [*OWN_KB, "serve", "--port", "0"],
         cwd=ROOT,
         env=environment(home),
         stdout=subprocess.DEVNULL,

@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from kbsite.client.remote import RemoteLibrary
 from tests import template
-from tests.programs import run_program
+from tests.programs import run_python
 from tests.serving import ROOT, Serving
 from transcripts.errors import CollectionNotFound, Forbidden, InvalidInput, NotSignedIn, Unavailable
 
@@ -54,12 +53,8 @@ def examples() -> list[str]:
 def run(code: str, folder: Path, served: Serving, **more: str) -> str:
     """What an example prints, run as a program of its own in a folder."""
     environment = {**served.environment, "PYTHONPATH": str(ROOT), **more}
-    process = run_program(
-        sys.executable,
-        "-c",
-        f"import kbsite.cuebase, sys\n{ALIAS}\n{code}",
-        environment=environment,
-        cwd=folder,
+    process = run_python(
+        "-c", f"import kbsite.cuebase, sys\n{ALIAS}\n{code}", environment=environment, cwd=folder
     )
     return process.stdout
 

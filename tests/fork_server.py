@@ -1,0 +1,277 @@
+"""A process that has imported the libraries, and forks the programs that tests start: to import
+them takes longer than most of these programs run.
+
+It is its own program: ``python -m tests.fork_server``, with a socket as standard input. Before a
+fork nothing of the project is imported and no setting is read, so that a fork is what
+``python -m MODULE`` or ``python -c CODE`` would be, but for its command line and environment in
+/proc and for the memory that it shares. Tests that look at these start programs of their own.
+"""
+
+import atexit
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_REQUEST = 1 << 18  # bytes
+# None of them reads a setting when it is imported.
+LIBRARIES = (
+    "celery.apps.worker",
+    "celery.bin.worker",
+    "charset_normalizer",
+    "cryptography.x509",
+    "defusedxml.ElementTree",
+    "django.core.handlers.asgi",
+    "django.core.management.commands.migrate",
+    "django.core.serializers.json",
+    "django.db.backends.postgresql.base",
+    "django.db.migrations.executor",
+    "django.forms",
+    "django.template.loader",
+    "django.views.generic",
+    "httpx",
+    "jwcrypto.jwk",
+    "limits",
+    "markdown_it",
+    "mcp.server.mcpserver",
+    "nh3",
+    "numpy",
+    "oauthlib.oauth2",
+    "pgvector.django",
+    "psycopg_pool",
+    "requests",
+    "rest_framework.serializers",
+    "rich.progress",
+    "typer",
+    "uvicorn.protocols.http.httptools_impl",
+)
+
+
+class Fork:
+    """A program that was forked, in a session of its own; used like ``subprocess.Popen``."""
+
+    def __init__(
+        self,
+        *arguments: str,
+        environment: Mapping[str, str],
+        cwd: Path = ROOT,
+        stdin: int = subprocess.DEVNULL,
+        stdout: int = subprocess.DEVNULL,
+        stderr: int = subprocess.DEVNULL,
+    ) -> None:
+        """Start a program with the arguments of Python, ``-m MODULE`` or ``-c CODE`` first; the
+        streams are file descriptors.
+        """
+        self.args = (sys.executable, *arguments)
+        self.returncode: int | None = None
+        self._ended, child_ends = os.pipe()
+        with Path(os.devnull).open("r+b", buffering=0) as null:
+            streams = [
+                null.fileno() if stream == subprocess.DEVNULL else stream
+                for stream in (stdin, stdout, stderr)
+            ]
+            request = {"arguments": arguments, "environment": dict(environment), "cwd": str(cwd)}
+            self.pid = _server().fork(request, [*streams, child_ends])
+        os.close(child_ends)
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None if the program runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code. Raises ``subprocess.TimeoutExpired``."""
+        if self.returncode is None:
+            if not select.select([self._ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            code = os.read(self._ended, 16)
+            assert code, "the fork server ended"
+            self.returncode = int(code)
+            os.close(self._ended)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def run(
+    *arguments: str, environment: Mapping[str, str], cwd: Path, stdin: str, timeout: float
+) -> "subprocess.CompletedProcess[str]":
+    """Run a program to its end; the arguments are those of Python."""
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
+        given.write(stdin.encode())
+        given.seek(0)
+        streams = {"stdin": given.fileno(), "stdout": out.fileno(), "stderr": err.fileno()}
+        process = Fork(*arguments, environment=environment, cwd=cwd, **streams)
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
+        written = []
+        for stream in (out, err):
+            stream.seek(0)
+            written.append(stream.read().decode())
+        return subprocess.CompletedProcess(process.args, code, *written)
+
+
+class _Server:
+    """The fork server of this process; it ends with it."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environment = {
+            name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"
+        }
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.fork_server"],
+                cwd=ROOT,
+                env=environment,
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+            )
+        self._lock = threading.Lock()
+        atexit.register(self._close)
+
+    def fork(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
+        """Fork a program; return its process id."""
+        with self._lock:
+            socket.send_fds(self._socket, [json.dumps(request).encode()], list(streams))
+            return int(self._socket.recv(16))
+
+    def _close(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+
+@cache
+def _server() -> _Server:
+    return _Server()
+
+
+# The program
+
+
+def main() -> None:
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    assert not importlib.import_module("django.conf").settings.configured
+    gc.collect()
+    gc.freeze()  # what is shared stays shared
+    _run(**_next_request())
+
+
+def _next_request() -> dict[str, Any]:
+    """Fork for each request, and return it in the fork; ends with the tests."""
+    running: dict[int, int] = {}  # where to write the exit code of a process
+    woken, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    requests = socket.socket(fileno=0)
+    while True:
+        ready, _, _ = select.select([requests, woken], [], [])
+        if woken in ready:
+            woken.recv(4096)
+            _report(running)
+        if requests in ready:
+            text, streams, _, _ = socket.recv_fds(requests, MAX_REQUEST, 4)
+            if not text:
+                os._exit(0)
+            pid = os.fork()
+            if not pid:
+                break
+            requests.send(b"%d" % pid)
+            *streams, running[pid] = streams
+            _close(streams)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    requests.detach()
+    for number, stream in enumerate(streams[:3]):
+        os.dup2(stream, number)
+    _close([*streams, *running.values(), woken.detach(), wake.detach()])
+    request: dict[str, Any] = json.loads(text)
+    return request
+
+
+def _close(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _report(running: dict[int, int]) -> None:
+    while running:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            break
+        ended = running.pop(pid)
+        with contextlib.suppress(BrokenPipeError):  # nobody wants to know
+            os.write(ended, b"%d" % os.waitstatus_to_exitcode(status))
+        os.close(ended)
+
+
+def _run(arguments: list[str], environment: dict[str, str], cwd: str) -> None:
+    """Be ``python ARGUMENTS``."""
+    os.setsid()
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    _open_streams(unbuffered=bool(environment.get("PYTHONUNBUFFERED")))
+    kind, what, *rest = arguments
+    sys.argv = [kind, *rest]
+    sys.path[1:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    if kind == "-m":
+        sys.path[0] = cwd
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = ""
+        program = sys.modules["__main__"] = ModuleType("__main__")
+        exec(compile(what, "<string>", "exec"), program.__dict__)
+
+
+def _open_streams(*, unbuffered: bool) -> None:
+    """Open the standard streams, whose descriptors have changed, as Python does at its start."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        raw: Any = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
+        if number == 0:
+            raw = io.BufferedReader(raw)
+        elif not unbuffered:
+            raw = io.BufferedWriter(raw)
+        stream = io.TextIOWrapper(
+            raw,
+            encoding=getattr(sys, name).encoding,
+            errors=getattr(sys, name).errors,
+            line_buffering=name == "stderr",
+            write_through=unbuffered and number > 0,
+        )
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+if __name__ == "__main__":
+    main()
