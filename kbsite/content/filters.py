@@ -86,6 +86,7 @@ class Filters(filters.FilterSet):
     """Filters by name, and ``filters[field][$operator]`` of the fields that are ``compared``."""
 
     compared: ClassVar[Mapping[str, Kind]] = {}
+    base_filters: dict[str, filters.Filter]
 
     def __init__(self, data: Mapping[str, str], **options: Any) -> None:
         # The library copies each filter for each request: fifty, of which one or two are asked for.
