@@ -3,7 +3,6 @@ server, with a user who may do little.
 """
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -14,7 +13,7 @@ from django.conf import settings
 from psycopg_pool.base import AttemptWithBackoff
 
 from kbsite import postgres
-from tests.programs import run_program
+from tests.programs import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +34,7 @@ def manage(
     server: postgres.ServerLease, home: Path, database: str, *command: str
 ) -> "subprocess.CompletedProcess[str]":
     """Run a management command as the user who may do little."""
-    return run(server, home, database, "manage.py", *command)
+    return run(server, home, database, "-m", "manage", *command)
 
 
 def run(
@@ -45,7 +44,7 @@ def run(
     host, port = quote(str(server.settings["HOST"])), server.settings["PORT"] or 5432
     url = f"postgres://plain@/{database}?host={host}&port={port}"
     environment = {"DATABASE_URL": url, "YOUTUBE_KB_DATA_DIR": str(home), "PATH": ""}
-    return run_program(sys.executable, *arguments, code=None, environment=environment)
+    return run_python(*arguments, code=None, environment=environment)
 
 
 def test_a_database_without_the_extension_is_told_with_the_command_that_mends_it(
