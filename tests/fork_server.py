@@ -1,10 +1,11 @@
 """A process that has imported the libraries, and forks the programs that tests start: to import
 them takes longer than most of these programs run.
 
-It is its own program: ``python -m tests.fork_server``, with a socket as standard input. Before a
-fork nothing of the project is imported and no setting is read, so that a fork is what
-``python -m MODULE`` or ``python -c CODE`` would be, but for its command line and environment in
-/proc and for the memory that it shares. Tests that look at these start programs of their own.
+It is its own program: ``python -m tests.fork_server``, with a socket as standard input. Of the
+project it imports the pure core and the schemas before a fork, and reads no setting, so that a fork
+is what ``python -m MODULE`` or ``python -c CODE`` would be, but for its command line and its
+environment in /proc and for the memory that it shares. Tests that look at these start programs of
+their own.
 """
 
 import atexit
@@ -14,6 +15,7 @@ import importlib
 import io
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -22,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,13 +33,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_REQUEST = 1 << 18  # bytes
-# None of them reads a setting when it is imported.
+# None of them reads a setting when it is imported, or changes the environment.
 LIBRARIES = (
     "celery.apps.worker",
     "celery.bin.worker",
     "charset_normalizer",
     "cryptography.x509",
     "defusedxml.ElementTree",
+    "django.contrib.admin.widgets",
     "django.core.handlers.asgi",
     "django.core.management.commands.migrate",
     "django.core.serializers.json",
@@ -45,6 +49,8 @@ LIBRARIES = (
     "django.forms",
     "django.template.loader",
     "django.views.generic",
+    "django_filters",
+    "fido2.webauthn",
     "httpx",
     "jwcrypto.jwk",
     "limits",
@@ -52,12 +58,15 @@ LIBRARIES = (
     "mcp.server.mcpserver",
     "nh3",
     "numpy",
+    "oauth2_provider.validators",
     "oauthlib.oauth2",
     "pgvector.django",
     "psycopg_pool",
+    "rapidfuzz.fuzz",
     "requests",
     "rest_framework.serializers",
     "rich.progress",
+    "tenacity",
     "typer",
     "uvicorn.protocols.http.httptools_impl",
 )
@@ -178,12 +187,30 @@ def _server() -> _Server:
 
 
 def main() -> None:
-    for library in LIBRARIES:
-        importlib.import_module(library)
+    given = dict(os.environ)
+    for name in (*LIBRARIES, *_modules("citations.schemas"), "transcripts.schemas", *_pure_core()):
+        importlib.import_module(name)
     assert not importlib.import_module("django.conf").settings.configured
+    assert dict(os.environ) == given
     gc.collect()
     gc.freeze()  # what is shared stays shared
     _run(**_next_request())
+
+
+def _pure_core() -> Iterator[str]:
+    """Return the modules that know no framework, by their import contract."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (pure,) = (each for each in contracts["contracts"] if each["id"] == "pure")
+    for name in pure["source_modules"]:
+        if name != "citations.search.judge":  # its weights' module sets the environment
+            yield from _modules(name)
+
+
+def _modules(name: str) -> Iterator[str]:
+    """Return a module or package, and the modules in it."""
+    yield name
+    for path in getattr(importlib.import_module(name), "__path__", ()):
+        yield from (f"{name}.{module.name}" for module in pkgutil.iter_modules([path]))
 
 
 def _next_request() -> dict[str, Any]:
