@@ -1,6 +1,7 @@
 """Servers on this machine that stand in for others."""
 
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -8,6 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Final, Self
 
+# For clients that speak HTTP to this machine: the usual one reads all certificates of all
+# authorities, which takes longer than a request.
+NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 RESET: Final = struct.pack("ii", 1, 0)  # SO_LINGER of a connection that is to be reset
 POLL: Final = 0.02  # seconds until the server sees that it is to stop
 

@@ -25,6 +25,7 @@ from kbsite import rate_limits
 from kbsite.mcp.server import Application
 from kbsite.models import ApiToken
 from tests.kbsite.mcp.endpoint import Endpoint, served
+from tests.loopback import NO_TLS
 from tests.makers import make_cues, make_document, make_user, make_video, replace_chunks
 from transcripts.models import Collection, Role, Video
 
@@ -79,7 +80,8 @@ class Shown:
     def _rest(self, method: str, path: str, **sent: Any) -> str:
         headers = {"Authorization": f"Bearer {self._token}"}
         url = f"{self._endpoint.base}/api/v1/{path}"
-        return httpx2.request(method, url, headers=headers, timeout=60, **sent).text
+        options = {"headers": headers, "timeout": 60, "verify": NO_TLS}
+        return httpx2.request(method, url, **options, **sent).text
 
 
 async def completions(client: Any) -> str:

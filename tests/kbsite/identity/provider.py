@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.instance import ROOT, free_port, kill, wait_until
+from tests.loopback import NO_TLS
 
 CLIENT = {"id": "cuebase", "secret": "a-secret-of-the-provider"}
 
@@ -33,7 +34,7 @@ class Provider:
 
     def approve(self, address: str, user: str, groups: list[str]) -> str:
         """Go through the provider's pages as a user; return where they lead back to."""
-        with httpx2.Client(follow_redirects=False, timeout=30) as browser:
+        with httpx2.Client(follow_redirects=False, timeout=30, verify=NO_TLS) as browser:
             about = urlencode({"user": user, "groups": json.dumps(groups)})
             browser.get(f"{self.issuer}/login/?{about}").raise_for_status()
             answer = browser.get(address)
@@ -60,7 +61,8 @@ def running(callback: str) -> Iterator[Provider]:
 
 def _answers(issuer: str) -> bool:
     try:
-        return httpx2.get(f"{issuer}/.well-known/openid-configuration").status_code == 200
+        address = f"{issuer}/.well-known/openid-configuration"
+        return httpx2.get(address, verify=NO_TLS).status_code == 200
     except httpx2.TransportError:
         return False
 

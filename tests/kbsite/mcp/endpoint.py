@@ -18,6 +18,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 from starlette.types import ASGIApp
 
+from tests.loopback import NO_TLS
+
 T = TypeVar("T")
 Lifespan = Literal["auto", "off", "on"]
 
@@ -33,7 +35,9 @@ class Endpoint:
     async def client(self, token: str, **options: Any) -> AsyncIterator[Client]:
         """Connect as the holder of a token."""
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+            httpx2.AsyncClient(
+                headers={"Authorization": f"Bearer {token}"}, timeout=60, verify=NO_TLS
+            ) as http,
             Client(streamable_http_client(self.url, http_client=http), **options) as client,
         ):
             yield client
@@ -73,7 +77,7 @@ class Endpoint:
             for name, value in given.items()
         ]
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        with httpx2.Client(timeout=30) as http:
+        with httpx2.Client(timeout=30, verify=NO_TLS) as http:
             return http.post(self.url, content=content, headers=sent)
 
 
