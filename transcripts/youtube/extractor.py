@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from requests.adapters import BaseAdapter, HTTPAdapter
 from yt_dlp import YoutubeDL
@@ -81,6 +81,8 @@ def listing(
 class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
     """Send requests as yt-dlp does, with its TLS settings, behind the guard."""
 
+    _contexts: ClassVar[dict[tuple[Any, ...], Any]] = {}  # of TLS, by their settings
+
     def __init__(
         self, *, inner: BaseAdapter | None, options: Options, trace: RequestTrace, **settings: Any
     ) -> None:
@@ -88,6 +90,14 @@ class _GuardedRH(RequestsRH):  # yt-dlp requires a name that ends in RH
         self._wrap: Callable[[HTTPAdapter], Guard] = lambda own: Guard(
             inner or connect_publicly(own), options, trace
         )
+
+    def _make_sslcontext(self, legacy_ssl_support: Any = None) -> Any:
+        # Each reads the certificates of all authorities, which takes longer than to read a page.
+        settings = (self.verify, self.legacy_ssl_support, self.prefer_system_certs)
+        key = (legacy_ssl_support, *settings, *self._client_cert.items())
+        if key not in self._contexts:
+            self._contexts[key] = super()._make_sslcontext(legacy_ssl_support)
+        return self._contexts[key]
 
     def _create_instance(self, cookiejar: Any, legacy_ssl_support: Any = None) -> Any:
         session = super()._create_instance(cookiejar, legacy_ssl_support)
