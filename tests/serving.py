@@ -43,7 +43,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 class Serving:
-    """A running `kb serve`: of ``program`` in ``folder``, or else forked."""
+    """A running `kb serve`, of ``program`` in ``folder``, or else forked."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Serving:
 
     def kb(self, *arguments: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
         where: Any = {"environment": self.environment, "cwd": self._folder}
-        if self._program:
+        if self._program not in ((), OWN_KB):  # that of this tree is the same when it is forked
             return run_program(*self._program, *arguments, code=code, **where)
         return run_python(*KB, *arguments, code=code, **where)
 
