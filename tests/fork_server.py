@@ -32,7 +32,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_REQUEST = 1 << 18  # bytes
+CHUNK = 1 << 16  # bytes
 # None of them reads a setting when it is imported, or changes the environment.
 LIBRARIES = (
     "celery.apps.worker",
@@ -152,7 +152,7 @@ class _Server:
     """The fork server of this process; it ends with it."""
 
     def __init__(self) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, theirs = socket.socketpair()
         environment = {
             name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"
         }
@@ -170,7 +170,9 @@ class _Server:
     def fork(self, request: Mapping[str, Any], streams: Sequence[int]) -> int:
         """Fork a program; return its process id."""
         with self._lock:
-            socket.send_fds(self._socket, [json.dumps(request).encode()], list(streams))
+            text = json.dumps(request).encode() + b"\n"
+            sent = socket.send_fds(self._socket, [text], list(streams))
+            self._socket.sendall(text[sent:])
             return int(self._socket.recv(16))
 
     def _close(self) -> None:
@@ -220,6 +222,7 @@ def _next_request() -> dict[str, Any]:
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the tests end on Ctrl-C, and with them this
     requests = socket.socket(fileno=0)
     while True:
         ready, _, _ = select.select([requests, woken], [], [])
@@ -227,9 +230,11 @@ def _next_request() -> dict[str, Any]:
             woken.recv(4096)
             _report(running)
         if requests in ready:
-            text, streams, _, _ = socket.recv_fds(requests, MAX_REQUEST, 4)
+            text, streams, _, _ = socket.recv_fds(requests, CHUNK, 4)
             if not text:
                 os._exit(0)
+            while not text.endswith(b"\n"):
+                text += requests.recv(CHUNK)
             pid = os.fork()
             if not pid:
                 break
@@ -238,6 +243,7 @@ def _next_request() -> dict[str, Any]:
             _close(streams)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     requests.detach()
     for number, stream in enumerate(streams[:3]):
         os.dup2(stream, number)
