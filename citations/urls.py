@@ -74,6 +74,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared-links/<uuid:link_id>/revoke/", shared_links.revoke, name="shared-link-revoke"),
     path("collections/", view_collection.list_collections, name="collections"),
     path("collections/<int:pk>/", view_collection.show_collection, name="collection"),
+    path("collections/<int:pk>/leave/", view_collection.leave, name="collection-leave"),
     path("collections/<int:pk>/links/", shared_links.allow, name="collection-links"),
     path("ask/answers/<uuid:answer_id>/share/", shared_links.share_answer, name="answer-share"),
     path(

@@ -164,6 +164,22 @@ def remove_member(collection: Collection, user_pk: int) -> None:
             member.delete()
 
 
+def may_leave(collection: Collection, user: Any) -> bool:
+    """Tell whether a user is a member, and not the last owner."""
+    roles = dict(collection.memberships.values_list("user", "role"))
+    role = roles.pop(user.pk, None)
+    return role is not None and (role != Role.OWNER or Role.OWNER in roles.values())
+
+
+def require_leave(collection: Collection, user: Any) -> None:
+    """Raise ``Conflict`` unless the user may leave."""
+    if not may_leave(collection, user):
+        raise Conflict(
+            "Only a member can leave a collection, and its last owner stays.",
+            hint="Make another member an owner first.",
+        )
+
+
 def delete(collection: Collection) -> None:
     """Delete a collection and its content, even while workers add to it."""
     with transaction.atomic():

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
 
 from citations.guide import storage as guide_storage
 from citations.library import collection_contents, sources
@@ -16,7 +17,7 @@ from citations.views.library import show_list
 from transcripts import activity, collections, library
 from transcripts.models import Collection, Role
 from transcripts.scope import Scope
-from transcripts.views.requests import PageRequest
+from transcripts.views.requests import PageRequest, redirect_with_message
 
 LISTED_OF_KIND: Final = 4
 
@@ -40,6 +41,22 @@ def show_collection(request: PageRequest, pk: int) -> HttpResponse:
     return show_list(request, "citations/collection.html", around, collection=collection)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def leave(request: PageRequest, pk: int) -> HttpResponse:
+    """Ask a member for confirmation, then end the membership; the last owner stays."""
+    collection = collections.find(request.access, pk)
+    collections.require_leave(collection, request.user)
+    if request.method != "POST":
+        filter = HighlightFilter(collection=collection.slug, own=True)
+        highlighted = highlights.list_highlights(request.access, request.user, filter, limit=1)
+        context = {"collection": collection, "highlighted": highlighted.total}
+        return render(request, "citations/leave_collection.html", context)
+    request.caller.require_write()
+    collections.remove_member(collection, request.user.pk)
+    message = _("You left “%(name)s”.") % {"name": collection}
+    return redirect_with_message(request, message, "collections")
+
+
 def _notebook(request: PageRequest, *, collection: Collection) -> dict[str, Any]:
     scope, user = request.access, request.user
     inside = Scope(readable=frozenset({collection.pk}))
@@ -52,6 +69,7 @@ def _notebook(request: PageRequest, *, collection: Collection) -> dict[str, Any]
         "may_write": collection.pk in scope.writable,
         "counts": sources.count(Source.objects.visible(inside)),
         "members": collections.members(collection),
+        "may_leave": collections.may_leave(collection, user),
         "feeds": activity.list_feeds(inside),
         "suggested": guide_storage.suggested(inside, limit=3),
         "asked": conversations.list_conversations(scope, user, **latest),

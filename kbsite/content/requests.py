@@ -39,6 +39,14 @@ class OwnersWrite(EditorsWrite):
         return request.method in SAFE_METHODS or owns(request, collection)
 
 
+class OwnersWriteMembersLeave(OwnersWrite):
+    """Members read and leave, owners write."""
+
+    def has_object_permission(self, request: Any, view: Any, obj: Any) -> bool:
+        is_leaving = request.method == "DELETE" and obj.user_id == request.user.pk
+        return is_leaving or super().has_object_permission(request, view, obj)
+
+
 def require_owner(request: Any, collection_id: int) -> None:
     """Raise Forbidden unless the caller may change the collection itself."""
     if not owns(request, collection_id):

@@ -110,10 +110,10 @@ class Collections(Creating, Changeable):
 
 
 class Members(Creating, Changeable):
-    """Members and their roles. A collection keeps at least one owner."""
+    """Members and their roles. A collection keeps at least one owner; the others may leave."""
 
     serializer_class = serializers.MembershipSerializer
-    permission_classes = (IsAuthenticated, requests.OwnersWrite)
+    permission_classes = (IsAuthenticated, requests.OwnersWriteMembersLeave)
     filterset_class = filters.MembershipFilters
     search_fields = ("user__username", "collection__name")
     ordering_fields = ("collection__name", "user__username", "role")

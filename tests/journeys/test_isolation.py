@@ -240,6 +240,8 @@ PAGES = [
     Door("POST", "collections/create/", "own", {"name": "New"}),
     Door("GET", "collections/<int:pk>/"),
     Door("GET", "collections/<int:pk>/settings/"),
+    Door("GET", "collections/<int:pk>/leave/"),
+    Door("POST", "collections/<int:pk>/leave/"),
     Door("POST", "collections/<int:pk>/rename/", "thing", {"name": "Renamed"}),
     Door(
         "POST", "collections/<int:pk>/members/", "thing", {"username": "outsider", "role": "viewer"}
@@ -765,10 +767,11 @@ def is_stream(door: Door) -> bool:
     return door.route.endswith("events/")
 
 
-FOR_FEWER = (  # a link of nobody; for superusers; for those who may make accounts
+FOR_FEWER = (  # of nobody; for superusers; for who may make accounts; not for the last owner
     "sign-in/<str:secret>/",
     "metrics",
     "collections/<int:pk>/members/<int:user>/invite/",
+    "collections/<int:pk>/leave/",
 )
 
 

@@ -431,6 +431,19 @@ def test_a_collection_keeps_an_owner(asking: Client, owner: User, collection: Co
     assert asking.delete(f"{ROOT}memberships/{pk}/").status_code == 204
 
 
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_a_member_leaves_and_removes_nobody_else(
+    asking: Client, owner: User, collection: Collection, role: Role
+) -> None:
+    member = make_user("grace", collection=collection, role=role)
+    other = Membership.objects.get(user=make_user("joan", collection=collection))
+    browser, own = token_client(member), Membership.objects.get(user=member)
+    problem(browser.delete(f"{ROOT}memberships/{other.pk}/"), 403, "forbidden")
+    problem(send(browser, "patch", f"memberships/{own.pk}/", {"role": "owner"}), 403, "forbidden")
+    assert browser.delete(f"{ROOT}memberships/{own.pk}/").status_code == 204
+    assert not Membership.objects.filter(user=member).exists()
+
+
 # Who may
 
 
