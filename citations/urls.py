@@ -71,6 +71,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("citations/<uuid:citation_id>/", citation.go, name="citation"),
     path("citations/<uuid:citation_id>/share/", shared_links.share_citation, name="citation-share"),
     path("shared-links/", shared_links.show_links, name="shared-links"),
+    path("shared-links/<uuid:link_id>/renew/", shared_links.renew, name="shared-link-renew"),
     path("shared-links/<uuid:link_id>/revoke/", shared_links.revoke, name="shared-link-revoke"),
     path("collections/", view_collection.list_collections, name="collections"),
     path("collections/<int:pk>/", view_collection.show_collection, name="collection"),

@@ -93,7 +93,7 @@ def add_shared_link(request: Request, body: SharedLinkIn) -> Status[SharedLink]:
     "shared-links/{link_id}", response=responses({204: None}, 404), summary="Revoke a shared link"
 )
 def revoke_shared_link(request: Request, link_id: LinkId) -> Status[None]:
-    """End a link of yours at once."""
+    """End a link of yours, or of others to a collection that you own, at once."""
     request.caller.require_write()
     shared_links.revoke(request.access, request.caller.user, link_id)
     return Status(204, None)

@@ -1,6 +1,7 @@
 """Links that show one highlight, answer, page or clip to people without an account."""
 
 import uuid
+from collections.abc import Collection
 from typing import Final
 
 from django.contrib.auth.models import User
@@ -27,6 +28,18 @@ class SharedLinkQuerySet(models.QuerySet["SharedLink"]):
             | Q(source__in=Source.objects.visible(scope)),
             author=user,
         )
+
+    def showing(self, collections: Collection[int]) -> "SharedLinkQuerySet":
+        """Keep those that show something of these collections."""
+        quoting = Answer.objects.filter(citations__source__collection__in=collections)
+        return self.filter(
+            Q(highlight__source__collection__in=collections)
+            | Q(answer__in=quoting)
+            | Q(source__collection__in=collections)
+        )
+
+    def expired(self) -> "SharedLinkQuerySet":
+        return self.filter(expires_at__lte=Now())
 
     def unexpired(self) -> "SharedLinkQuerySet":
         return self.filter(expires_at__gt=Now())

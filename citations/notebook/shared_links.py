@@ -20,7 +20,7 @@ from citations.documents.page_images import PageImage
 from citations.errors import LinksNotAllowed, PassageNotFound, SharedLinkNotFound
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
-from citations.notebook import answers, highlights, link_terms
+from citations.notebook import answers, highlights, link_lists, link_terms
 from citations.notebook.answers import AnswerRecord
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import Locator
@@ -183,10 +183,29 @@ def list_links(scope: Scope, user: User | None) -> list[SharedLink]:
 
 
 def revoke(scope: Scope, user: User | None, reference: UUID | str) -> None:
-    """End a link at once. Raises ``SharedLinkNotFound``."""
-    ended, _ = SharedLink.objects.of(scope, user).filter(uuid=uuid_of(reference)).delete()
-    if not ended:
+    """End a link of the user, or to a collection that the user owns, at once.
+
+    Raises ``SharedLinkNotFound``.
+    """
+    pk = uuid_of(reference)
+    ended = SharedLink.objects.of(scope, user).filter(uuid=pk)
+    if not ended.exists():
+        ended = link_lists.of_others(scope, user).filter(uuid=pk)
+    if not ended.delete()[0]:
         raise _nowhere()
+
+
+def renew(scope: Scope, user: User | None, reference: UUID | str) -> None:
+    """Let a link of the user lead somewhere for ``LIFETIME`` days from now.
+
+    Raises ``SharedLinkNotFound``, also for what is no longer shared.
+    """
+    link = SharedLink.objects.of(scope, user).filter(uuid=uuid_of(reference)).first()
+    if link is None:
+        raise _nowhere()
+    _shown(link)
+    link.expires_at = timezone.now() + timedelta(days=LIFETIME)
+    link.save(update_fields=["expires_at"])
 
 
 def follow(reference: UUID | str) -> SharedItem:
@@ -195,8 +214,14 @@ def follow(reference: UUID | str) -> SharedItem:
     link = links.select_related("author", "highlight", "answer", "source").first()
     if link is None:
         raise _nowhere()
+    item = _shown(link)
+    return replace(item, recordings=_recordings(item))
+
+
+def _shown(link: SharedLink) -> SharedItem:
+    """Return what a link shows. Raises ``SharedLinkNotFound``, whatever the reason."""
     try:
-        item = _item(_shareable(link.author), link)
+        return _item(_shareable(link.author), link)
     except PassageNotFound:
         raise SharedLinkNotFound(
             "What this link showed is not in its source any more: it was changed since.",
@@ -204,7 +229,6 @@ def follow(reference: UUID | str) -> SharedItem:
         ) from None
     except (NotFound, InvalidInput):
         raise _nowhere() from None
-    return replace(item, recordings=_recordings(item))
 
 
 def _item(scope: Scope, link: SharedLink) -> SharedItem:

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from citations.library.filters import find_source
-from citations.notebook import answers, link_terms, shared_links
-from citations.notebook.shared_links import LIFETIME, LIFETIMES, ShareTarget
+from citations.notebook import answers, link_lists, link_terms, shared_links
+from citations.notebook.shared_links import LIFETIME, LIFETIMES, MAX_LINKS, ShareTarget
 from transcripts import collections
-from transcripts.models import Collection, Role
+from transcripts.models import Collection
 from transcripts.timecodes import milliseconds, parse_clock
 from transcripts.views.collections import own_collection
 from transcripts.views.requests import PageRequest, fragment, number_of, redirect_with_message
@@ -35,11 +35,16 @@ class LifetimeForm(forms.Form):
 
 @require_safe
 def show_links(request: PageRequest) -> HttpResponse:
-    """List the user's links, and the collections in which the user may allow links."""
-    links = shared_links.list_links(request.access, request.user)
+    """List the user's links, expired ones too, and what the user decides about: others' links to
+    own collections, and whether links are allowed there.
+    """
+    scope, user = request.access, request.user
+    links = shared_links.list_links(scope, user)
     context = {
         "links": [(link, request.build_absolute_uri(link.path)) for link in links],
-        "collections": _own_collections(request),
+        "expired": link_lists.expired(scope, user)[:MAX_LINKS],
+        "others": link_lists.of_others(scope, user).unexpired()[:MAX_LINKS],
+        "collections": Collection.objects.filter(pk__in=link_lists.owned(scope, user)),
     }
     return render(request, "citations/shared_links.html", context)
 
@@ -83,6 +88,15 @@ def revoke(request: PageRequest, link_id: UUID) -> HttpResponse:
     request.caller.require_write()
     shared_links.revoke(request.access, request.user, link_id)
     return redirect_with_message(request, _("The link leads nowhere now."), "shared-links")
+
+
+@require_POST
+def renew(request: PageRequest, link_id: UUID) -> HttpResponse:
+    """Let an expired link lead somewhere again."""
+    request.caller.require_write()
+    shared_links.renew(request.access, request.user, link_id)
+    text = _("The link leads somewhere again, for %(days)s days.") % {"days": LIFETIME}
+    return redirect_with_message(request, text, "shared-links")
 
 
 @require_POST
@@ -150,11 +164,3 @@ def _refused(request: PageRequest, target: ShareTarget, back: str, days: int) ->
     is_writer = all(obstacle.is_writable for obstacle in terms.obstacles)
     status = 409 if is_writer else 403
     return render(request, "citations/share_refused.html", context, status=status)
-
-
-def _own_collections(request: PageRequest) -> list[Collection]:
-    """Return the collections that the user owns."""
-    readable = Collection.objects.filter(pk__in=request.access.writable)
-    if not request.user.is_superuser:
-        readable = readable.filter(memberships__user=request.user, memberships__role=Role.OWNER)
-    return list(readable)

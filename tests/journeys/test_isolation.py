@@ -234,6 +234,7 @@ PAGES = [
     Door("POST", "ask/answers/<uuid:answer_id>/share/"),
     Door("POST", "sources/<uuid:source_id>/share/", "thing", {"from": "0", "until": "1:00"}),
     Door("GET", "shared-links/", "list"),
+    Door("POST", "shared-links/<uuid:link_id>/renew/"),
     Door("POST", "shared-links/<uuid:link_id>/revoke/"),
     Door("POST", "collections/<int:pk>/links/", "thing", {"allowed": "1"}),
     Door("GET", "collections/", "list"),
