@@ -34,7 +34,7 @@ HIDDEN: Final[tuple[type[Deletable], ...]] = (*LISTED, Highlight, Note)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenItems:
-    """Items that the caller may change."""
+    """Items that the caller may change, or at least read."""
 
     videos: tuple[Video, ...] = ()
     documents: tuple[Source, ...] = ()
@@ -50,11 +50,11 @@ class ChosenItems:
         return [*Source.objects.filter(video__in=self.videos), *self.documents]
 
 
-def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
+def select(scope: Scope, references: Sequence[str], *, write: bool = True) -> ChosenItems:
     """Find items by their references, such as ``video-12``.
 
     Raises ``InvalidInput`` for none or too many, ``NotFound`` if one of them is not visible, and
-    ``Forbidden`` if one of them may only be read.
+    ``Forbidden`` if one of them may only be read and is to be changed (``write``).
     """
     unique = list(dict.fromkeys(references))
     if not unique:
@@ -72,7 +72,7 @@ def select(scope: Scope, references: Sequence[str]) -> ChosenItems:
     }
     if sum(map(len, rows.values())) != len(unique):
         raise NotFound("Some of these are not there any more.", hint="Reload the library.")
-    for collection in {row.collection_id for table in rows.values() for row in table}:
+    for collection in {row.collection_id for table in rows.values() for row in table if write}:
         scope.require_write(collection)
     return ChosenItems(videos=rows["video"], documents=rows["document"], lectures=rows["lecture"])
 

@@ -103,6 +103,16 @@ class Item:
         return f"/sources/{self.row.uuid}/pages/1/image/?width={COVER_WIDTH}&v={version}"
 
     @property
+    def actions(self) -> list[str]:
+        """What the list offers to do with it beside changing it, of what may be left out."""
+        possible = {
+            "index": bool(self.sources),
+            "first": any(source.is_unfinished for source in self.sources),
+            "fetch": bool(getattr(self.row, "youtube_id", None)),
+        }
+        return [name for name, is_possible in possible.items() if is_possible]
+
+    @property
     def percent_read(self) -> int:
         """How far its reader is, 0 to 100."""
         length = self.duration or self.pages

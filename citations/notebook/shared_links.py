@@ -309,6 +309,8 @@ def _passage(scope: Scope, link: SharedLink) -> SharedPassage:
         locator = Locator(span=span, start=None, end=None, page=link.page, last_page=link.page)
         return SharedPassage(source=source, locator=locator, text=view.page.text, image=view.image)
     start, end = link.start, link.end
+    if start is not None and end is not None and end <= start:
+        raise _ends_too_early()
     if link.page is not None or start is None or end is None or not 0 < end - start <= LONGEST_CLIP:
         raise InvalidInput(
             "Of a recording, a clip is shared: from a time until a later one.",
@@ -374,6 +376,12 @@ def _not_allowed(place: str) -> LinksNotAllowed:
         f"Links for people without an account are not allowed in {place}.",
         hint="An owner of a collection can allow them on the page Shared links.",
     )
+
+
+def _ends_too_early() -> InvalidInput:
+    error = InvalidInput("The clip ends before it begins.", hint="Choose a later end.")
+    error.complaints = (("end", error.message),)
+    return error
 
 
 def _gone(source: Source) -> PassageNotFound:

@@ -72,7 +72,7 @@ def show_list(
         "fixed_collection": collection,
         "add_to": parameters.listing.collection,
         "writable": request.access.writable,
-        "may_change": bool(request.access.writable),
+        "may_change": bool(request.access.writable & listed.readable),
     }
     if request.htmx:
         if parameters.offset:

@@ -49,7 +49,8 @@ def change(request: PageRequest) -> HttpResponse:
     action = ACTIONS.get(name)
     if action is None:
         raise InvalidInput("What is to be done is not known.", hint="Reload the library.")
-    chosen = selection.select(request.access, request.POST.getlist("item"))
+    references, is_change = request.POST.getlist("item"), name != "export"
+    chosen = selection.select(request.access, references, write=is_change)
     try:
         outcome = action(request, chosen)
     except (InvalidInput, Conflict) as error:  # shown on the list, where another can be chosen

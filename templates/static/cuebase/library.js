@@ -4,7 +4,7 @@ import {
   all, announce, around, field, find, isTyping, keepInTab, need, onHtmx, openDialog, takeFromTab,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
-import { makeWay } from "./library-bar.js";
+import { showActions } from "./library-bar.js";
 import "./library-renewal.js";
 import { ngettext } from "./texts.js";
 
@@ -30,7 +30,7 @@ function show() {
   const isPart = Boolean(nextPage()) && chosen().length === choices().length;
   button.hidden = !isPart || total > MOST;
   button.textContent = ngettext("Select all {count}", "Select all {count}", total);
-  makeWay();
+  showActions(chosen());
 }
 
 /** Offer to move the items anywhere but to the only collection that they are in. */

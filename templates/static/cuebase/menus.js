@@ -3,6 +3,7 @@
 import { all, find, target } from "./dom.js";
 
 const EDGE = 14; // pixels between a menu and what it must not reach: the window's end, the header
+const FIELDS = "select, input:not([type=hidden]), textarea";
 const LEAST = 160; // pixels of height that a menu has in any case
 
 /**
@@ -36,7 +37,9 @@ document.addEventListener("toggle", (event) => {
   // What opens in the flow of a panel may be below what is in sight; what floats is in sight.
   find(".menu-body", part)?.scrollIntoView({ block: "nearest", behavior: "instant" });
   if (find(":focus:not(summary)", part)) return; // the palette chose a field
-  find("select, input:not([type=hidden]), textarea", part)?.focus({ preventScroll: true });
+  if (!all(FIELDS, part).some((field) => field.checkVisibility())) return;
+  const parts = all(`:is(${FIELDS}, a, button):not(summary *)`, part);
+  parts.find((entry) => entry.checkVisibility())?.focus({ preventScroll: true });
 }, true);
 
 addEventListener("resize", () => all("details.menu[open]").forEach(fit));

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from selectolax.lexbor import LexborHTMLParser
 
+from citations.models import LectureSession
 from citations.views import undo_offers
 from tests.html import text_of
 from tests.makers import make_cues, make_document, make_source, make_video
@@ -188,3 +189,43 @@ def test_a_thousand_items_are_renamed_at_once(page: Client) -> None:
     titles = {f"title-{reference}": "Moss" for reference in chosen}
     response = page.post("/library/rename/", {"item": chosen, **titles})
     assert "Some of these are not there any more." in text_of(response)
+
+
+def actions(response: Any) -> dict[str | None, set[str]]:
+    """What the list says can be done with each item."""
+    boxes = LexborHTMLParser(text_of(response)).css("[data-choice]")
+    return {
+        box.attributes["value"]: set((box.attributes["data-actions"] or "").split())
+        for box in boxes
+    }
+
+
+def test_the_list_offers_for_each_item_what_it_admits(
+    page: Client, collection: Collection, talk: Video
+) -> None:
+    lecture = LectureSession.objects.create(collection=collection, title="Live")
+    video = make_video(collection, key="tube", youtube_id="dQw4w9WgXcQ")
+    assert actions(page.get("/library/")) == {
+        f"video-{talk.pk}": {"change", "export", "index"},
+        f"video-{video.pk}": {"change", "fetch"},
+        f"lecture-{lecture.pk}": {"change"},
+    }
+
+
+def test_a_viewer_selects_and_exports_and_does_nothing_else(
+    viewer: Client, collection: Collection, talk: Video
+) -> None:
+    LectureSession.objects.create(collection=collection, title="Live")
+    for address in ("/library/", "/library/?view=table", f"/collections/{collection.pk}/"):
+        response = viewer.get(address)
+        assert actions(response) == {f"video-{talk.pk}": {"export"}}
+        buttons = LexborHTMLParser(text_of(response)).css("#selection [name=action]")
+        assert [button.attributes["value"] for button in buttons] == ["export"]
+    chosen = {"item": f"video-{talk.pk}"}
+    for action in ("tag", "index", "rename", "delete"):
+        assert viewer.post(CHANGE, {"action": action, "tags": "ice", **chosen}).status_code == 403
+    exported = viewer.post(CHANGE, {"action": "export", **chosen}, follow=True)
+    html = text_of(exported)
+    assert "Your selection in one ZIP" in html
+    assert "the one source that you chose" in html
+    assert "every source that you may read" not in html

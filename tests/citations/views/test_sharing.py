@@ -152,7 +152,8 @@ def test_no_links_are_allowed_for_a_clip_that_cannot_be_shared(
     page: Client, citation: Citation, collection: Collection
 ) -> None:
     sent = {"from": "9:00", "until": "1:00", "allow": str(collection.pk)}
-    page.post(f"/sources/{citation.source.uuid}/share/", sent, headers=HTMX)
+    refused = page.post(f"/sources/{citation.source.uuid}/share/", sent, headers=HTMX)
+    assert "The clip ends before it begins." in text_of(refused)
     collection.refresh_from_db()
     assert not collection.allows_links
 
