@@ -26,6 +26,10 @@ class HighlightQuerySet(models.QuerySet["Highlight"]):
         readable = self.kept().filter(source__in=Source.objects.visible(scope))
         return readable.filter(Q(author=user) | Q(is_shared=True))
 
+    def hidden(self, scope: Scope, user: User | None) -> "HighlightQuerySet":
+        """Keep a user's own in collections that the user may not read any more."""
+        return self.kept().filter(author=user).exclude(source__collection__in=scope.readable)
+
     def kept(self) -> "HighlightQuerySet":
         """Leave out highlights that are about to be deleted."""
         return self.filter(deletion=None)

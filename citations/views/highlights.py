@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from citations.ingest import selection
-from citations.models import HighlightColor
+from citations.models import Highlight, HighlightColor
 from citations.notebook import cards, highlight_choices, highlight_groups, highlights
 from citations.notebook.highlights import HighlightFilter, PlacedHighlight
 from citations.views.highlight_form import FilterForm, NotesForm, PassageForm, address, notes_of
@@ -64,6 +64,7 @@ def show_highlights(request: PageRequest) -> HttpResponse:
         "choices": highlight_choices.choices(request.access, request.user),
         "collections": library.collections(request.access),
         "colors": HighlightColor.choices,
+        "hidden": Highlight.objects.hidden(request.access, request.user).count(),
     }
     return render(request, "citations/highlights.html", context)
 

@@ -19,7 +19,7 @@ function makeWay() {
  * @param {HTMLElement[]} chosen
  */
 export function showActions(chosen) {
-  const possible = chosen.map(({ dataset }) => dataset.actions?.match(/\S+/g) ?? []);
+  const possible = chosen.map(({ dataset }) => (dataset.actions ?? "").split(/\s+/));
   const mayChange = possible.every((names) => names.includes("change"));
   for (const part of all("[data-selection] [data-needs]")) {
     const { needs = "" } = part.dataset;

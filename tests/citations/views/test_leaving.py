@@ -27,6 +27,9 @@ def test_a_member_leaves_after_a_confirmation_and_keeps_highlights_out_of_sight(
     assert f"You left “{collection.name}”." in text_of(browser.post(address, follow=True))
     assert not Membership.objects.filter(user=member).exists()
     assert Highlight.objects.filter(author=member).exists()
+    listed = text_of(browser.get("/highlights/"))
+    assert "One more highlight of yours is in a collection that you may not read" in listed
+    assert "Ice is cold." not in listed
     assert browser.get(f"/collections/{collection.pk}/").status_code == 404
 
 

@@ -249,8 +249,8 @@ def test_items_are_tagged_from_the_list_by_those_who_may(
     talk.refresh_from_db()
     assert talk.tags == ["ice", "snow"]
     assert viewer.post("/library/change/", {**sent, "tags": "x"}).status_code == 403
-    assert 'value="tag"' in text_of(page.get("/library/"))
-    assert 'value="tag"' not in text_of(viewer.get("/library/"))
+    assert 'value="untag"' in text_of(page.get("/library/"))
+    assert 'value="untag"' not in text_of(viewer.get("/library/"))
 
 
 def test_a_deletion_is_told_in_the_library_and_taken_back(
