@@ -444,6 +444,10 @@ PRIVATE = (
     "<link_id>",
     "<uuid:link_id>",
 )  # not even a colleague's
+REVOKING = (  # an owner ends what others share of the collection
+    "POST /shared-links/<uuid:link_id>/revoke/",
+    "DELETE /api/v1/shared-links/<link_id>",
+)
 QUERIES = {
     "v1/transcripts/<path:video_id>/search": "?query=networks",
     "v1/search": "?q=confidential&explain=true",
@@ -869,7 +873,13 @@ def test_open_pages_show_nothing_of_a_collection(house: House, door: Door) -> No
 
 
 @pytest.mark.parametrize(
-    "door", [door for door in WALK if door.kind == "thing" and door.method != "GET"], ids=str
+    "door",
+    [
+        door
+        for door in WALK
+        if door.kind == "thing" and door.method != "GET" and "/leave/" not in door.route
+    ],
+    ids=str,
 )
 def test_a_viewer_of_the_collection_changes_nothing(house: House, door: Door) -> None:
     viewer = make_user("viewer", collection=house.shelf, role=Role.VIEWER)
@@ -885,7 +895,8 @@ def test_a_conversation_is_hidden_even_from_owners_of_its_collection(
 ) -> None:
     colleague = make_user("other", collection=house.shelf, role=Role.OWNER)
     response = house.send(signed_in(colleague), door)
-    assert response.status_code == 404, body_of(response)[:300]
+    expected = (204, 302) if str(door) in REVOKING else (404,)
+    assert response.status_code in expected, body_of(response)[:300]
     assert SECRET not in body_of(response)
 
 

@@ -60,7 +60,10 @@ def test_an_owner_sees_the_links_of_others_to_answers_that_quote_the_collection(
             answer=answer, number=number, source=source, quote="Ice", span_start=0, span_end=3
         )
     make_link(editor, answer=answer)
-    assert text_of(page.get(LIST)).count("by mia") == 1
+    html = text_of(page.get(LIST))
+    assert html.count("by mia") == 1
+    assert "An answer that quotes your collections" in html
+    assert "How cold?" not in html  # the question is its author's
 
 
 def test_who_does_not_own_the_collection_neither_sees_nor_revokes_links_of_others(
