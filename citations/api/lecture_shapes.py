@@ -170,7 +170,7 @@ class SessionOut(Shape):
     video_id: str | None = Field(
         None,
         validation_alias=AliasPath("transcript", "video", "key"),
-        description="The video that is replayed.",
+        description="The recording that it replays, or as which it was kept.",
     )
     position: Seconds = Field(description="How far it is replayed, in seconds.")
     windows: int = Field(validation_alias="window_count")

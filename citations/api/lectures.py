@@ -13,6 +13,7 @@ from ninja import Query, Router, Status
 from citations.api import event_shapes
 from citations.api import lecture_shapes as shapes
 from citations.lectures import event_stream, speech
+from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import worker as lecture_worker
@@ -22,7 +23,8 @@ from transcripts import library
 from transcripts.api.endpoints import Request
 from transcripts.api.shapes import responses
 from transcripts.lists import page_of
-from transcripts.models import Transcript
+from transcripts.models import Transcript, Video
+from transcripts.schemas import VideoOut
 from transcripts.timecodes import milliseconds
 from transcripts.views import events
 
@@ -128,6 +130,19 @@ def replay_session(
 def end_session(request: Request, session_id: shapes.SessionId) -> Status[Any]:
     """Complete the last window and take no more speech. An ended lecture stays as it is."""
     return _submit(speech.end(_find_writable(request, session_id)))
+
+
+@router.post(
+    "sessions/{session_id}/recording",
+    response=responses({200: VideoOut}, 404, 409),
+    summary="Keep a lecture as a recording",
+)
+def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
+    """Make a transcript of what was said in an ended lecture, in its collection.
+
+    A lecture that replays a recording, or was kept before, gets no other: that one is returned.
+    """
+    return lecture_recording.keep(_find_writable(request, session_id), request.caller.user)
 
 
 # Citations

@@ -102,7 +102,7 @@ def export(session: LectureSession) -> str:
         escape_markdown(session.collection.name),
     ]
     if session.transcript is not None:
-        parts.append(f"replay of {escape_markdown(session.transcript.video.title)}")
+        parts.append(f"recording: {escape_markdown(session.transcript.video.title)}")
     lines = [f"# {escape_markdown(session.title)}", "", " · ".join(parts), ""]
     lines += _transcript(session, cards)
     lines += ["## Citations", "", *map(_footnote, cards)] if cards else ["*Nothing was cited.*"]

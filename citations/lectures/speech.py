@@ -65,7 +65,7 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
     cues, ends = _transcript(session)
     position = max(0, min(position_ms, MAX_INTEGER))
     with transaction.atomic():
-        locked = _lock(session)
+        locked = lock(session)
         if locked.ended_at is not None or position <= locked.position:
             return []
         first = bisect_right(ends, locked.position) if locked.position else 0
@@ -83,14 +83,15 @@ def advance(session: LectureSession, position_ms: int) -> list[Window]:
 def end(session: LectureSession) -> list[Window]:
     """End a session; return the windows of the remaining speech. Ending twice is harmless."""
     with transaction.atomic():
-        locked = _lock(session)
+        locked = lock(session)
         return [] if locked.ended_at else _finish(locked)
 
 
 # Under the lock
 
 
-def _lock(session: LectureSession) -> LectureSession:
+def lock(session: LectureSession) -> LectureSession:
+    """Lock and return a session. Raises ``LectureNotFound`` (deleted)."""
     locked = LectureSession.objects.select_for_update(of=("self",)).filter(pk=session.pk).first()
     if locked is None:
         raise LectureNotFound("This lecture was deleted.")
@@ -99,7 +100,7 @@ def _lock(session: LectureSession) -> LectureSession:
 
 def lock_open(session: LectureSession) -> LectureSession:
     """Lock and return an open session. Raises ``LectureEnded``, ``LectureNotFound`` (deleted)."""
-    locked = _lock(session)
+    locked = lock(session)
     if locked.ended_at is not None:
         raise LectureEnded("This lecture has ended.")
     if locked.event_count > MAX_EVENTS:

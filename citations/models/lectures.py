@@ -34,7 +34,10 @@ class LectureQuerySet(VisibleQuerySet["LectureSession"]):
 
 
 class LectureSession(Deletable):
-    """A lecture. It cites the sources it names; if it never named any, its collection's."""
+    """A lecture. It cites the sources it names; if it never named any, its collection's.
+
+    ``transcript`` is the recording that it replays, or as which it was kept.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="lectures")

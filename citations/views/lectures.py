@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from citations.errors import LectureNotFound
 from citations.lectures import cards as lecture_cards
+from citations.lectures import recording as lecture_recording
 from citations.lectures import report as lecture_report
 from citations.lectures import sessions as lecture_sessions
 from citations.lectures import speech
@@ -32,7 +33,7 @@ from citations.text import sentences
 from citations.views.forms import MAX_SHOWN, AdvanceForm, NewLectureForm, SayForm
 from transcripts import languages
 from transcripts.errors import Forbidden, KnowledgeBaseError, TranscriptNotFound
-from transcripts.models import Collection, Transcript
+from transcripts.models import Collection, Transcript, Video
 from transcripts.views.requests import PageRequest, fragment, number_of, offset_of
 
 TALKS_SHOWN: Final = 200  # recordings offered
@@ -86,11 +87,13 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Show a lecture: the speech with citation numbers, and the newest cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
     recordings = Transcript.objects.light().select_related("video")
+    talk = recordings.filter(pk=lecture.transcript_id or 0).first()
     cards = lecture_cards.list_cards(lecture)  # once: each card must have its numbers
     context = {
         "lecture": lecture,
         "may_write": lecture.collection_id in request.access.writable,
-        "talk": recordings.filter(pk=lecture.transcript_id or 0).first(),
+        "talk": talk,
+        "recording": _visible_video(request, talk),
         **_documents(lecture),
         **_figures(lecture),
         **_speech(lecture, cards, everything="all" in request.GET),
@@ -158,12 +161,23 @@ def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 
 @require_POST
+def keep(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Keep an ended lecture as a recording, and open that."""
+    lecture = _find_writable(request, lecture_id)
+    return redirect("video", pk=lecture_recording.keep(lecture, request.user).pk)
+
+
+@require_POST
 def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Start a lecture with the same settings, to replay its recording again."""
     lecture = _find_writable(request, lecture_id)
     session = lecture_sessions.start_again(request.access, request.user, lecture)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
+
+
+def _visible_video(request: PageRequest, talk: Transcript | None) -> Video | None:
+    return Video.objects.visible(request.access).filter(pk=talk.video_id).first() if talk else None
 
 
 def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:

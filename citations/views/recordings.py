@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from citations.ingest import speaker_names
 from citations.library import reading_progress
-from citations.models import Source
+from citations.models import LectureSession, Source
 from citations.notebook import highlights, notes
 from citations.notebook.highlights import PlacedHighlight
 from citations.passages import ColoredSpan
@@ -40,6 +40,7 @@ from transcripts.views.requests import PageRequest, fragment, remember_view
 
 LISTED: Final = 200  # matches that are listed at once
 NOTES: Final = 20
+LECTURES: Final = 3
 HIGHLIGHTS: Final = 100  # that are listed beside the text; all of the shown part are marked in it
 TURNS: Final = 100  # of a speaker that are shown at once
 STRIP: Final = 1_000  # units of its width
@@ -75,6 +76,7 @@ def _recording(
         "may_write": video.collection_id in request.access.writable,
         "transcripts": video.transcripts.light(),
         "formats": list(TranscriptFormat),
+        "lectures": _lectures(request, video),
         "most_media_megabytes": max(1, conf.max_media_bytes() // 1_000_000),
         **more,
     }
@@ -96,6 +98,12 @@ def _recording(
         send_for_abstracts(context["source"])
     status = 422 if "error" in more else 200
     return render(request, "citations/recording.html", context, status=status)
+
+
+def _lectures(request: PageRequest, video: Video) -> list[LectureSession]:
+    """Return the newest lectures that replay the recording, or that it was kept of."""
+    visible = LectureSession.objects.visible(request.access).filter(transcript__video=video)
+    return list(visible.only("uuid", "title", "created_at")[:LECTURES])
 
 
 @require_safe

@@ -24,6 +24,7 @@ function end() {
   for (const part of all("[data-replay], [data-player], [data-end], .hear, #paste")) part.remove();
   need("[data-state]").textContent = gettext("Ended");
   show(find("[data-again]"));
+  show(find("[data-keep]"));
   renewFigures();
   announce(gettext("The lecture has ended"));
 }

@@ -443,6 +443,17 @@ def test_a_browser_changes_a_lecture_with_its_forgery_token_alone(
     problem(browser.post(f"{V1}sessions/{lecture.uuid}/end"), 403, "forbidden")
 
 
+def test_an_ended_lecture_is_kept_as_a_recording(asking: Client, lecture: LectureSession) -> None:
+    address = f"sessions/{lecture.uuid}"
+    good(post(asking, f"{address}/segments", segments(*SAID)), 202)
+    assert post(asking, f"{address}/recording").status_code == 409
+    good(post(asking, f"{address}/end"), 202)
+    kept = good(post(asking, f"{address}/recording"))
+    assert kept["title"] == lecture.title
+    assert good(post(asking, f"{address}/recording")) == kept
+    assert good(asking.get(f"{V1}{address}"))["video_id"] == kept["id"]
+
+
 # Watching
 
 

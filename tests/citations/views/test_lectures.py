@@ -532,6 +532,31 @@ def test_nothing_is_said_after_the_end(page: Client, lecture: LectureSession) ->
 # Notes, and the end of it
 
 
+def test_an_ended_lecture_is_kept_as_a_recording_and_each_leads_to_the_other(
+    page: Client, lecture: LectureSession
+) -> None:
+    speech.say(lecture, "The error runs backwards.")
+    assert "data-keep hidden" in text_of(page.get(path(lecture)))
+    speech.end(lecture)
+    assert "Keep as a recording" in text_of(page.get(path(lecture)))
+    answer = page.post(path(lecture, "recording/"))
+    html = text_of(page.get(path(lecture)))
+    assert "Keep as a recording" not in html
+    assert f'href="{answer["Location"]}"' in html
+    assert f'href="{path(lecture)}"' in text_of(page.get(answer["Location"]))
+    assert page.post(path(lecture, "recording/"))["Location"] == answer["Location"]
+
+
+def test_a_viewer_is_led_to_the_recording_but_does_not_keep_it(
+    page: Client, viewer: Client, lecture: LectureSession
+) -> None:
+    speech.say(lecture, "The error runs backwards.")
+    speech.end(lecture)
+    assert "Keep as a recording" not in text_of(viewer.get(path(lecture)))
+    address = page.post(path(lecture, "recording/"))["Location"]
+    assert f'href="{address}"' in text_of(viewer.get(path(lecture)))
+
+
 def test_notes_are_a_markdown_file(page: Client, lecture: LectureSession, book: Source) -> None:
     speech.say(lecture, "First words.")
     cite(lecture, book)
@@ -556,7 +581,7 @@ def test_its_page_deletes_it_and_the_library_takes_that_back(
 # Who may do what
 
 READS = ("", "windows/0/", "citations/", "figures/", "notes.md")
-WRITES = ("say/", "advance/", "end/", "again/")
+WRITES = ("say/", "advance/", "end/", "again/", "recording/")
 
 
 def test_a_viewer_reads_and_a_stranger_finds_nothing(
