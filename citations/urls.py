@@ -136,6 +136,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lectures/<uuid:lecture_id>/say/", lectures.say, name="lecture-say"),
     path("lectures/<uuid:lecture_id>/advance/", lectures.advance, name="lecture-advance"),
     path("lectures/<uuid:lecture_id>/end/", lectures.end, name="lecture-end"),
+    path("lectures/<uuid:lecture_id>/sources/", lectures.show_sources, name="lecture-sources"),
+    path("lectures/<uuid:lecture_id>/look-up/", lectures.look_up, name="lecture-look-up"),
     path("lectures/<uuid:lecture_id>/recording/", lectures.keep, name="lecture-keep"),
     path("lectures/<uuid:lecture_id>/again/", lectures.again, name="lecture-again"),
 ]

@@ -207,6 +207,12 @@ class WindowsOut(Shape):
     windows: list[WindowOut]
 
 
+class LookedUpOut(Shape):
+    """How many windows are looked up again."""
+
+    windows: int
+
+
 class CitationLocationOut(Shape):
     """The location of a citation."""
 

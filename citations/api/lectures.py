@@ -145,6 +145,20 @@ def keep_session(request: Request, session_id: shapes.SessionId) -> Video:
     return lecture_recording.keep(_find_writable(request, session_id), request.caller.user)
 
 
+@router.post(
+    "sessions/{session_id}/look-up",
+    response=responses({202: shapes.LookedUpOut}, 404),
+    summary="Look up again what was said too early",
+)
+def look_up_again(request: Request, session_id: shapes.SessionId) -> Status[Any]:
+    """Cite again for windows that found nothing before what they may cite was ready.
+
+    The citations come as events.
+    """
+    count = lecture_worker.look_up_again(_find_writable(request, session_id))
+    return Status(202, {"windows": count})
+
+
 # Citations
 
 

@@ -33,8 +33,9 @@ from citations.lectures.citation_storage import (
     timed,
     unstored_result,
 )
+from citations.lectures.sessions import CITABLE, sources_of
 from citations.library.filters import ResolvedFilter
-from citations.models import EmbeddingSpace, LectureSession, Source, Window, WindowOutcome
+from citations.models import EmbeddingSpace, LectureSession, Window, WindowOutcome
 from citations.providers import registry, tokens
 from citations.providers.embedding import Embedder
 from citations.providers.reranking import QUERY_TOKENS
@@ -137,17 +138,10 @@ def _resolve(runs: Sequence[WindowRun]) -> None:
 
 def resolve_sources(sessions: Collection[int]) -> dict[int, ResolvedFilter]:
     """Return what each session may cite: its sources or collection, less its recording."""
-    columns = ("pk", "collection", "names_sources", "transcript__video")
     resolved = {}
-    for pk, collection, names_sources, video in LectureSession.objects.filter(
-        pk__in=sessions
-    ).values_list(*columns):
-        citable = Source.objects.visible(Scope(readable=frozenset({collection})))
-        citable = citable.filter(chunk_count__gt=0).order_by()
-        if video is not None:
-            citable = citable.exclude(video=video)
-        if names_sources:
-            citable = citable.filter(lectures=pk)
+    for columns in LectureSession.objects.filter(pk__in=sessions).values_list(*CITABLE):
+        pk, collection, *_ = columns
+        citable = sources_of(*columns).filter(chunk_count__gt=0).order_by()
         totals = citable.aggregate(keys=ArrayAgg("pk"), chunks=Sum("chunk_count"))
         keys, chunks = frozenset(totals["keys"] or ()), totals["chunks"] or 0
         resolved[pk] = ResolvedFilter(sources=keys, chunks=chunks, readable=frozenset({collection}))

@@ -7,12 +7,21 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from citations.errors import CitationNotFound, InvalidFilter, LectureNotFound
 from citations.library.filters import Filter, matching
-from citations.models import Citation, CitationQuerySet, LectureSession, Source
+from citations.models import (
+    Citation,
+    CitationQuerySet,
+    LectureSession,
+    Source,
+    SourceQuerySet,
+    Window,
+    WindowOutcome,
+    WindowQuerySet,
+)
 from transcripts import audit, library
 from transcripts.audit import Action
 from transcripts.errors import TranscriptNotFound
@@ -22,6 +31,8 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 500  # of a session
+CITABLE: Final = ("pk", "collection", "names_sources", "transcript__video")
+NOTHING_FOUND: Final = (WindowOutcome.NO_DOCUMENTS, WindowOutcome.TOO_FAR, WindowOutcome.TOO_WEAK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +128,27 @@ def delete(session: LectureSession) -> None:
     with transaction.atomic():
         audit.record(Action.DELETE, "lecture", session.uuid, collection=session.collection)
         LectureSession.objects.filter(pk=session.pk).delete()
+
+
+def citable_sources(session: LectureSession) -> SourceQuerySet:
+    """Return what a session may cite: its sources or collection, less its recording."""
+    columns = LectureSession.objects.filter(pk=session.pk).values_list(*CITABLE)
+    return sources_of(*columns.get())
+
+
+def sources_of(pk: int, collection: int, names_sources: bool, video: int | None) -> SourceQuerySet:
+    """Return what the session of these columns, ``CITABLE``, may cite."""
+    citable = Source.objects.visible(Scope(readable=frozenset({collection})))
+    if video is not None:
+        citable = citable.exclude(video=video)
+    return citable.filter(lectures=pk) if names_sources else citable
+
+
+def early_windows(session: LectureSession) -> WindowQuerySet:
+    """Return the windows that found nothing before all was ready that the session may cite."""
+    ready_at = citable_sources(session).aggregate(latest=Max("ready_at"))["latest"]
+    windows = Window.objects.filter(session=session, outcome__in=NOTHING_FOUND)
+    return windows.filter(finished_at__lt=ready_at) if ready_at else windows.none()
 
 
 def citations_of(session: LectureSession) -> CitationQuerySet:

@@ -23,12 +23,12 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from citations.errors import WindowTaken
-from citations.lectures import citation_storage
+from citations.lectures import citation_storage, speech
 from citations.lectures import pipeline as lecture_pipeline
 from citations.lectures.citation_storage import StoredWindow, WindowRun
 from citations.lectures.events import WINDOW, publish
 from citations.lectures.pipeline import cite
-from citations.lectures.speech import lock_open
+from citations.lectures.sessions import early_windows
 from citations.models import Chunk, Citation, LectureSession, Window, WindowOutcome
 from citations.providers import registry
 from transcripts import library, locks
@@ -102,7 +102,7 @@ def query(scope: Scope, session: LectureSession, text: str, index: int) -> Windo
 def _get_or_create(session: LectureSession, text: str, index: int) -> Window:
     """Return the window of this index and text, existing or new; a new one is leased."""
     with transaction.atomic():
-        locked = lock_open(session)
+        locked = speech.lock_open(session)
         existing = locked.windows.select_related("session").filter(index=index).first()
         if existing is not None and existing.text == text:
             return existing
@@ -139,6 +139,20 @@ def submit(pks: Collection[int]) -> None:
     """Have this process's threads cite waiting windows once the transaction has committed."""
     if pks:
         transaction.on_commit(_pool.notify)
+
+
+def look_up_again(session: LectureSession) -> int:
+    """Cite again for the windows that found nothing before what they may cite was ready; return how
+    many these are. Their results come as events, as the first ones did.
+    """
+    with transaction.atomic():
+        locked = speech.lock(session)
+        early = early_windows(locked)
+        pks = list(early.values_list("pk", flat=True))
+        waiting = {"outcome": WindowOutcome.WAITING, "finished_at": None, "note": ""}
+        Window.objects.filter(pk__in=pks).update(**waiting, holder=None, attempts=0)
+        submit(pks)
+    return len(pks)
 
 
 def prepare(session: LectureSession) -> None:

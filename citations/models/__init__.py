@@ -22,6 +22,7 @@ from citations.models.lectures import (
     Segment,
     Window,
     WindowOutcome,
+    WindowQuerySet,
 )
 from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
@@ -21,6 +22,7 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import Card
 from citations.library.filters import languages_of
 from citations.models import (
+    UNFINISHED,
     LectureSession,
     Segment,
     Source,
@@ -40,6 +42,7 @@ TALKS_SHOWN: Final = 200  # recordings offered
 PAGE_SIZE: Final = 30  # lectures per page
 CARDS: Final = 60  # cards shown at first
 LINES: Final = 3_000  # segments shown
+NAMED: Final = 3  # sources that are not ready
 USUAL: Final = "library"  # the default collection
 
 
@@ -91,10 +94,10 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     cards = lecture_cards.list_cards(lecture)  # once: each card must have its numbers
     context = {
         "lecture": lecture,
-        "may_write": lecture.collection_id in request.access.writable,
+        "may_write": _may_write(request, lecture),
         "talk": talk,
         "recording": _visible_video(request, talk),
-        **_documents(lecture),
+        **_sources(lecture),
         **_figures(lecture),
         **_speech(lecture, cards, everything="all" in request.GET),
         **_cards(request, cards),
@@ -118,6 +121,14 @@ def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     lecture = lecture_sessions.find_session(request.access, lecture_id)
     context = {"lecture": lecture, **_cards(request, lecture_cards.list_cards(lecture))}
     return fragment(request, "citations/_cards.html", context)
+
+
+@require_safe
+def show_sources(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Show what is not indexed yet, or that there are passages to look up now."""
+    lecture = lecture_sessions.find_session(request.access, lecture_id)
+    context = {"lecture": lecture, "may_write": _may_write(request, lecture), **_sources(lecture)}
+    return fragment(request, "citations/_lecture_sources.html", context)
 
 
 @require_safe
@@ -161,6 +172,14 @@ def end(request: PageRequest, lecture_id: UUID) -> HttpResponse:
 
 
 @require_POST
+def look_up(request: PageRequest, lecture_id: UUID) -> HttpResponse:
+    """Look up again what was said before the sources were ready."""
+    lecture = _find_writable(request, lecture_id)
+    lecture_worker.look_up_again(lecture)
+    return redirect("lecture", lecture_id=lecture.uuid)
+
+
+@require_POST
 def keep(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     """Keep an ended lecture as a recording, and open that."""
     lecture = _find_writable(request, lecture_id)
@@ -174,6 +193,10 @@ def again(request: PageRequest, lecture_id: UUID) -> HttpResponse:
     session = lecture_sessions.start_again(request.access, request.user, lecture)
     lecture_worker.prepare(session)
     return redirect("lecture", lecture_id=session.uuid)
+
+
+def _may_write(request: PageRequest, lecture: LectureSession) -> bool:
+    return lecture.collection_id in request.access.writable
 
 
 def _visible_video(request: PageRequest, talk: Transcript | None) -> Video | None:
@@ -230,19 +253,27 @@ def _choices(request: PageRequest, values: dict[str, Any]) -> dict[str, Any]:
             *(talk for talk in talks[:TALKS_SHOWN] if talk != preset),
         ],
         "sources": citable.select_related("collection", "video__media")[:MAX_SHOWN],
+        "unready": _unready(citable),
         "languages": languages.choices(languages_of(request.access)),
     }
 
 
-def _documents(lecture: LectureSession) -> dict[str, Any]:
-    """Count the citable sources and those not ready."""
-    sources: Any = lecture.sources if lecture.names_sources else Source.objects
-    citable: SourceQuerySet = sources.filter(collection=lecture.collection)
-    if lecture.transcript_id:
-        citable = citable.exclude(transcript=lecture.transcript_id)
+def _unready(citable: SourceQuerySet) -> list[tuple[Collection, int]]:
+    """Count what is not ready yet, by collection."""
+    unready = citable.filter(state__in=UNFINISHED).order_by()
+    counts = dict(unready.values_list("collection").annotate(Count("pk")))
+    return [(row, counts[row.pk]) for row in Collection.objects.filter(pk__in=counts)]
+
+
+def _sources(lecture: LectureSession) -> dict[str, Any]:
+    """Count the citable sources, those not ready yet, and what was said too early for them."""
+    citable = lecture_sessions.citable_sources(lecture)
+    unready = citable.filter(state__in=UNFINISHED)
     return {
         "source_count": citable.count(),
-        "unready": citable.exclude(state=State.READY).count(),
+        "unready": unready.count(),
+        "unready_titles": unready.values_list("title", flat=True)[:NAMED],
+        "early": lecture_sessions.early_windows(lecture).count(),
         "is_chosen": lecture.names_sources,
     }
 

@@ -79,6 +79,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("POST", f"{V1}sessions/{{session}}/replay", {"position": 1.0}),
     Operation("POST", f"{V1}sessions/{{session}}/end"),
     Operation("POST", f"{V1}sessions/{{session}}/recording"),
+    Operation("POST", f"{V1}sessions/{{session}}/look-up"),
     Operation("GET", f"{V1}sessions/{{session}}/events"),
     Operation("GET", f"{V1}sessions/{{session}}/citations"),
     Operation("GET", f"{V1}sessions/{{session}}/statistics"),

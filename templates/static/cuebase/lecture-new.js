@@ -8,6 +8,9 @@ function filterSources(filter) {
   const collection = /** @type {HTMLSelectElement} */ (need("[data-narrows]"));
   const showSources = () => {
     const words = filterWords(filter.value);
+    for (const note of all("[data-unready]")) {
+      show(note, note.dataset.collection === collection.value);
+    }
     for (const row of all(".source-choice li")) {
       const isInCollection = row.dataset.collection === collection.value;
       if (!isInCollection) field("input", row).checked = false;

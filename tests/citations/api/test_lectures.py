@@ -10,10 +10,11 @@ from uuid import UUID, uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from citations.lectures import events
 from citations.lectures import worker as lecture_worker
-from citations.models import Citation, LectureSession, Source, Window, WindowOutcome
+from citations.models import Citation, LectureSession, Source, State, Window, WindowOutcome
 from tests.citations.api.streams import heard, schema_of_events
 from tests.citations.talks import talk_in
 from tests.makers import make_document, make_user, make_video, token_client
@@ -452,6 +453,22 @@ def test_an_ended_lecture_is_kept_as_a_recording(asking: Client, lecture: Lectur
     assert kept["title"] == lecture.title
     assert good(post(asking, f"{address}/recording")) == kept
     assert good(asking.get(f"{V1}{address}"))["video_id"] == kept["id"]
+
+
+def test_what_was_said_too_early_is_looked_up_again(asking: Client, indexed: Source) -> None:
+    lecture = LectureSession.objects.get(uuid=begun(asking, title="Networks")["id"])
+    Window.objects.create(
+        session=lecture,
+        index=0,
+        text=SAID[0],
+        outcome=WindowOutcome.NO_DOCUMENTS,
+        finished_at=timezone.now(),
+    )
+    address = f"sessions/{lecture.uuid}/look-up"
+    assert good(post(asking, address), 202) == {"windows": 0}
+    indexed.change(state=State.WORDS)
+    indexed.reach(State.READY)
+    assert good(post(asking, address), 202) == {"windows": 1}
 
 
 # Watching

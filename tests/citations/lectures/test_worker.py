@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,6 +30,7 @@ from citations.models import (
     LectureEvent,
     LectureSession,
     Source,
+    State,
     Window,
     WindowOutcome,
 )
@@ -122,6 +124,58 @@ class Gatekeeper:
 
     def off_topic(self, vector: np.ndarray) -> float:
         return float(vector @ self._coffee)
+
+
+# What was said too early
+
+
+def ready(source: Source) -> None:
+    source.reach(State.READY)
+
+
+def test_what_was_said_before_the_book_was_ready_is_looked_up_once_it_is(
+    lecture: LectureSession, collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = make_document(collection, PASSAGES, title="Physics")
+    early = cite(lecture).window
+    assert early.outcome == WindowOutcome.NO_DOCUMENTS
+    assert lecture_worker.look_up_again(lecture) == 0  # nothing is ready
+    embed(book)
+    ready(book)
+    speech.end(lecture)
+    assert lecture_worker.look_up_again(lecture) == 1
+    monkeypatch.setattr(lecture_worker, "GRACE", timedelta(0))
+    lecture_worker.sweep()
+    early.refresh_from_db()
+    assert early.outcome == WindowOutcome.CITED
+    assert early.citations.count() > 0
+    assert early.note == ""
+    published = lecture.events.filter(kind="citations").order_by("number")
+    assert [event.data["outcome"] for event in published] == ["no_documents", "cited"]
+    assert lecture_worker.look_up_again(lecture) == 0
+
+
+def test_what_was_far_from_the_sources_that_were_ready_counts_as_said_too_early(
+    lecture: LectureSession, textbook: Source, collection: Collection
+) -> None:
+    ready(textbook)
+    cited, far = cite(lecture).window, window(lecture, ASIDE)
+    far.outcome, far.finished_at = WindowOutcome.TOO_FAR, timezone.now()
+    far.save()
+    assert list(sessions.early_windows(lecture)) == []
+    ready(make_document(collection, PASSAGES, title="Later"))
+    assert list(sessions.early_windows(lecture)) == [far]
+    assert cited.outcome == WindowOutcome.CITED
+
+
+def test_a_source_that_the_lecture_does_not_name_makes_nothing_early(
+    scope: Scope, collection: Collection, textbook: Source
+) -> None:
+    naming = sessions.start(scope, None, collection=collection, sources=[str(textbook.uuid)])
+    window(naming)
+    Window.objects.update(outcome=WindowOutcome.TOO_WEAK, finished_at=timezone.now())
+    ready(make_document(collection, PASSAGES, title="Later"))
+    assert not sessions.early_windows(naming).exists()
 
 
 # What is cited

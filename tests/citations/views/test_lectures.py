@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from citations.lectures import sessions, speech
 from citations.lectures import worker as lecture_worker
@@ -15,6 +16,7 @@ from citations.models import (
     Document,
     LectureSession,
     Source,
+    State,
     Window,
     WindowOutcome,
 )
@@ -393,7 +395,7 @@ def test_after_some_windows_in_vain_it_says_what_to_check(
     html = text_of(page.get(path(lecture)))
     assert not hidden.search(html)
     assert "No relevant citations found yet" in html
-    assert "1 of them is not indexed yet" in html
+    assert "1 source is not ready yet" in html
 
 
 def test_the_page_goes_on_where_it_was_drawn(page: Client, lecture: LectureSession) -> None:
@@ -529,6 +531,48 @@ def test_nothing_is_said_after_the_end(page: Client, lecture: LectureSession) ->
     assert page.post(path(lecture, "say/"), {"text": "Too late."}, **HTMX).status_code == 409
 
 
+# Sources that are not ready
+
+
+def test_the_form_warns_of_what_is_not_ready_yet(page: Client, book: Source) -> None:
+    html = text_of(page.get("/lectures/new/"))
+    assert "1 source in “Lectures” is not ready yet" in html
+    assert "<strong>not ready yet</strong>" in html
+    book.reach(State.READY)
+    assert "not ready yet" not in text_of(page.get("/lectures/new/"))
+
+
+def test_the_page_says_what_is_not_ready_and_offers_to_look_up_what_was_said_too_early(
+    page: Client, viewer: Client, lecture: LectureSession, book: Source, submitted: list[int]
+) -> None:
+    window = Window.objects.create(
+        session=lecture,
+        index=0,
+        text="Too early.",
+        outcome=WindowOutcome.NO_DOCUMENTS,
+        finished_at=timezone.now(),
+    )
+    html = text_of(page.get(path(lecture)))
+    assert "1 source is not ready yet: A book &amp; its pages." in html
+    assert "Upload it there" not in html
+    assert "Look these up now" not in html
+    book.reach(State.READY)
+    renewed = text_of(page.get(path(lecture, "sources/"), **HTMX))
+    assert "1 passage found nothing" in renewed
+    assert "Look these up now" in renewed
+    assert "Look these up now" not in text_of(viewer.get(path(lecture)))
+    assert page.post(path(lecture, "look-up/"))["Location"] == path(lecture)
+    assert submitted == [window.pk]
+    assert 'data-waiting="0"' in text_of(page.get(path(lecture)))
+
+
+def test_without_anything_that_is_not_ready_the_hint_is_to_upload(
+    page: Client, lecture: LectureSession, book: Source
+) -> None:
+    book.reach(State.READY)
+    assert "Upload it there" in text_of(page.get(path(lecture)))
+
+
 # Notes, and the end of it
 
 
@@ -580,8 +624,8 @@ def test_its_page_deletes_it_and_the_library_takes_that_back(
 
 # Who may do what
 
-READS = ("", "windows/0/", "citations/", "figures/", "notes.md")
-WRITES = ("say/", "advance/", "end/", "again/", "recording/")
+READS = ("", "windows/0/", "citations/", "figures/", "sources/", "notes.md")
+WRITES = ("say/", "advance/", "end/", "again/", "recording/", "look-up/")
 
 
 def test_a_viewer_reads_and_a_stranger_finds_nothing(
