@@ -1,7 +1,9 @@
 """Lecture sessions and their citations."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from citations.errors import CitationNotFound, InvalidFilter, LectureNotFound
 from citations.library.filters import Filter, matching
@@ -31,6 +34,7 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 
 MAX_SOURCES: Final = 500  # of a session
+MAX_REPLAYED_TITLE: Final = 270  # characters that leave room for a number
 CITABLE: Final = ("pk", "collection", "names_sources", "transcript__video")
 NOTHING_FOUND: Final = (WindowOutcome.NO_DOCUMENTS, WindowOutcome.TOO_FAR, WindowOutcome.TOO_WEAK)
 
@@ -69,7 +73,7 @@ def start(
     _check_visible(scope, transcript)
     named = _find_sources(target, sources)
     name = clean(title, 300) or (
-        transcript.video.title
+        _replay_title(transcript.video.title, transcript, target)
         if transcript
         else f"Lecture of {timezone.localtime():%-d %B %Y, %H:%M}"
     )
@@ -87,13 +91,18 @@ def start(
 
 
 def start_again(scope: Scope, user: User | None, session: LectureSession) -> LectureSession:
-    """Start a lecture with another's settings. Raises ``Forbidden``, ``TranscriptNotFound``."""
+    """Start a lecture with another's settings and a title of its own.
+
+    Raises ``Forbidden``, ``TranscriptNotFound``.
+    """
     scope.require_write(session.collection_id)
     _check_visible(scope, session.transcript)
     columns = {
         name: getattr(session, name)
         for name in ("collection", "title", "language", "transcript", "names_sources")
     }
+    if session.transcript is not None:
+        columns["title"] = _replay_title(session.title, session.transcript, session.collection)
     with transaction.atomic():
         copy = LectureSession.objects.create(owner=user, **columns)
         copy.sources.set(session.sources.filter(collection=session.collection_id))
@@ -181,6 +190,17 @@ def event_data(citation: Citation) -> dict[str, Any]:
         "snippet": citation.snippet,
         "relevance_score": citation.relevance_score,
     }
+
+
+def _replay_title(title: str, transcript: Transcript, collection: Collection) -> str:
+    """Number the replays of a recording from the second on: "Networks (replay 2)"."""
+    numbered = gettext("%(title)s (replay %(number)s)")
+    suffix = re.escape(numbered % {"title": "", "number": "N"}).replace("N", r"\d+")
+    own = clean(re.sub(f"{suffix}$", "", title), MAX_REPLAYED_TITLE)
+    replays = LectureSession.objects.filter(transcript=transcript, collection=collection)
+    taken = set(replays.values_list("title", flat=True))
+    names = (numbered % {"title": own, "number": number} for number in count(2))
+    return next(name for name in chain([own], names) if name not in taken)
 
 
 def _check_visible(scope: Scope, transcript: Transcript | None) -> None:

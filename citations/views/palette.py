@@ -1,4 +1,4 @@
-"""The palette: go to any source, collection, conversation, note, highlight or page; ask.
+"""The palette: go to any source, collection, lecture, conversation, note, highlight or page; ask.
 
 Staff go to the tables of the admin, too.
 """
@@ -14,10 +14,13 @@ from django.contrib import admin
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from citations.errors import SourceNotFound
+from citations.lectures import sessions
 from citations.library import sources
 from citations.library.filters import find_source, tags
 from citations.models import Source
@@ -69,6 +72,7 @@ TITLED: Final = (
     _("Collections"),
     _("Playlists and channels"),
     _("Sources"),
+    _("Lectures"),
     _("Notes"),
     _("Conversations"),
 )
@@ -126,6 +130,7 @@ def _groups(request: PageRequest, words: str, source: Source | None) -> Iterator
     groups = {
         _("Sources"): _sources(request, words),
         _("Collections"): _collections(request, words),
+        _("Lectures"): _lectures(request, words),
         _("Playlists and channels"): _feeds(request, words),
         _("Tags"): _tags(request, words),
         _("Conversations"): _conversations(request, words),
@@ -212,6 +217,16 @@ def _collections(request: PageRequest, words: str) -> Iterator[Destination]:
     for collection in named[:MAX_OF_KIND] if words else []:
         address = reverse("collection", args=(collection.pk,))
         yield Destination(label=collection.title, address=address, icon="collection")
+
+
+def _lectures(request: PageRequest, words: str) -> Iterator[Destination]:
+    if words:
+        page = sessions.list_sessions(request.access, words=words, limit=MAX_OF_KIND)
+        for lecture in page.sessions:
+            address = reverse("lecture", args=(lecture.uuid,))
+            begun = date_format(timezone.localtime(lecture.created_at), "SHORT_DATETIME_FORMAT")
+            detail = f"{lecture.collection.title} · {begun}"
+            yield Destination(label=lecture.title, address=address, icon="wave", detail=detail)
 
 
 def _invitations(request: PageRequest, words: str) -> Iterator[Destination]:

@@ -127,6 +127,21 @@ def test_a_recording_that_is_not_visible_cannot_be_replayed(
         lecture_sessions.start(scope, None, collection=collection, transcript=transcript)
 
 
+def test_replays_of_a_recording_have_titles_that_tell_them_apart(
+    scope: Scope, collection: Collection
+) -> None:
+    talk = make_video(collection, title="Networks (week 3)").transcripts.get()
+    about = {"collection": collection, "transcript": talk}
+    replays = [lecture_sessions.start(scope, None, **about) for _ in range(2)]
+    replays += [lecture_sessions.start_again(scope, None, replays[n]) for n in (1, 0)]
+    assert [replay.title for replay in replays] == [
+        "Networks (week 3)",
+        "Networks (week 3) (replay 2)",
+        "Networks (week 3) (replay 3)",
+        "Networks (week 3) (replay 4)",
+    ]
+
+
 def test_lectures_are_found_within_the_scope_alone(scope: Scope, lecture: LectureSession) -> None:
     assert lecture_sessions.find_session(scope, str(lecture.uuid)) == lecture
     assert [

@@ -502,7 +502,7 @@ def test_a_lecture_is_ended_and_replayed_again(
     second = LectureSession.objects.exclude(pk=lecture.pk).get()
     assert answer["Location"] == path(second)
     assert (second.title, second.transcript, second.position, [*second.sources.all()]) == (
-        "Once",
+        "Once (replay 2)",
         talk,
         0,
         [book],

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from citations.ingest import selection
+from citations.lectures import sessions
 from citations.models import Source
 from citations.notebook import conversations, highlights, notes
 from citations.quotes.selection import SelectedText
@@ -52,6 +53,15 @@ def test_words_lead_to_sources_collections_conversations_and_notes(
     }
     Collection.objects.filter(pk=talk.collection_id).update(name="Evening school")
     assert places(page, "school")["Evening school"] == f"/collections/{talk.collection_id}/"
+
+
+def test_words_lead_to_lectures_by_their_titles(
+    page: Client, scope: Scope, owner: User, collection: Collection
+) -> None:
+    lecture = sessions.start(scope, owner, title="Neural week 3", collection=collection)
+    assert first(page, "neural week") == f"/lectures/{lecture.uuid}/"
+    assert "Neural week 3" not in places(page, "week 4")
+    assert "Neural week 3" not in places(page, "")
 
 
 def test_a_question_is_asked_of_the_source_that_is_read(page: Client, talk: Source) -> None:
