@@ -5,7 +5,7 @@ a window's best passage is neither that passage nor beside it in its section. Th
 that its windows cite are folded beneath it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,8 +25,12 @@ CONFIDENCES: Final = ((0.98, "high"), (0.9, "medium"), (0.0, "low"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A passage, and the windows that cite it, by index; ``cited`` are a window's citations."""
+    """A passage, and the windows that cite it, by index.
 
+    ``number`` counts the cards of the lecture from 1, in the order of its speech.
+    """
+
+    number: int
     windows: tuple[Window, ...]
     best: Citation
     others: tuple[Citation, ...]  # of other pages or passages, those of earlier windows first
@@ -40,13 +44,6 @@ class Card:
         return self.windows[-1]
 
     @property
-    def numbered(self) -> list[Citation]:
-        """The shown citations of the first window, which its words carry the numbers of."""
-        pks = {self.best.pk, *(citation.pk for citation in self.others)}
-        cited: Sequence[Citation] = getattr(self.first, "cited", ())
-        return [citation for citation in cited if citation.pk in pks]
-
-    @property
     def time(self) -> str:
         """When it was spoken of: "3:20–5:10" in the lecture, else the time of day."""
         if self.first.start is not None:
@@ -58,12 +55,13 @@ class Card:
 
 def list_cards(session: LectureSession) -> list[Card]:
     """Return the cards of a lecture, in order."""
-    return _read(session, _groups(session))
+    return _read(session, dict(enumerate(_groups(session), start=1)))
 
 
 def card_at(session: LectureSession, index: int) -> Card | None:
     """Return the card of a window, if it cites anything."""
-    own = [group for group in _groups(session) if index in group]
+    groups = enumerate(_groups(session), start=1)
+    own = {number: group for number, group in groups if index in group}
     return next(iter(_read(session, own)), None)
 
 
@@ -118,7 +116,7 @@ def _is_beside(passage: Sequence[Any], previous: Sequence[Any]) -> bool:
     return section == shown_section and gap <= BESIDE
 
 
-def _read(session: LectureSession, groups: Sequence[Sequence[int]]) -> list[Card]:
+def _read(session: LectureSession, groups: Mapping[int, Sequence[int]]) -> list[Card]:
     page = Page.objects.filter(document=OuterRef("source"), number=OuterRef("page"))
     document = Document.objects.filter(source=OuterRef("source"))
     citations = citations_of(session).annotate(
@@ -126,20 +124,24 @@ def _read(session: LectureSession, groups: Sequence[Sequence[int]]) -> list[Card
         outline=Subquery(document.values("outline")[:1]),
     )
     cited = Prefetch("citations", queryset=citations.order_by("rank"), to_attr="cited")
-    indexes = [index for group in groups for index in group]
+    indexes = [index for group in groups.values() for index in group]
     windows = Window.objects.filter(session=session, index__in=indexes).prefetch_related(cited)
     by_index = {window.index: window for window in windows}
-    there = ([by_index[index] for index in group if index in by_index] for group in groups)
-    return [card for card in map(_card, there) if card is not None]
+    there = (
+        _card(number, [by_index[index] for index in group if index in by_index])
+        for number, group in groups.items()
+    )
+    return [card for card in there if card is not None]
 
 
-def _card(windows: Sequence[Any]) -> Card | None:
+def _card(number: int, windows: Sequence[Any]) -> Card | None:
     """Make a card; None if its sources have been deleted since it was looked for."""
     cited = [citation for window in windows for citation in window.cited]
     if not cited:
         return None
     best, *rest = cited
-    return Card(windows=tuple(windows), best=best, others=tuple(_others(best, rest)))
+    others = tuple(_others(best, rest))
+    return Card(number=number, windows=tuple(windows), best=best, others=others)
 
 
 def _others(best: Citation, rest: Sequence[Citation]) -> Iterator[Citation]:

@@ -154,7 +154,7 @@ def _transcript(session: LectureSession, cards: Iterable[Card]) -> list[str]:
 
 
 def _footnote_mark(card: Card) -> str:
-    return f"[^{card.first.index + 1}]"
+    return f"[^{card.number}]"
 
 
 def _footnote(card: Card) -> str:

@@ -87,7 +87,7 @@ def new(request: PageRequest) -> HttpResponse:
 
 @require_safe
 def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Show a lecture: the speech with citation numbers, and the newest cards."""
+    """Show a lecture: the speech with citation numbers, and cards."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
     recordings = Transcript.objects.light().select_related("video")
     talk = recordings.filter(pk=lecture.transcript_id or 0).first()
@@ -96,11 +96,11 @@ def show_lecture(request: PageRequest, lecture_id: UUID) -> HttpResponse:
         "lecture": lecture,
         "may_write": _may_write(request, lecture),
         "talk": talk,
-        "recording": _visible_video(request, talk),
+        "recording": _recording(request, lecture),
         **_sources(lecture),
         **_figures(lecture),
         **_speech(lecture, cards, everything="all" in request.GET),
-        **_cards(request, cards),
+        **_cards(request, lecture, cards),
     }
     return render(request, "citations/lecture.html", context)
 
@@ -112,14 +112,16 @@ def show_window(request: PageRequest, lecture_id: UUID, index: int) -> HttpRespo
     card = lecture_cards.card_at(lecture, index)
     if card is None:
         raise LectureNotFound("This window cites nothing.")
-    return fragment(request, "citations/_window.html", {"lecture": lecture, "card": card})
+    context = {"lecture": lecture, "card": card, "recording": _recording(request, lecture)}
+    return fragment(request, "citations/_window.html", context)
 
 
 @require_safe
 def show_citations(request: PageRequest, lecture_id: UUID) -> HttpResponse:
-    """Show older cards."""
+    """Show older cards, or later ones."""
     lecture = lecture_sessions.find_session(request.access, lecture_id)
-    context = {"lecture": lecture, **_cards(request, lecture_cards.list_cards(lecture))}
+    cards = _cards(request, lecture, lecture_cards.list_cards(lecture))
+    context = {"lecture": lecture, "recording": _recording(request, lecture), **cards}
     return fragment(request, "citations/_cards.html", context)
 
 
@@ -199,8 +201,10 @@ def _may_write(request: PageRequest, lecture: LectureSession) -> bool:
     return lecture.collection_id in request.access.writable
 
 
-def _visible_video(request: PageRequest, talk: Transcript | None) -> Video | None:
-    return Video.objects.visible(request.access).filter(pk=talk.video_id).first() if talk else None
+def _recording(request: PageRequest, lecture: LectureSession) -> Video | None:
+    """Return what it replays or was kept as, if the reader may see that."""
+    visible = Video.objects.visible(request.access)
+    return visible.filter(transcripts=lecture.transcript_id or 0).first()
 
 
 def _find_writable(request: PageRequest, lecture_id: UUID) -> LectureSession:
@@ -313,9 +317,16 @@ def _speech(lecture: LectureSession, cards: Sequence[Card], *, everything: bool)
     }
 
 
-def _cards(request: PageRequest, cards: Sequence[Card]) -> dict[str, Any]:
-    """Return the newest cards, of those before a window if the address names one."""
-    before = number_of(request.GET.get("before", ""))
+def _cards(request: PageRequest, lecture: LectureSession, cards: Sequence[Card]) -> dict[str, Any]:
+    """Return cards, and where the address goes on from there: the newest ones first, or, once the
+    lecture has ended, in the order of its speech.
+    """
+    before, begin = (number_of(request.GET.get(name, "")) for name in ("before", "from"))
+    if lecture.ended_at is not None and before is None:
+        later = [card for card in cards if card.first.index >= (begin or 0)]
+        rest = later[CARDS:]
+        following = rest[0].first.index if rest else None
+        return {"cards": later[:CARDS], "count": len(cards), "later": following}
     earlier = [card for card in cards if before is None or card.first.index < before]
     latest = earlier[-CARDS:]
     older = latest[0].first.index if len(latest) < len(earlier) else None

@@ -256,7 +256,7 @@ def _print_card(lecture: LectureSession, index: int) -> None:
         best = card.best
         more = f" · {len(card.others)} more" if card.others else ""
         say(
-            f"{'':>8}  [{best.rank}] {best.source.title}, {printed_place(best)}"
+            f"{'':>8}  [{card.number}] {best.source.title}, {printed_place(best)}"
             f" · {best.relevance_score or 0:.2f} · {best.snippet}{more}",
             "cyan",
         )

@@ -1,4 +1,4 @@
-// The citations of a lecture: cards beside the transcript, newest first. A card that the next
+// The citations of a lecture: cards beside the transcript, newest first until it ends. A card that the next
 // windows cite again lasts longer; other passages of its windows are folded beneath it.
 
 import { all, around, field, find, isPlainClick, need, onHtmx, show } from "./dom.js";
@@ -17,6 +17,7 @@ const filter = field("[data-filter]");
 const badge = need("[data-count]");
 let count = Number(badge.textContent);
 let searched = Number(page.dataset.looked);
+let isInOrder = "ended" in page.dataset; // else the newest card comes first
 
 // Windows that are being searched
 
@@ -64,10 +65,18 @@ onHtmx("afterSettle", () => { if (filter.value) filterCards(); });
 /** @param {HTMLElement} group */
 function insertGroup(group) {
   const index = Number(group.dataset.cited);
-  const older = all("[data-cited]", groups).find((other) => Number(other.dataset.cited) < index);
-  const next = older ?? find("#older", groups);
+  const isNext = (/** @type {number} */ other) => (isInOrder ? other > index : other < index);
+  const after = all("[data-cited]", groups).find((other) => isNext(Number(other.dataset.cited)));
+  const next = after ?? find("#older", groups);
   if (next) next.before(group);
   else groups.append(group);
+}
+
+/** Show the cards in the order of the transcript, once nothing is added to its end. */
+export function orderCards() {
+  if (isInOrder || find("#older", groups)) return;
+  isInOrder = true;
+  groups.append(...all("[data-cited]", groups).reverse());
 }
 
 /**

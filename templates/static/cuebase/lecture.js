@@ -1,6 +1,6 @@
 // A live lecture: its events arrive as they happen.
 
-import { addCitations, isWaiting, waitFor } from "./lecture-citations.js";
+import { addCitations, isWaiting, orderCards, waitFor } from "./lecture-citations.js";
 import { all, announce, find, need, show } from "./dom.js";
 import { endReplay } from "./lecture-replay.js";
 import { stopListening } from "./lecture-speech.js";
@@ -21,6 +21,7 @@ function end() {
   isEnded = true;
   endReplay();
   stopListening();
+  orderCards();
   for (const part of all("[data-replay], [data-player], [data-end], .hear, #paste")) part.remove();
   need("[data-state]").textContent = gettext("Ended");
   show(find("[data-again]"));

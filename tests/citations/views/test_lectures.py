@@ -204,23 +204,23 @@ def test_whoever_only_reads_begins_nothing(viewer: Client, collection: Collectio
 # One lecture
 
 
-def test_what_was_said_stands_with_the_numbers_of_what_it_cites(
+def test_what_was_said_stands_with_the_number_of_the_card_that_it_cites(
     page: Client, lecture: LectureSession, book: Source
 ) -> None:
     speech.say(lecture, f"First words {HOSTILE}.\nMore words.")
-    cite(lecture, book, last=1)
+    cite(lecture, book, last=0)
+    cite(lecture, book, index=1, last=1)
     html = text_of(page.get(path(lecture)))
     line = re.search(r'id="segment-1".*?</p>', html, re.DOTALL)
     assert line is not None
-    numbers = re.findall(
-        r'class="ref ref-(\d)" href="#citation-([0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<',
-        line[0],
+    marker = r'class="ref ref-1" href="#(citation-[0-9a-f-]+)"[^>]*data-tip="([^"]*)"[^>]*>(\d)<'
+    [(card, tip, number)] = re.findall(marker, line[0])
+    assert (tip, number) == ("A book &amp; its pages, page 1", "2")
+    shown = dict(
+        re.findall(r'id="(citation-[^"]+)".*?Citation </span>\s*([\d.]+)', html, re.DOTALL)
     )
-    assert [(number[0], number[2], number[3]) for number in numbers] == [
-        (str(n), f"A book &amp; its pages, page {n}", str(n)) for n in (1, 2, 3)
-    ]
-    assert all(f'id="citation-{number[1]}"' in html for number in numbers)
-    assert ">, </span>" in line[0]
+    assert shown[card] == "2"
+    assert sorted(shown.values()) == ["1", "1.2", "1.3", "2", "2.2", "2.3"]
     assert HOSTILE not in html
 
 
@@ -240,6 +240,38 @@ def test_a_window_has_one_card_newest_first_with_its_other_passages_folded_benea
     assert "2 more passages</summary>" in html
     assert re.search(r"data-count>2<", html)
     assert "Page 2</span>· 2. Gradients" in html
+
+
+def test_after_the_end_cards_stand_in_the_order_of_the_speech_and_go_on(
+    page: Client, lecture: LectureSession, book: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "CARDS", 2)
+    for index in range(3):
+        cite(lecture, book, index=index, ranks=1)
+    assert SHOWN.findall(text_of(page.get(path(lecture)))) == ["2.1", "1.1"]
+    speech.end(lecture)
+    html = text_of(page.get(path(lecture)))
+    assert SHOWN.findall(html) == ["0.1", "1.1"]
+    assert "citations/?from=2" in html
+    rest = text_of(page.get(path(lecture, "citations/"), {"from": 2}, **HTMX))
+    assert SHOWN.findall(rest) == ["2.1"]
+    assert "Later citations" not in rest
+    older = text_of(page.get(path(lecture, "citations/"), {"before": 1}, **HTMX))
+    assert SHOWN.findall(older) == ["0.1"]  # of a page that was drawn before the end
+
+
+def test_a_card_of_a_replay_leads_to_its_moment_in_the_recording(
+    page: Client, scope: Scope, owner: User, collection: Collection, book: Source
+) -> None:
+    video = make_video(collection)
+    replay = sessions.start(scope, owner, collection=collection, transcript=video.transcripts.get())
+    cite(replay, book, ranks=1)
+    assert f'href="/videos/{video.pk}/?t=' not in text_of(page.get(path(replay)))
+    Window.objects.update(start=200_500, end=210_000)
+    html = text_of(page.get(path(replay)))
+    assert f'href="/videos/{video.pk}/?t=200s"' in html
+    assert "3:20</a>" in html
+    assert "<time" not in html[html.index("data-groups") :]
 
 
 def test_a_card_lasts_while_windows_cite_on_what_it_shows(
