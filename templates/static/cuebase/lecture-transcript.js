@@ -8,7 +8,7 @@ const NEAR_END = 60; // pixels
 export const transcript = need("#spoken");
 const lines = need("[data-lines]", transcript);
 const toEnd = need("[data-to-now]");
-let isFollowing = true;
+let isFollowing = !find("[data-lecture][data-ended]");
 
 export function scrollToEnd() {
   transcript.scrollTop = transcript.scrollHeight;

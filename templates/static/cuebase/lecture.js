@@ -56,4 +56,4 @@ function listen() {
 
 for (const index of (page.dataset.waiting ?? "").split(",").filter(Boolean)) waitFor(Number(index));
 if (!isEnded || isWaiting()) listen();
-scrollToEnd();
+if (!isEnded) scrollToEnd();
