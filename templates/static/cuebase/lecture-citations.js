@@ -1,5 +1,5 @@
-// The citations of a lecture: cards beside the transcript, newest first until it ends. A card that the next
-// windows cite again lasts longer; other passages of its windows are folded beneath it.
+// The citations of a lecture: cards beside the transcript, newest first until it ends. A card that
+// the next windows cite again lasts longer; other passages of its windows are folded beneath it.
 
 import { all, around, field, find, isPlainClick, need, onHtmx, show } from "./dom.js";
 import { hoverCard } from "./hover.js";
