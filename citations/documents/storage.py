@@ -26,6 +26,7 @@ from citations.readers.pdf.reader import has_bookmarks
 from transcripts import audit, locks
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
+from transcripts.languages import parse as parse_language
 from transcripts.locks import Lock
 from transcripts.models import Collection
 from transcripts.names import readable
@@ -37,6 +38,7 @@ PAGES_AT_ONCE: Final = 20  # stored in one transaction
 SAMPLE_PAGES: Final = 8  # whose language is that of a document which names none
 CHARACTERS_A_PAGE: Final = 10_000  # on average: a small file may unpack to any length
 NAME_LENGTH, TITLE_LENGTH, AUTHOR_LENGTH, LANGUAGE_LENGTH = 300, 300, 200, 35
+NO_LANGUAGE: Final = ("und", "mul", "mis", "zxx")  # tags of ISO 639 that name none
 KEPT_BYTES: Final = 2_000_000_000  # of files in the cache
 KEPT_SECONDS: Final = 3_600  # that a file stays there at least after its last use
 
@@ -131,6 +133,15 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 def _title_of(name: str) -> str:
     return readable(PurePath(name).stem)
+
+
+def _named_language(facts: Facts) -> str:
+    """Return the tag of the language that a document names; "" for what is no language."""
+    try:
+        tag = parse_language(facts.language)
+    except InvalidInput:
+        return ""
+    return "" if tag in NO_LANGUAGE else tag
 
 
 def path_of(document: Document) -> Path:
@@ -291,6 +302,11 @@ class _Extraction:
         except IntegrityError:
             raise SourceNotFound("The document was removed while it was read.") from None
 
+    def _language(self, facts: Facts) -> str:
+        """Return the language that it names, or else seems to be in; "" if neither is known."""
+        named = _named_language(facts)
+        return named if languages.is_known(named) else self._guess(facts) or named
+
     def _guess(self, facts: Facts) -> str:
         """Return the language that some of the pages, from all parts, are surely in, or ""."""
         numbers = range(1, facts.page_count + 1, max(1, facts.page_count // SAMPLE_PAGES))
@@ -312,9 +328,8 @@ class _Extraction:
             metadata["title"] = clean(facts.title, TITLE_LENGTH)
         if not self.source.author:
             metadata["author"] = clean(facts.author, AUTHOR_LENGTH)
-        is_open = not self.source.language and "language" not in edited
-        if is_open and len(facts.language) <= LANGUAGE_LENGTH:
-            metadata["language"] = clean(facts.language, LANGUAGE_LENGTH) or self._guess(facts)
+        if not self.source.language and "language" not in edited:
+            metadata["language"] = self._language(facts)
         with transaction.atomic():
             guesses = self.format is formats.PDF and not has_bookmarks(facts.outline)
             outline = guessed_sections.settle(self.document) if guesses else facts.outline

@@ -150,14 +150,22 @@ _MAX_PIECE = 2_400  # characters of a list or table, after which its rest is ano
 def read_html(source: str) -> tuple[dict[str, str], Iterator[Piece]]:
     """Return the facts of a page's head, and the pieces of its body."""
     tree = LexborHTMLParser(source)
-    root = tree.root
     title, author = tree.css_first("head > title"), tree.css_first('meta[name="author"]')
     facts = {
-        "language": (root.attributes.get("lang") or "") if root else "",
+        "language": _language(tree),
         "title": title.text(deep=False) if title else "",
         "author": (author.attributes.get("content") or "") if author else "",
     }
     return facts, _html_pieces(tree)
+
+
+def _language(tree: LexborHTMLParser) -> str:
+    """Return the language that the page, or else its body, names."""
+    for element in (tree.root, tree.body):
+        attributes = element.attributes if element else {}
+        if language := attributes.get("lang") or attributes.get("xml:lang"):
+            return language
+    return ""
 
 
 def _html_pieces(tree: LexborHTMLParser) -> Iterator[Piece]:

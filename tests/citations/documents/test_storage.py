@@ -152,6 +152,37 @@ def test_a_document_that_names_no_language_is_in_the_one_that_it_is_surely_in(
     assert [source.language for source in sources] == ["en", "de", ""]
 
 
+GERMAN = (
+    "Der Fluss entspringt in den Bergen und fließt an alten Mühlen vorbei bis in die Ebene. Im"
+    " Frühjahr steigt das Wasser, weil der Schnee schmilzt, und die Wiesen stehen wochenlang unter"
+    " Wasser. Die Bauern kennen das seit Jahrhunderten und bauen ihre Höfe weiter oben am Hang."
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "language"),
+    [
+        (f'<html lang="de-AT"><p>{PROSE[:900].decode()}', "de-AT"),
+        (f'<html lang="en_US"><p>{GERMAN}', "en-US"),
+        (f'<html xml:lang="fr"><p>{GERMAN}', "fr"),
+        ('<html><body lang="German"><p>Kurz.', "de"),
+        ('<html lang="mi"><p>Kia ora.', "mi"),
+        (f"<!doctype html><html><p>{GERMAN}", "de"),
+        (f'<html lang="und"><p>{GERMAN}', "de"),
+        (f'<html lang="xx"><p>{GERMAN}', "de"),
+        (f'<html lang="{"no language at all " * 9}"><p>{GERMAN}', "de"),
+        ('<html lang="?"><p>Kurz.', ""),
+    ],
+)
+def test_a_web_page_is_in_the_language_that_it_names_or_else_seems_to_be_in(
+    collection: Collection, page: str, language: str
+) -> None:
+    source = add(collection, page.encode(), "page.html")
+    document_storage.extract(source)
+    source.refresh_from_db()
+    assert source.language == language
+
+
 def test_a_pdf_without_bookmarks_has_the_contents_that_its_numbers_tell_and_no_labels(
     collection: Collection, tmp_path: Path
 ) -> None:
