@@ -304,6 +304,22 @@ def test_a_postponed_job_says_in_how_long_it_is_tried_again(page: Client, failed
     assert "tried again" not in html
 
 
+@pytest.mark.parametrize(
+    ("step", "done", "shown"), [("importing", 0, "Importing"), ("empty.srt", 1, "empty.srt")]
+)
+def test_a_job_that_reads_files_names_each_as_it_is_named(
+    page: Client, collection: Collection, step: str, done: int, shown: str
+) -> None:
+    job = Job.objects.create(
+        collection=collection, kind="files", target="x", state="running", total=2
+    )
+    job.report(step=step, done=done)
+    tree = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
+    steps = tree.css_first(".job progress + p")
+    assert steps is not None
+    assert steps.text().split() == [shown]
+
+
 def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: Collection) -> None:
     jobs = [
         Job.objects.create(collection=collection, kind=Job.Kind.VIDEO, target=f"v{number}")
