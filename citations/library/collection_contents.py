@@ -1,13 +1,14 @@
 """How much is in each collection."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from django.db.models import Count, QuerySet
 
 from citations.models import LectureSession, Source
 from transcripts.models import Video
+from transcripts.models.videos import SILENT
 from transcripts.scope import Scope
 
 
@@ -15,19 +16,22 @@ from transcripts.scope import Scope
 class CollectionContents:
     """The numbers of its items that are visible."""
 
-    videos: int = 0
+    recordings: int = 0
+    transcripts: int = 0  # recordings of which nothing plays
     documents: int = 0
     lectures: int = 0
 
     @property
     def is_empty(self) -> bool:
-        return not (self.videos or self.documents or self.lectures)
+        return not any(astuple(self))
 
 
 def count(scope: Scope) -> dict[int, CollectionContents]:
     """Return the numbers by collection; of one that has nothing, zeros."""
+    videos = Video.objects.visible(scope)
     tables: dict[str, QuerySet[Any]] = {
-        "videos": Video.objects.visible(scope),
+        "recordings": videos.exclude(SILENT),
+        "transcripts": videos.filter(SILENT),
         "documents": Source.objects.visible(scope).filter(video=None),
         "lectures": LectureSession.objects.visible(scope),
     }

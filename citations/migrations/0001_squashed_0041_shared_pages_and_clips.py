@@ -165,7 +165,7 @@ class Migration(migrations.Migration):
                 ('run_after', models.DateTimeField(blank=True, null=True)),
                 ('sent_at', models.DateTimeField(blank=True, null=True)),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('video', 'video'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text'), ('html', 'web page')], max_length=10)),
+                ('kind', models.CharField(choices=[('video', 'recording'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text'), ('html', 'web page')], max_length=10)),
                 ('title', models.CharField(max_length=300)),
                 ('author', models.CharField(blank=True, max_length=200, verbose_name='author or channel')),
                 ('url', models.CharField(blank=True, max_length=500)),

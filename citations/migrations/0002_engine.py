@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('kind', models.CharField(choices=[('video', 'video'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text')], max_length=10)),
+                ('kind', models.CharField(choices=[('video', 'recording'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text')], max_length=10)),
                 ('title', models.CharField(max_length=300)),
                 ('author', models.CharField(blank=True, max_length=200, verbose_name='author or channel')),
                 ('url', models.CharField(blank=True, max_length=500)),

@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='source',
             name='kind',
-            field=models.CharField(choices=[('video', 'video'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text'), ('html', 'web page')], max_length=10),
+            field=models.CharField(choices=[('video', 'recording'), ('pdf', 'PDF'), ('markdown', 'Markdown'), ('text', 'text'), ('html', 'web page')], max_length=10),
         ),
         migrations.AddConstraint(
             model_name='source',

@@ -32,7 +32,7 @@ from transcripts.work.models import (
 class SourceKind(models.TextChoices):
     """What a source is."""
 
-    VIDEO = "video", _("video")
+    VIDEO = "video", _("recording")
     PDF = "pdf", _("PDF")
     MARKDOWN = "markdown", _("Markdown")
     TEXT = "text", _("text")
@@ -43,7 +43,7 @@ TRANSCRIPT: Final = "transcript"  # how a recording is shown of which nothing pl
 
 
 def shown_kind(kind: str, player: Player) -> str:
-    """Return the kind that pages show: captions alone are no video."""
+    """Return the kind that pages show: captions alone are no recording."""
     is_silent = kind == SourceKind.VIDEO and player == Player.NONE
     return TRANSCRIPT if is_silent else kind
 

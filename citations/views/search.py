@@ -126,9 +126,7 @@ def _shown(scope: Scope, facets: Facets, name: str, value: str) -> str:
 
 
 def _kind(kind: str) -> str:
-    """Return the name of a kind to search: videos and transcripts are recordings."""
-    if kind == SourceKind.VIDEO:
-        return str(_("recording"))
+    """Return the name of a kind to search: recordings of which nothing plays are among them."""
     return str(SourceKind(kind).label) if kind in SourceKind.values else kind
 
 

@@ -44,7 +44,7 @@ COMMANDS = {
         "Start a worker on its own, for a team's server; `kb serve` starts one itself.",
     ),
     "add": CommandEntry("add:add", "Add YouTube videos, caption files, documents or folders."),
-    "list": CommandEntry("library:list_videos", "List the videos, newest first."),
+    "list": CommandEntry("library:list_videos", "List the recordings, newest first."),
     "show": CommandEntry("library:show", "Read a transcript: whole, a time chunk or a range."),
     "export": CommandEntry(
         "export:export",
@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "highlights": CommandEntry("highlights:app", "List highlights, or import annotations."),
     "delete": CommandEntry(
-        "collections:delete_content", "Delete a video or a document and all its data."
+        "collections:delete_content", "Delete a recording or a document and all its data."
     ),
     "demo": CommandEntry(
         "demo:demo", "Demonstrate reading, paging and searching with a sample library."
@@ -63,7 +63,9 @@ COMMANDS = {
     "ask": CommandEntry("ask:ask", "Answer a question from the library, with citations."),
     "tui": CommandEntry("tui:tui", "Open the terminal interface; F1 lists its keys."),
     "verify": CommandEntry("verify:verify", "Check whether quotes are verbatim in the library."),
-    "live": CommandEntry("lectures:live", "Replay a video as a lecture and show what it cites."),
+    "live": CommandEntry(
+        "lectures:live", "Replay a recording as a lecture and show what it cites."
+    ),
     "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
     "outline": CommandEntry("outline:outline", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),

@@ -1,4 +1,4 @@
-"""`kb collections` lists, adds and deletes collections; `kb delete` a video or a document."""
+"""`kb collections` lists, adds and deletes collections; `kb delete` a recording or a document."""
 
 from typing import Annotated, Any
 
@@ -42,7 +42,7 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
         print_json(rows)
         return
     lines = ((*list(row.values())[:3], ", ".join(row["members"])) for row in rows)
-    table(("Collection", "Name", "Videos", "Members"), lines, main="Name")
+    table(("Collection", "Name", "Recordings", "Members"), lines, main="Name")
 
 
 @app.command()
@@ -60,7 +60,7 @@ def delete(
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete a collection with all its videos."""
+    """Delete a collection with all that is in it."""
     collection = library.find_collection(open_library(), name)
     contents, slug = _deleted_with(collection), collection.slug
     confirm(f"Delete the collection “{collection}” with {contents}?", yes=yes)
@@ -72,9 +72,9 @@ def delete(
 def delete_content(
     reference: VideoId, collection: InCollection = "", yes: Yes = False, as_json: Json = False
 ) -> None:
-    """Delete a video or a document and all its data.
+    """Delete a recording or a document and all its data.
 
-    The id is one of `kb sources` or a video's.
+    The id is one of `kb sources` or a recording's.
     """
     scope = open_library()
     if document := sources.find_document(scope, reference):
@@ -95,12 +95,12 @@ def delete_content(
 
 
 def _deleted_with(parent: Video | Collection) -> str:
-    """Return, in words, what is deleted along with a video or a collection."""
+    """Return, in words, what is deleted along with a recording or a collection."""
     if isinstance(parent, Video):
         return _counted(parent.transcripts.count(), "transcript")
     contents = collections.contents(parent)
     counts = (
-        (contents.videos, "video"),
+        (contents.videos, "recording"),
         (contents.transcripts, "transcript"),
         (contents.feeds, "playlist or channel"),
         (contents.jobs, "job"),

@@ -47,7 +47,7 @@ class DatabaseStatus:
 
     def print(self) -> None:
         say(
-            f"{self.videos:,} videos, {self.transcripts:,} transcripts,"
+            f"{self.videos:,} recordings, {self.transcripts:,} transcripts,"
             f" {self.chunks:,} chunks, {self.bytes / 2**20:,.1f} MB"
         )
         counts = self.sources.items()

@@ -98,9 +98,9 @@ def restore(file: BackupFile, identity: Identity = None, yes: Yes = False) -> No
     backups.check(file, keys=keys)
     open_library()
     if videos := Video.objects.count():
-        confirm(f"Replace this library of {videos:,} videos with {file}?", yes=yes)
+        confirm(f"Replace this library of {videos:,} recordings with {file}?", yes=yes)
     backups.restore(file, keys=keys)
-    say(f"Restored: {Video.objects.count():,} videos.")
+    say(f"Restored: {Video.objects.count():,} recordings.")
 
 
 def create_key(

@@ -26,7 +26,7 @@ Output = Annotated[
 
 def export(
     reference: Annotated[
-        str, argument("[ID]", "A video's id or its YouTube address.", autocompletion=video_ids)
+        str, argument("[ID]", "A recording's id or its YouTube address.", autocompletion=video_ids)
     ] = "",
     form: Annotated[
         TranscriptFormat,
@@ -60,7 +60,7 @@ def export(
     else:
         raise InvalidInput(
             "Nothing to export is named.",
-            hint="Name a video, or add --highlights obsidian or --everything.",
+            hint="Name a recording, or add --highlights obsidian or --everything.",
         )
 
 

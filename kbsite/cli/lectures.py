@@ -93,7 +93,9 @@ def live(
     reference: Annotated[
         str,
         argument(
-            "[ID]", "The video to replay: its id, or its YouTube address.", autocompletion=video_ids
+            "[ID]",
+            "The recording to replay: its id, or its YouTube address.",
+            autocompletion=video_ids,
         ),
     ] = "",
     named: Annotated[
@@ -115,7 +117,7 @@ def live(
     collection: InCollection = "",
     as_json: Json = False,
 ) -> None:
-    """Replay a video as a lecture and show what it cites.
+    """Replay a recording as a lecture and show what it cites.
 
     Ctrl-C interrupts the lecture; `kb live --lecture ID` continues it.
     """
@@ -136,8 +138,8 @@ def live(
         lecture_worker.prepare(lecture)
     else:
         raise InvalidInput(
-            "There is no video to replay.",
-            hint="`kb live ID` replays a video; `kb live --lecture ID` continues a lecture.",
+            "There is no recording to replay.",
+            hint="`kb live ID` replays a recording; `kb live --lecture ID` continues a lecture.",
         )
     try:
         _replay(lecture, speed=speed, quiet=as_json)
@@ -213,8 +215,8 @@ def _check_video(scope: Scope, lecture: LectureSession, reference: str) -> None:
         transcript is None or transcript.video != library.find_video(scope, reference)
     ):
         raise Conflict(
-            "That lecture replays another video.",
-            hint="Leave the video out to continue the lecture, or name another lecture.",
+            "That lecture replays another recording.",
+            hint="Leave the recording out to continue the lecture, or name another lecture.",
         )
 
 

@@ -1,4 +1,4 @@
-"""`kb list` and `kb show`: the videos and their transcripts."""
+"""`kb list` and `kb show`: the recordings and their transcripts."""
 
 from typing import Annotated
 
@@ -31,14 +31,14 @@ from transcripts.timecodes import clock, parse_clock
 def list_videos(
     words: Annotated[Many, argument("[WORDS]…", "Words of the title, channel or id.")] = None,
     collection: InCollection = "",
-    tag: Annotated[str, option(help="Only videos with this tag.")] = "",
-    channel: Annotated[str, option(help="Only videos of this channel.")] = "",
+    tag: Annotated[str, option(help="Only recordings with this tag.")] = "",
+    channel: Annotated[str, option(help="Only recordings of this channel.")] = "",
     lang: Language = "",
     limit: Limit = 50,
     offset: Offset = 0,
     as_json: Json = False,
 ) -> None:
-    """List the videos, newest first.
+    """List the recordings, newest first.
 
     `kb sources` lists documents, too.
     """

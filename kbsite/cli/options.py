@@ -79,7 +79,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Wait = Annotated[bool, typer.Option("--wait", "-w", help="Wait until the jobs end.")]
 VideoId = Annotated[
-    str, argument("ID", "The video's id or its YouTube address.", autocompletion=video_ids)
+    str, argument("ID", "The recording's id or its YouTube address.", autocompletion=video_ids)
 ]
 InCollection = Annotated[str, _collection("The collection, by name or slug.")]
 InCollections = Annotated[Many, _collection("Only this collection; repeatable.")]
@@ -88,7 +88,7 @@ InSources = Annotated[
     option(
         "--in",
         metavar="ID",
-        help="Only this source or video; repeatable.",
+        help="Only this source or recording; repeatable.",
         autocompletion=video_ids,
     ),
 ]

@@ -27,7 +27,7 @@ _NODE_FIELDS = (
 
 def outline(
     reference: Annotated[
-        str, argument("[ID]", "A source's or video's id, or its YouTube address.")
+        str, argument("[ID]", "A source's or recording's id, or its YouTube address.")
     ] = "",
     collection: InCollection = "",
     rebuild: Annotated[

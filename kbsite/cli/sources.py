@@ -4,6 +4,7 @@ from typing import Annotated
 
 from citations.library import sources
 from citations.library.filters import Filter
+from citations.library.item import KINDS
 from citations.library.sources import SourcePage
 from citations.models import Source, State
 from citations.schemas.search import SourcesOut
@@ -40,6 +41,11 @@ def state_of(source: Source) -> str:
     return f"{label} ({source.step}, {source.percent} %)" if is_busy else label
 
 
+def kind_of(source: Source) -> str:
+    """Return what people call the kind of a source."""
+    return str(dict(KINDS)[source.shown_kind])
+
+
 def _print_sources(page: SourcePage) -> None:
     """Print a table of sources, then their problems and the sources still being indexed."""
     columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
@@ -47,7 +53,7 @@ def _print_sources(page: SourcePage) -> None:
         (
             source.uuid,
             source.title,
-            source.kind,
+            kind_of(source),
             source.language,
             state_of(source),
             source.chunk_count,

@@ -27,7 +27,7 @@ from kbsite.auth import everything
 from kbsite.cli import server_lock, terminal
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollection
-from kbsite.cli.sources import state_of
+from kbsite.cli.sources import kind_of, state_of
 from kbsite.tui.app import CuebaseApp
 from kbsite.tui.notebook import EarlierConversation, Link, ListedSource, SourceList
 from kbsite.tui.turns import AnswerFooter, QuoteInContext, Turn, cited, letter
@@ -229,7 +229,7 @@ def _nearest(passage: Mapping[str, Any], index: int) -> QuoteInContext:
 
 def _row(source: Source, *, mark: str) -> ListedSource:
     is_busy = bool(source.step and source.total and not source.error)
-    about = (source.get_kind_display(), source.author, source.language, state_of(source))
+    about = (kind_of(source), source.author, source.language, state_of(source))
     return ListedSource(
         id=str(source.uuid),
         title=source.title,

@@ -47,7 +47,9 @@ def verify(
     quote: Annotated[str, argument("[QUOTE]", "The quote, word for word.")] = "",
     inside: Annotated[
         str,
-        option("--in", metavar="ID", help="The claimed source or video.", autocompletion=video_ids),
+        option(
+            "--in", metavar="ID", help="The claimed source or recording.", autocompletion=video_ids
+        ),
     ] = "",
     file: Annotated[
         Path | None,

@@ -324,16 +324,17 @@ def test_the_kind_of_a_row_is_said_and_no_triangle_to_unfold_it(page: Client, ta
     Video.objects.update(youtube_id="dQw4w9WgXcQ")
     table = LexborHTMLParser(text_of(page.get("/library/?view=table")))
     sign = table.css("[data-item] .item-kind")[0]
-    assert sign.attributes["title"] == "Video"
-    assert sign.text(strip=True) == "Video:"
+    assert sign.attributes["title"] == "Recording"
+    assert sign.text(strip=True) == "Recording:"
     assert sign.css("svg rect"), "a screen around the triangle"
 
 
 @pytest.mark.parametrize(
-    ("headers", "name"), [({}, "Transcript"), ({"Accept-Language": "de"}, "Transkript")]
+    ("headers", "name", "recording"),
+    [({}, "Transcript", "Recording"), ({"Accept-Language": "de"}, "Transkript", "Aufnahme")],
 )
-def test_captions_of_which_nothing_plays_are_a_transcript(
-    page: Client, talk: Video, headers: dict[str, str], name: str
+def test_captions_of_which_nothing_plays_are_a_transcript_and_others_a_recording(
+    page: Client, talk: Video, headers: dict[str, str], name: str, recording: str
 ) -> None:
     source = Source.objects.get()
 
@@ -345,19 +346,20 @@ def test_captions_of_which_nothing_plays_are_a_transcript(
     assert table.css_first(".group-row a").attributes["href"] == "/library/?kind=transcript"
     assert table.css_first(".group-row a").text() == name
     options = [option.text(strip=True) for option in table.css("#by-kind option")]
-    assert {"Video", name} <= {*options}
+    assert {recording, name} <= {*options}
     card = shown("/library/?kind=transcript&view=cards").css_first(".card .badges")
     assert card.css_first(".badge-plain").text().casefold() == name.casefold()
     assert not shown("/library/?kind=video").css(".card")
     for address in (f"/sources/{source.uuid}/passages/", "/ask/sources/", "/lectures/new/"):
         said = [part.text() for part in shown(address).css(".meta, .check .muted")]
         assert any(name.casefold() in part.casefold() for part in said), address
-        assert not any("video" in part.casefold() for part in said), address
+        assert not any(recording.casefold() in part.casefold() for part in said), address
     searched = shown("/search/").css_first("select[name=kind] option[value=video]")
-    assert searched.text() in ("recording", "Aufnahme"), "it finds videos, too"
+    assert searched.text().casefold() == recording.casefold(), "it finds what plays, too"
     media.replace(talk, BytesIO(make_wav()), name="talk.wav")
-    table = shown("/library/?view=table")
-    assert table.css_first(".item-kind").attributes["title"] == "Video"
+    table = shown("/library/?view=table&group=kind")
+    assert table.css_first(".item-kind").attributes["title"] == recording
+    assert table.css_first(".group-row a").text() == recording
     assert not shown("/library/?kind=transcript").css(".card, tr[data-item]")
 
 

@@ -56,7 +56,7 @@ def test_an_encrypted_backup_is_verified_and_restored_with_its_key(
         output = kb_in(fresh, "db", "verify", str(file), "--identity", str(key))
         assert "is undamaged" in output
         output = kb_in(fresh, "db", "restore", str(file), "--identity", str(key))
-        assert "2 videos" in output
+        assert "2 recordings" in output
         assert "Backpropagation" in kb_in(fresh, "search", "backpropagation")
 
 

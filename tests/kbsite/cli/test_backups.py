@@ -25,7 +25,7 @@ def test_a_backup_is_restored_into_an_empty_library(
     _, file = backed_up
     assert file.stat().st_mode & 0o077 == 0
     with Instance(tmp_path / "home") as fresh:
-        assert "2 videos" in kb_in(fresh, "db", "restore", str(file))
+        assert "2 recordings" in kb_in(fresh, "db", "restore", str(file))
         assert fresh.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
         assert fresh.rows("SELECT count(*) FROM citations_embedding") == fresh.rows(
             "SELECT count(*) FROM citations_chunk"
@@ -36,7 +36,8 @@ def test_a_backup_is_restored_into_an_empty_library(
 def test_a_library_is_replaced_only_when_that_is_said(backed_up: tuple[Instance, Path]) -> None:
     instance, file = backed_up
     instance.rows("DELETE FROM citations_source RETURNING id")
-    assert "Replace this library of 2 videos" in kb_in(instance, "db", "restore", str(file), code=1)
+    question = kb_in(instance, "db", "restore", str(file), code=1)
+    assert "Replace this library of 2 recordings" in question
     kb_in(instance, "db", "restore", str(file), "--yes")
     assert instance.rows("SELECT state FROM citations_source") == [("ready",), ("ready",)]
     restored = "SELECT door, kind, thing FROM transcripts_auditentry WHERE action = 'restore'"

@@ -48,7 +48,7 @@ def test_highlights_are_those_of_a_user(kb: Kb, library: Collection) -> None:
 
 
 def test_an_export_of_nothing_says_what_can_be_named(kb: Kb, library: Collection) -> None:
-    assert "Name a video" in kb("export", code=2).err
+    assert "Name a recording" in kb("export", code=2).err
 
 
 def test_everything_is_written_into_one_file(kb: Kb, library: Collection, tmp_path: Path) -> None:

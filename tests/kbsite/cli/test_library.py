@@ -30,6 +30,18 @@ def test_lists_call_a_collection_by_its_name_and_json_by_its_id(
         assert kb(command, "--json").json[rows][0]["collection"] == library.slug
 
 
+def test_sources_are_called_what_pages_call_them(kb: Kb, library: Collection) -> None:
+    silent, playing = (make_video(library, key=key) for key in ("one", "two"))
+    Video.objects.filter(pk=playing.pk).update(youtube_id="dQw4w9WgXcQ")
+    for video in (silent, playing):
+        make_source(video)
+    lines = kb("sources").out.splitlines()[1:]
+    assert sorted("recording" in line for line in lines) == [False, True]
+    assert sorted("transcript" in line for line in lines) == [False, True]
+    kinds = [source["kind"] for source in kb("sources", "--json").json["sources"]]
+    assert kinds == ["video", "video"]
+
+
 def test_the_list_as_json_pages_on(kb: Kb, library: Collection) -> None:
     for number in range(3):
         make_video(library, key=f"talk-{number}", title=f"Talk {number}")
@@ -200,7 +212,7 @@ def test_collections_are_made_listed_and_deleted_with_what_is_in_them(kb: Kb) ->
     assert rows["signal-processing"]["videos"] == 1
     assert rows["signal-processing"]["members"] == ["owner (owner)"]
     refused = kb("collections", "delete", "signal-processing", stdin="n\n", code=1)
-    assert "1 video, 1 transcript" in refused.err
+    assert "1 recording, 1 transcript" in refused.err
     kb("collections", "delete", "signal-processing", "--yes")
     assert not Video.objects.exists()
 

@@ -94,9 +94,8 @@ def test_a_lecture_goes_on_with_its_own_video_alone(
 ) -> None:
     session = begin(library, transcript=talk.transcripts.get())
     make_video(library, key="other")
-    assert (
-        "replays another video" in kb("live", "other", "--lecture", str(session.uuid), code=5).err
-    )
+    refused = kb("live", "other", "--lecture", str(session.uuid), code=5)
+    assert "replays another recording" in refused.err
 
 
 def test_lectures_are_listed_shown_and_deleted(kb: Kb, library: Collection) -> None:

@@ -115,7 +115,8 @@ def test_the_first_collection_is_called_as_the_page_speaks_until_it_gets_a_name(
 def test_deleting_a_collection_shows_what_is_deleted(
     page: Client, collection: Collection, video: Video
 ) -> None:
-    assert "1 video with 1 transcript" in text_of(page.get(f"/collections/{collection.pk}/delete/"))
+    html = text_of(page.get(f"/collections/{collection.pk}/delete/"))
+    assert "1 recording with 1 transcript" in html
     page.post(f"/collections/{collection.pk}/delete/")
     assert not Collection.objects.filter(pk=collection.pk).exists()
     assert not Video.objects.exists()
