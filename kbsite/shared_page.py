@@ -25,8 +25,11 @@ PARTS: Final = RateLimitItemPerMinute(120)  # of files: two megabytes each
 @login_not_required
 @never_cache
 @require_safe
-def show(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
-    """Show what a link leads to, and nothing else. Search engines are asked not to keep it."""
+def show(request: HttpRequest, link_id: str) -> HttpResponseBase:
+    """Show what a link leads to, and nothing else. Search engines are asked not to keep it.
+
+    An address that was mistyped has the page of one that ended.
+    """
     _count(request)
     context: dict[str, Any] = {}
     try:

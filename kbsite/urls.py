@@ -40,7 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("manifest.webmanifest", views.web_manifest, name="web-manifest"),
     path("", include("kbsite.webhooks.urls")),
-    path("shared/<uuid:link_id>/", shared_page.show, name="shared"),
+    path("shared/<str:link_id>/", shared_page.show, name="shared"),
     path("shared/<uuid:link_id>/page/", shared_page.show_image, name="shared-page"),
     path(
         "shared/<uuid:link_id>/media/<uuid:source_id>/", shared_page.show_media, name="shared-media"

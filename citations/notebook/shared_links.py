@@ -390,6 +390,8 @@ def _gone(source: Source) -> PassageNotFound:
 
 def _nowhere() -> SharedLinkNotFound:
     return SharedLinkNotFound(
-        "This link leads nowhere: it has expired, or what it showed is no longer shared.",
-        hint="Ask whoever gave it to you for a new one.",
+        "This link leads nowhere.",
+        hint="It may be mistyped or cut off, it may have expired or been revoked, or what it showed"
+        " was deleted or is no longer shared. Open it exactly as it was sent to you, or ask whoever"
+        " sent it for a new one.",
     )

@@ -78,12 +78,15 @@ def test_a_link_preview_has_title_place_address_and_the_words_that_are_shown(
 
 
 def test_a_link_that_ended_says_so_as_one_that_never_was(link: SharedLink, scope: Scope) -> None:
-    never = Client().get(f"/shared/{uuid4()}/")
+    never, mistyped = (Client().get(f"/shared/{name}/") for name in (uuid4(), "abc"))
     shared_links.revoke(scope, link.author, str(link.uuid))
     ended = Client().get(f"/shared/{link.uuid}/")
-    assert (never.status_code, ended.status_code) == (404, 404)
-    assert text_of(never) == text_of(ended)
-    assert "leads nowhere" in text_of(ended)
+    assert {never.status_code, mistyped.status_code, ended.status_code} == {404}
+    assert text_of(never) == text_of(mistyped) == text_of(ended)
+    html = text_of(ended)
+    for said in ("leads nowhere", "mistyped", "expired", "revoked", "deleted", "ask whoever"):
+        assert said in html
+    assert ended["X-Robots-Tag"] == mistyped["X-Robots-Tag"] == "noindex, nofollow"
 
 
 def test_an_address_that_tries_many_links_has_to_wait(db: None) -> None:
