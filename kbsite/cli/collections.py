@@ -8,6 +8,7 @@ from citations.ingest import pipeline as ingest_pipeline
 from citations.library import sources
 from citations.models import Source
 from kbsite.cli.database import open_library
+from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, VideoId, Yes, collection_slugs
 from kbsite.cli.terminal import confirm, print_json, print_result, table
 from kbsite.cli.users import owner
@@ -15,7 +16,7 @@ from transcripts import collections, library
 from transcripts.models import Collection, Membership, Video
 from transcripts.sanitize import is_uuid
 
-app = typer.Typer(add_completion=False, help="List, add or delete collections.")
+app = typer.Typer(cls=ListGroup, add_completion=False, help="List, add or delete collections.")
 
 
 @app.callback(invoke_without_command=True)

@@ -13,12 +13,15 @@ from citations.passages import place
 from citations.schemas.highlights import HighlightsOut
 from kbsite.auth import scope_of
 from kbsite.cli.database import open_database
+from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Offset, argument, of_user, option
 from kbsite.cli.terminal import note, note_next_page, print_json, say, table
 from kbsite.cli.users import find_user
 from transcripts.scope import Scope
 
-app = typer.Typer(add_completion=False, help="List highlights, or import annotations.")
+app = typer.Typer(
+    cls=ListGroup, add_completion=False, help="List highlights, or import annotations."
+)
 
 OfUser = Annotated[str, of_user("As this user sees them; unset: the owner of the library.")]
 

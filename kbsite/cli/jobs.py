@@ -13,6 +13,7 @@ from django.utils import timezone
 from kbsite import celery
 from kbsite.auth import everything
 from kbsite.cli.database import open_library
+from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Limit, Wait, argument
 from kbsite.cli.terminal import (
     bar_label,
@@ -38,7 +39,9 @@ POLL_SECONDS = 0.5
 NO_JOBS = "No jobs."
 NO_OPEN = "No job is open, and none failed recently. `kb jobs --all` lists finished ones."
 
-app = typer.Typer(add_completion=False, help="List jobs, retry one, or reopen the YouTube gate.")
+app = typer.Typer(
+    cls=ListGroup, add_completion=False, help="List jobs, retry one, or reopen the YouTube gate."
+)
 
 
 def sync(

@@ -14,6 +14,7 @@ from citations.lectures import worker as lecture_worker
 from citations.lectures.cards import card_at, printed_place
 from citations.models import LectureEvent, LectureSession, WindowOutcome
 from kbsite.cli.database import open_library
+from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import InCollection, Json, Language, Many, Yes, argument, option, video_ids
 from kbsite.cli.terminal import confirm, note, print_json, print_result, say, table
 from transcripts import library
@@ -25,7 +26,9 @@ LIST_LIMIT: Final = 1_000
 MIN_PREFIX: Final = 6  # characters that may stand for a whole id
 POLL_SECONDS: Final = 0.2
 
-app = typer.Typer(add_completion=False, help="List, measure, export or delete lectures.")
+app = typer.Typer(
+    cls=ListGroup, add_completion=False, help="List, measure, export or delete lectures."
+)
 LectureId = Annotated[str, argument("ID", "The lecture's id, or its beginning.")]
 
 

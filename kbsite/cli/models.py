@@ -8,12 +8,15 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from citations.errors import ModelMissing
 from citations.providers import downloads, inventory, weights
 from citations.providers.inventory import ModelEntry
+from kbsite.cli.groups import ListGroup
 from kbsite.cli.options import Json, Many, argument
 from kbsite.cli.terminal import err, note, print_json, printable, progress_bar, say, table
 
 MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
-app = typer.Typer(add_completion=False, help="List the configured models, or fetch missing ones.")
+app = typer.Typer(
+    cls=ListGroup, add_completion=False, help="List the configured models, or fetch missing ones."
+)
 
 
 @app.callback(invoke_without_command=True)

@@ -29,6 +29,7 @@ from transcripts import errors
 from transcripts.errors import InvalidInput, KnowledgeBaseError, Unavailable
 
 PIPE_WIDTH = 200  # columns of a table outside a terminal, so that no cell is cut
+PIPE_COLUMN = 40  # characters to which a column is padded there
 # The first class that fits counts.
 EXIT_CODES: tuple[tuple[type[KnowledgeBaseError], int], ...] = (
     (errors.NotSignedIn, 4),
@@ -138,7 +139,8 @@ def table(
 
     Cells are cut, and columns at the right left out, as its width demands (``columns.fitted``), of
     ``main``, by which people know a row, least; by default that is the widest column. A pipe gets
-    everything.
+    everything, and columns are aligned there only up to ``PIPE_COLUMN``: long cells push aside what
+    follows them, in their own row alone.
     """
     flat = [[" ".join(cell.split()) for cell in row] for row in _printable(rows)]
     if not flat:
@@ -148,10 +150,15 @@ def table(
         say(title, "italic")
     natural = [max(map(cell_len, column)) for column in zip(columns, *flat, strict=True)]
     widest = columns.index(main) if main else natural.index(max(natural))
-    room = out().width if out().is_terminal else sum(natural) + GAP * len(natural)
-    widths = fitted(natural, room, main=widest)
+    if out().is_terminal:
+        fit, widths = _cut, fitted(natural, out().width, main=widest)
+    else:
+        fit, widths = (
+            _padded,
+            {index: min(width, PIPE_COLUMN) for index, width in enumerate(natural)},
+        )
     for number, row in enumerate((columns, *flat)):
-        line = (" " * GAP).join(_cut(row[index], width) for index, width in widths.items())
+        line = (" " * GAP).join(fit(row[index], width) for index, width in widths.items())
         out().print(Text(line.rstrip(), style="" if number else "bold"), soft_wrap=True)
 
 
@@ -173,6 +180,10 @@ def table_of_sentences(columns: Sequence[str], rows: Iterable[Sequence[object]])
 
 def _printable(rows: Iterable[Sequence[object]]) -> list[list[str]]:
     return [[printable(str(value)) for value in row] for row in rows]
+
+
+def _padded(text: str, width: int) -> str:
+    return text if cell_len(text) > width else set_cell_size(text, width)
 
 
 def _cut(text: str, width: int) -> str:

@@ -115,6 +115,17 @@ def test_a_long_id_is_cut_in_a_terminal_and_whole_in_a_pipe(shown: Width) -> Non
     assert long[0] in written.getvalue()
 
 
+def test_a_pipe_gets_no_row_padded_to_the_longest_title(shown: Width) -> None:
+    written = shown(80, is_terminal=False)
+    columns, short = ("ID", "Title", "Channel"), ("x1", "A short title", "School")
+    terminal.table(columns, [short, ("x2", "A long title " * 30, "School")], main="Title")
+    head, line, long = written.getvalue().splitlines()
+    assert len(head) < 60
+    assert len(line) < 60
+    assert line.index("School") == head.index("Channel")
+    assert long.endswith("long title  School")
+
+
 def test_a_pipe_gets_every_cell_whole_and_each_row_as_one_line(shown: Width) -> None:
     written = shown(80, is_terminal=False)
     terminal.table(("ID", "Title", "Channel", "Length"), [ROW], main="Title")

@@ -76,6 +76,22 @@ def test_help_is_shown(path: str) -> None:
     assert "Usage:" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "commands"),
+    [("highlights", ["import"]), ("collections", ["add", "delete"]), ("jobs", ["retry"])],
+)
+def test_a_command_that_lists_says_what_to_type_for_one_that_it_does_not_have(
+    name: str, commands: list[str]
+) -> None:
+    command = load(name)
+    result = CliRunner().invoke(app, [name, "list"], prog_name="kb", env={"COLUMNS": "200"})
+    assert result.exit_code == 2
+    assert f"There is no `kb {name} list`. `kb {name}` alone lists" in result.stderr
+    assert {*commands} <= command.commands.keys()
+    for other in commands:
+        assert f"`kb {name} {other}`" in " ".join(result.stderr.replace("│", " ").split())
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["no-such-command"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = f"""
