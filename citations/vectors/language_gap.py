@@ -1,18 +1,19 @@
 """Tell when sources, or a question, are in languages that the embedding model was not made for."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from django.db.models import Count
 
-from citations.models import SourceQuerySet
+from citations.models import SourceQuerySet, State
 from citations.providers import languages, weights
 from citations.vectors import space as vector_space
 from transcripts.languages import name_of
 from transcripts.stemming import primary_language
 
+WORDS_ALONE: Final = "found by words alone"
 WORTH: Final = 0.1  # share of the sources from which another model is recommended
 MIN_SOURCES: Final = 2  # sources; one may be an exception
 LANGUAGE_NOTE: Final = (
@@ -20,6 +21,12 @@ LANGUAGE_NOTE: Final = (
     " of one language: ask in the language of the sources, too."
 )
 MULTILINGUAL: Final = "e5-small"  # the provider whose model is recommended
+COMMANDS: Final = (
+    f"kb models fetch {MULTILINGUAL}",
+    f"kb db migrate-embeddings --to {MULTILINGUAL}",
+)
+
+StateLabel: TypeAlias = Callable[[str, str], str]  # of a source's state and language
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +46,7 @@ class LanguageGap:
     @property
     def commands(self) -> tuple[str, str]:
         """What closes the gap, in this order."""
-        return f"kb models fetch {MULTILINGUAL}", f"kb db migrate-embeddings --to {MULTILINGUAL}"
+        return COMMANDS
 
 
 def find(among: SourceQuerySet) -> LanguageGap | None:
@@ -66,6 +73,20 @@ def find(among: SourceQuerySet) -> LanguageGap | None:
         total=total,
         languages=sorted(others, key=lambda code: (-others[code], code)),
     )
+
+
+def state_labels() -> StateLabel:
+    """Return a function that says how sources are found: by words alone in languages that the model
+    in force does not know. Sources of unknown language count as fitting.
+    """
+    space = vector_space.locked()
+    own = weights.language_of(space.model) if space else ""
+
+    def label(state: str, tag: str) -> str:
+        is_foreign = own and (primary_language(tag) or own) != own
+        return WORDS_ALONE if is_foreign and state == State.READY else str(State(state).label)
+
+    return label
 
 
 def advice(question: str, among: SourceQuerySet) -> str:

@@ -121,7 +121,7 @@ def _embedding_model() -> Result:
 def _languages() -> Result:
     gap = language_gap.find(Source.objects.all())
     if gap is None:
-        return True, "the embedding model knows those of the sources", ""
+        return True, "the embedding model knows those of most sources", ""
     detail = (
         f"{gap.sources} of {gap.total} sources are in languages that {gap.model} was not made for"
         f" ({', '.join(gap.languages)})"

@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from citations.library import sources as library_sources
-from citations.models import State
+from citations.vectors import language_gap
 from kbsite.cli.database import open_library
 from kbsite.cli.options import (
     InCollection,
@@ -20,6 +20,7 @@ from kbsite.cli.options import (
     argument,
     option,
 )
+from kbsite.cli.sources import note_language_gap
 from kbsite.cli.terminal import note, note_next_page, out, print_json, printable, table
 from kbsite.cli.videos import find_video
 from transcripts import library
@@ -61,8 +62,9 @@ def list_videos(
         ]
         print_json({"videos": videos, "total": page.total, "next": page.next})
         return
+    label = language_gap.state_labels()
     labels = {
-        pk: dict.fromkeys(str(State(source.state).label) for source in of_video)
+        pk: dict.fromkeys(label(source.state, source.language) for source in of_video)
         for pk, of_video in sources.items()
     }
     rows = (
@@ -83,6 +85,7 @@ def list_videos(
         empty=_empty(scope, filter),
         main="Title",
     )
+    note_language_gap(state for states in labels.values() for state in states)
     note_next_page(page.total, page.next)
 
 

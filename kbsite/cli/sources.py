@@ -1,13 +1,16 @@
 """`kb sources`: the sources and their indexing state."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from citations.library import sources
 from citations.library.filters import Filter
 from citations.library.item import KINDS
 from citations.library.sources import SourcePage
-from citations.models import Source, State
+from citations.models import Source
 from citations.schemas.search import SourcesOut
+from citations.vectors import language_gap
+from citations.vectors.language_gap import StateLabel
 from kbsite.cli.database import open_library
 from kbsite.cli.options import InCollections, Json, Kinds, Limit, Many, Offset, argument, option
 from kbsite.cli.terminal import note, note_next_page, print_json, table
@@ -34,11 +37,21 @@ def list_sources(
         _print_sources(page)
 
 
-def state_of(source: Source) -> str:
-    """Return a source's state and progress in words."""
-    label = str(State(source.state).label)
+def state_of(source: Source, label: StateLabel) -> str:
+    """Return a source's state, as ``label`` says it, and its progress."""
+    state = label(source.state, source.language)
     is_busy = source.step and source.total
-    return f"{label} ({source.step}, {source.percent} %)" if is_busy else label
+    return f"{state} ({source.step}, {source.percent} %)" if is_busy else state
+
+
+def note_language_gap(states: Iterable[str]) -> None:
+    """Say what to do about sources that are found by words alone."""
+    if language_gap.WORDS_ALONE in states:
+        fetch, migrate = language_gap.COMMANDS
+        note(
+            "The model of meaning does not know some of these languages:"
+            f" `{fetch}`, then `{migrate}` finds all by meaning, too."
+        )
 
 
 def kind_of(source: Source) -> str:
@@ -48,6 +61,7 @@ def kind_of(source: Source) -> str:
 
 def _print_sources(page: SourcePage) -> None:
     """Print a table of sources, then their problems and the sources still being indexed."""
+    label = language_gap.state_labels()
     columns = ("ID", "Title", "Kind", "Language", "State", "Chunks", "Collection")
     rows = (
         (
@@ -55,13 +69,14 @@ def _print_sources(page: SourcePage) -> None:
             source.title,
             kind_of(source),
             source.language,
-            state_of(source),
+            state_of(source, label),
             source.chunk_count,
             source.collection.name,
         )
         for source in page.sources
     )
     table(columns, rows, empty="No sources. Add one with `kb add`.", main="Title")
+    note_language_gap(label(source.state, source.language) for source in page.sources)
     if page.counts.unfinished:
         note(f"{page.counts.unfinished} of {page.counts.total} are still being indexed.")
     for source in page.sources:

@@ -23,6 +23,8 @@ from citations.models import Conversation, Source, State
 from citations.notebook import answers, conversations, questions
 from citations.notebook.answers import AnswerRecord
 from citations.passages import Locator, PassageSource
+from citations.vectors import language_gap
+from citations.vectors.language_gap import StateLabel
 from kbsite.auth import everything
 from kbsite.cli import server_lock, terminal
 from kbsite.cli.database import open_library
@@ -136,8 +138,9 @@ class LibraryNotebook:
                 self._scope(), filter, words=words, limit=SOURCES_LIMIT
             )
             titles = Counter(source.title for source in page.sources)
+            label = language_gap.state_labels()
             rows = (
-                _row(source, mark=source.language if titles[source.title] > 1 else "")
+                _row(source, label, mark=source.language if titles[source.title] > 1 else "")
                 for source in page.sources
             )
             return SourceList(
@@ -227,9 +230,9 @@ def _nearest(passage: Mapping[str, Any], index: int) -> QuoteInContext:
     )
 
 
-def _row(source: Source, *, mark: str) -> ListedSource:
+def _row(source: Source, label: StateLabel, *, mark: str) -> ListedSource:
     is_busy = bool(source.step and source.total and not source.error)
-    about = (kind_of(source), source.author, source.language, state_of(source))
+    about = (kind_of(source), source.author, source.language, state_of(source, label))
     return ListedSource(
         id=str(source.uuid),
         title=source.title,

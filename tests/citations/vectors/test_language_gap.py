@@ -31,6 +31,23 @@ def test_sources_in_other_languages_are_counted_with_what_closes_the_gap(
     assert gap.commands == ("kb models fetch e5-small", "kb db migrate-embeddings --to e5-small")
 
 
+@pytest.mark.parametrize(
+    ("model", "state", "language", "label"),
+    [
+        (weights.MINILM, "ready", "en-GB", "found by words and meaning"),
+        (weights.MINILM, "ready", "", "found by words and meaning"),
+        (weights.MINILM, "ready", "de", "found by words alone"),
+        (weights.MINILM, "pending", "de", "waiting"),
+        (weights.E5_SMALL, "ready", "de", "found by words and meaning"),
+    ],
+)
+def test_a_source_is_found_by_words_alone_in_a_language_that_the_model_does_not_know(
+    model: str, state: str, language: str, label: str
+) -> None:
+    embedded_with(model)
+    assert language_gap.state_labels()(state, language) == label
+
+
 def test_few_such_sources_are_not_worth_a_migration(collection: Collection) -> None:
     embedded_with(weights.MINILM)
     add(collection, "de")

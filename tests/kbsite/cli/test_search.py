@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from citations.models import Source
+from citations.models import EmbeddingSpace, Source
+from citations.providers import weights
 from tests.kbsite.cli.conftest import Kb
 from tests.makers import LEARNING, make_cues, make_source, make_two_talks, make_video
 from transcripts.models import Collection
@@ -203,6 +204,24 @@ def test_sources_are_listed_with_how_far_they_are(
     assert "found by words and meaning" in result.out
     assert "1 of 4 are still being indexed" in result.err
     assert "Its text is gone. Add it again." in result.err
+
+
+def test_sources_that_the_model_does_not_help_to_find_are_found_by_words_alone(
+    kb: Kb, library: Collection
+) -> None:
+    video = make_video(library, key="talk")
+    make_source(video, state="ready")
+    EmbeddingSpace.objects.all().delete()
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    for command in ("list", "sources"):
+        assert "migrate-embeddings" not in kb(command).err
+    Source.objects.update(language="de")
+    for command in ("list", "sources"):
+        result = kb(command)
+        assert "found by words alone" in result.out
+        assert "kb db migrate-embeddings --to e5-small" in result.err
 
 
 def test_sources_are_narrowed_and_paged(kb: Kb, talks: list[Source]) -> None:
