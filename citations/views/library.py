@@ -19,9 +19,8 @@ from citations.library.filters import facets
 from citations.library.item import KINDS
 from citations.library.items import GROUPS, READING, LibraryQuery
 from citations.models import Deletion, Source
-from citations.vectors import language_gap
 from citations.vectors import space as vector_space
-from citations.views import undo_offers
+from citations.views import language_notice, undo_offers
 from citations.views.library_form import SORT_LABELS, LibraryForm
 from citations.views.undo_offers import UndoOffer
 from transcripts import activity, channels, clock, languages
@@ -150,5 +149,5 @@ def _notices(request: PageRequest) -> dict[str, Any]:
         "error": vector_space.mismatch(),
         "split_otherwise": sources.split_otherwise(visible).count(),
         "read_otherwise": document_storage.read_otherwise(visible).count(),
-        "language_gap": language_gap.find(visible),
+        "language_gap": language_notice.current(request, visible),
     }

@@ -127,6 +127,7 @@ PAGES = [
     Door("POST", "library/change/", "thing", {"item": "{item}", "action": "index"}),
     Door("POST", "library/rename/", "thing", {"item": "{item}"}),
     Door("POST", "library/move-back/", "thing", {"origin": "secrets {item}", "to": "secrets"}),
+    Door("POST", "library/languages/dismiss/", "own"),
     Door("POST", "library/sample/", "own"),
     Door("GET", "library/<str:reference>/edit/"),
     Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),

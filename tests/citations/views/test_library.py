@@ -215,6 +215,28 @@ def test_languages_that_the_embedding_model_does_not_know_are_told(
     assert "<code>kb db migrate-embeddings --to e5-small</code>" in shown
 
 
+def test_the_notice_about_languages_stays_dismissed_until_it_concerns_another(
+    page: Client, viewer: Client, collection: Collection
+) -> None:
+    EmbeddingSpace.objects.create(
+        provider="local", model=weights.MINILM, dimensions=384, state="active"
+    )
+    for text in ("Die Steigung.", "Die Ableitung."):
+        make_document(collection, [text], language="de")
+    assert "does not know (German)" in text_of(page.get("/library/"))
+    dismissed = page.post("/library/languages/dismiss/", follow=True)
+    assert dismissed.redirect_chain == [("/library/", 302)]
+    assert "does not know" not in text_of(dismissed)
+    assert "does not know" not in text_of(page.get("/library/"))
+    assert "does not know (German)" in text_of(viewer.get("/library/"))
+    french = make_document(collection, ["La pente."], language="fr")
+    assert "does not know (German, French)" in text_of(page.get("/library/"))
+    page.post("/library/languages/dismiss/", headers={"HX-Request": "true"})
+    assert "does not know" not in text_of(page.get("/library/"))
+    french.delete()
+    assert "does not know" not in text_of(page.get("/library/"))
+
+
 @pytest.mark.parametrize(
     "query",
     [
