@@ -90,10 +90,10 @@ def list_videos(
 
 
 def _empty(scope: Scope, filter: library.VideoFilter) -> str:
-    """Say that there are no videos, or that none of them fits."""
+    """Say that there are no recordings, or that none of them fits."""
     if filter == library.VideoFilter() or not (total := library.list_videos(scope, limit=1).total):
-        return "No videos. Add one with `kb add`, or try `kb demo`."
-    return f"None of the {total} videos fits. Give fewer words or options."
+        return "No recordings. Add one with `kb add`, or try `kb demo`."
+    return f"None of the {total} recordings fits. Give fewer words or options."
 
 
 def show(

@@ -70,10 +70,10 @@ def test_words_narrow_the_list(kb: Kb, library: Collection) -> None:
 def test_an_empty_list_tells_an_empty_library_from_words_that_fit_nothing(
     kb: Kb, library: Collection
 ) -> None:
-    assert "No videos" in kb("list").out
+    assert "No recordings" in kb("list").out
     make_video(library, key="a", title="Deep learning")
     Video.objects.update(tags=["NLP"])
-    assert "None of the 1 videos fits" in kb("list", "--tag", "moss").out
+    assert "None of the 1 recordings fits" in kb("list", "--tag", "moss").out
     assert "Deep learning" in kb("list", "--tag", "nlp").out
 
 
