@@ -21,7 +21,7 @@ from citations.models import Source
 from citations.notebook import archives
 from citations.tasks import send as send_source
 from citations.tasks import send_archive
-from citations.views import undo_offers
+from citations.views import tagging, undo_offers
 from transcripts import collections, languages, library
 from transcripts.errors import Conflict, InvalidInput
 from transcripts.models import Collection
@@ -169,19 +169,30 @@ def move_back(request: PageRequest) -> HttpResponse:
 
 
 def _tag(request: PageRequest, chosen: ChosenItems) -> Outcome:
+    before = tagging.tags_of(chosen)
     count = selection.tag(chosen, add=_tags(request))
     tagged = ngettext("%(count)s item tagged.", "%(count)s items tagged.", count)
-    return count, _joined((count, tagged), _without_tags(chosen))
+    return _with_undo(request, chosen, before, (count, tagged))
 
 
 def _untag(request: PageRequest, chosen: ChosenItems) -> Outcome:
+    before = tagging.tags_of(chosen)
     count = selection.tag(chosen, remove=_tags(request))
     changed = ngettext(
         "The tags of %(count)s item were changed.",
         "The tags of %(count)s items were changed.",
         count,
     )
-    return count, _joined((count, changed), _without_tags(chosen))
+    return _with_undo(request, chosen, before, (count, changed))
+
+
+def _with_undo(
+    request: PageRequest, chosen: ChosenItems, before: tagging.Tags, sentence: Sentence
+) -> Outcome:
+    """Return what became of tags; the list says so itself where that can be undone."""
+    text = _joined(sentence, _without_tags(chosen))
+    is_offered = tagging.offer(request, before, tagging.tags_of(chosen), text)
+    return sentence[0], "" if is_offered else text
 
 
 def _set_language(request: PageRequest, chosen: ChosenItems) -> Outcome:

@@ -1,4 +1,4 @@
-"""What was just renamed or moved, as the list that is shown next offers to undo it.
+"""What was just renamed, moved or tagged, as the list that is shown next offers to undo it.
 
 The list keeps the offer where it is loaded again; no other page is about it.
 """
@@ -13,7 +13,12 @@ from transcripts.views.requests import PageRequest
 
 RENAME: Final = "rename"
 MOVE: Final = "move"
-TIMES: Final = {RENAME: timedelta(seconds=10), MOVE: timedelta(seconds=30)}
+TAGS: Final = "tags"
+TIMES: Final = {
+    RENAME: timedelta(seconds=10),
+    MOVE: timedelta(seconds=30),
+    TAGS: timedelta(seconds=30),
+}
 
 Field = tuple[str, str]  # name and value
 

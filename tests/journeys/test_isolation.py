@@ -128,6 +128,7 @@ PAGES = [
     Door("POST", "library/rename/", "thing", {"item": "{item}"}),
     Door("POST", "library/move-back/", "thing", {"origin": "secrets {item}", "to": "secrets"}),
     Door("POST", "library/languages/dismiss/", "own"),
+    Door("POST", "library/tag-back/", "thing", {"gained": '["secret", "{item}"]'}),
     Door("POST", "library/sample/", "own"),
     Door("GET", "library/<str:reference>/edit/"),
     Door("POST", "library/<str:reference>/edit/", "thing", {"title": "Renamed"}),

@@ -275,6 +275,50 @@ def test_items_are_tagged_from_the_list_by_those_who_may(
     assert 'value="untag"' not in text_of(viewer.get("/library/"))
 
 
+def test_tags_of_several_items_are_undone_for_those_that_changed(
+    page: Client, viewer: Client, talk: Video, collection: Collection
+) -> None:
+    Video.objects.filter(pk=talk.pk).update(tags=["ice"])
+    paper = make_document(collection, ["Ice."], title="Notes on ice")
+    Source.objects.filter(pk=paper.pk).update(tags=["old"])
+    items = [f"video-{talk.pk}", f"document-{paper.pk}"]
+
+    def tags() -> tuple[list[str], list[str]]:
+        talk.refresh_from_db()
+        paper.refresh_from_db()
+        return sorted(talk.tags), sorted(paper.tags)
+
+    def undo(shown: LexborHTMLParser) -> dict[str, list[str]]:
+        form = shown.css_first('.notice form[action="/library/tag-back/"]')
+        sent: dict[str, list[str]] = {}
+        for field in form.css("input[name=gained], input[name=lost]"):
+            sent.setdefault(field.attributes["name"] or "", []).append(
+                field.attributes["value"] or ""
+            )
+        return sent
+
+    for action, named, changed in (
+        ("tag", "ice, Cold", (["Cold", "ice"], ["Cold", "ice", "old"])),
+        ("untag", "ice, old", ([], [])),
+    ):
+        change = {"item": items, "action": action, "tags": named}
+        shown = LexborHTMLParser(text_of(page.post("/library/change/", change, follow=True)))
+        assert tags() == changed
+        options = shown.css("#selection-known-tags option")
+        assert {option.attributes["value"] for option in options} == {*changed[0], *changed[1]}
+        sent = undo(shown)
+        assert viewer.post("/library/tag-back/", sent).status_code == 403
+        html = text_of(page.post("/library/tag-back/", sent, follow=True))
+        assert "earlier tags again" in html
+        assert "tag-back" not in html
+        assert tags() == (["ice"], ["old"])
+    change = {"item": items[:1], "action": "tag", "tags": "ice"}
+    assert "tag-back" not in text_of(page.post("/library/change/", change, follow=True))
+    for odd in ({}, {"gained": "x"}, {"lost": "[1, 2]"}, {"gained": '["ice"]'}):
+        assert page.post("/library/tag-back/", odd).status_code == 422
+    assert tags() == (["ice"], ["old"])
+
+
 def test_a_deletion_is_told_in_the_library_and_taken_back(
     page: Client, viewer: Client, talk: Video
 ) -> None:
