@@ -134,7 +134,7 @@ def test_a_message_never_covers_the_bar(
     visit: Callable[..., Visit], size: ViewportSize, query: str
 ) -> None:
     page = visit(viewport=size).go(f"/library/?q={query}&sort=title")
-    tag_first(page, "uncovered")
+    tag_first(page, f"uncovered at {size['width']}")  # a new tag: its undo replaces another
     notice = notice_of(page, "1 item tagged.")
     notice.hover()  # then it stays
     for place in ("0", "document.body.scrollHeight"):

@@ -19,8 +19,8 @@ const searchBox = () => /** @type {HTMLInputElement | null} */ (
 const currentItem = () => document.activeElement?.closest("[data-item]");
 
 /**
- * Go to the next item, or to the previous one: from what has the focus, or else is current. A match
- * in a transcript is opened, so that it is the one that the page counts.
+ * Go some items on, or back: from what has the focus, or else is current. A match in a transcript
+ * is opened, so that it is the one that the page counts.
  * @param {number} step
  */
 function move(step) {
@@ -30,7 +30,7 @@ function move(step) {
   const current = focused < 0 ? links.findIndex((link) => link.ariaCurrent) : focused;
   const link = links[Math.min(Math.max(current + step, 0), links.length - 1)];
   link.focus();
-  if (link.closest("#matches") && !link.ariaCurrent) link.click();
+  if (link.closest("#matches")) link.click();
   return true;
 }
 
@@ -128,7 +128,7 @@ function inSearchBox(box, event) {
     clear(box);
     return true;
   }
-  return event.key === "ArrowDown" && move(1);
+  return event.key === "ArrowDown" && move(0); // into the list: to what is current, or the first
 }
 
 /** @param {KeyboardEvent} event */
