@@ -148,8 +148,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "kbsite.compression.PublicGZipMiddleware",
-    "kbsite.permissions_policy.PermissionsPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "kbsite.permissions_policy.PermissionsPolicyMiddleware",  # of pages: files ask for nothing
     "kbsite.telemetry.requests.RouteMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
