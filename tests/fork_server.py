@@ -238,12 +238,14 @@ def _next_request() -> dict[str, Any]:
             pid = os.fork()
             if not pid:
                 break
-            requests.send(b"%d" % pid)
             *streams, running[pid] = streams
             _close(streams)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.setsid()
+    # Not before: who learns of a process may kill its group at once.
+    requests.send(b"%d" % os.getpid())
     requests.detach()
     for number, stream in enumerate(streams[:3]):
         os.dup2(stream, number)
@@ -270,7 +272,6 @@ def _report(running: dict[int, int]) -> None:
 
 def _run(arguments: list[str], environment: dict[str, str], cwd: str) -> None:
     """Be ``python ARGUMENTS``."""
-    os.setsid()
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)

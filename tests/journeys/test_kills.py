@@ -1,5 +1,6 @@
 """Killed workers: after the next start every job ends, and nothing is stored twice."""
 
+import os
 import random
 import time
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fork_server import Fork
 from tests.instance import Instance, kill, redis_server, wait_until
 from tests.youtube_standin import YouTubeStandIn
 
@@ -110,6 +112,11 @@ def test_workers_killed_at_random_moments_lose_nothing(instance: Instance) -> No
             time.sleep(random.uniform(1.5, 4))
             kill(worker)
     _finishes(instance, videos=len(IDS) + FILES)
+
+
+def test_a_program_can_be_killed_as_soon_as_it_is_started() -> None:
+    for _ in range(20):
+        kill(Fork("-c", "import time; time.sleep(60)", environment=os.environ))
 
 
 def _wait_for_step(instance: Instance, step: str) -> None:
