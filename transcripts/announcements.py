@@ -25,11 +25,11 @@ ACCESS: Final = "access"  # memberships, accounts, tokens, sign-outs
 
 HEARTBEAT_SECONDS: Final = 15.0  # keeps proxies from closing a silent stream
 POLL_SECONDS: Final = 1.0  # between two reads while nothing is heard
-LONGEST_SECONDS: Final = 3600.0  # then the watcher comes back
+MAX_SECONDS: Final = 3600.0  # then the watcher comes back
 CHECK_SECONDS: Final = 30.0  # between checks: a connection broken by the network says nothing
 ANSWER_SECONDS: Final = 10.0  # to connect, and to hear a check
 PAUSE_SECONDS: Final = 1.0  # between attempts to connect
-LONGEST_PAUSE: Final = 15.0
+MAX_PAUSE: Final = 15.0
 
 logger = logging.getLogger(__name__)
 
@@ -64,13 +64,13 @@ async def news(
 
     They are read at least ``every`` so many seconds, and each ``poll`` seconds while nothing can
     be heard. None: it is only time for a heartbeat. Ends when the server stops, and after
-    ``LONGEST_SECONDS``.
+    ``MAX_SECONDS``.
     """
     listener, started = current_listener(), time.monotonic()
     everything = frozenset(topics)
     with listener.waiting(*topics) as waiter:
         heard, read_at = everything, started
-        while not listener.is_closed and time.monotonic() - started < LONGEST_SECONDS:
+        while not listener.is_closed and time.monotonic() - started < MAX_SECONDS:
             yield heard
             read_at = time.monotonic() if heard else read_at
             pause = every() if listener.is_listening else poll or POLL_SECONDS
@@ -142,7 +142,7 @@ class Listener:
                 logger.warning("Lost the connection for announcements (%s); polling.", error)
             self._set_listening(False)
             await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
+            pause = min(pause * 2, MAX_PAUSE)
 
     async def _hears_itself(self, connected: "psycopg.AsyncConnection[Any]") -> bool:
         """Notify oneself, and pass on what is announced for a while.

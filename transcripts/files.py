@@ -24,7 +24,7 @@ FORMATS = (
     ".txt",
 )
 INFO_SUFFIX = ".info.json"
-LONGEST_NAME = 290  # characters of an uploaded file's name, without the folder of ``candidates``
+MAX_NAME = 290  # characters of an uploaded file's name, without the folder of ``candidates``
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def candidates(uploads: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     files = []
     for written, data in uploads:
         printable = "".join(filter(str.isprintable, written.replace("\\", "/")))
-        name = printable.strip("/")[:LONGEST_NAME]
+        name = printable.strip("/")[:MAX_NAME]
         if is_candidate(name):
             count[name] += 1
             files.append((f"~{count[name]}/{name}" if count[name] > 1 else name, data))

@@ -17,7 +17,7 @@ MIN_SENTENCES: Final = 2  # a single sentence that does not introduce its source
 STANDS: Final = 0.9  # how well each must stand alone
 OPENING_STANDS: Final = 0.5  # and one that introduces its source: “In this lecture I want to …”
 BEGINNING: Final = 0.1  # of the text, in which a sentence may introduce it
-LONGEST_BEGINNING: Final = 15_000  # characters
+MAX_BEGINNING: Final = 15_000  # characters
 INTRODUCING: Final = 1.3  # times that a sentence is worth more that speaks of its text there
 DEFINING: Final = 1.5  # the same of a sentence that says what the title means
 WORTHWHILE: Final = 0.6  # of the best sentence's worth, that others need
@@ -48,7 +48,7 @@ def choose(
     says about the whole. In a talk that nobody introduces, only those with words of the title
     count: others are as often about an example.
     """
-    beginning = min(BEGINNING * length, LONGEST_BEGINNING)
+    beginning = min(BEGINNING * length, MAX_BEGINNING)
     frequent = {word for word, _ in counts.most_common(FREQUENT)}
 
     def shared(statement: Statement) -> int:

@@ -19,9 +19,9 @@ from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.storage import MAX_TAGS, clean_tags
 
-LONGEST_TITLE: Final = 300  # characters
+MAX_TITLE: Final = 300  # characters
 BEGINNING: Final = 160  # characters
-LONGEST_TAG: Final = 100
+MAX_TAG: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,18 +155,18 @@ def _changes(row: Any, details: ItemDetails) -> dict[str, Any]:
 
 
 def _title(text: str) -> str:
-    title = " ".join(clean(text, LONGEST_TITLE + 1).split())
+    title = " ".join(clean(text, MAX_TITLE + 1).split())
     if not title:
         raise InvalidInput("The title is empty.", hint="Write one.")
-    if len(title) > LONGEST_TITLE:
-        raise InvalidInput(f"A title has at most {LONGEST_TITLE} characters.", hint="Shorten it.")
+    if len(title) > MAX_TITLE:
+        raise InvalidInput(f"A title has at most {MAX_TITLE} characters.", hint="Shorten it.")
     return title
 
 
 def _tags(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",")]
-    if max(map(len, parts)) > LONGEST_TAG:
-        raise InvalidInput(f"A tag has at most {LONGEST_TAG} characters.", hint="Shorten it.")
+    if max(map(len, parts)) > MAX_TAG:
+        raise InvalidInput(f"A tag has at most {MAX_TAG} characters.", hint="Shorten it.")
     if len({*filter(None, parts)}) > MAX_TAGS:
         raise InvalidInput(f"An item has at most {MAX_TAGS} tags.", hint="Leave some out.")
     return clean_tags(parts)

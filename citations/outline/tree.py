@@ -37,14 +37,14 @@ from citations.text.standalone import clauses, has_stops, introduces, standing
 
 GROUP, SECTION, DOCUMENT = 1, 2, 3
 
-LONGEST_TITLE: Final = 300  # characters
+MAX_TITLE: Final = 300  # characters
 HEADINGS_NAMED: Final = 3  # in the title of a section that joins several short ones
 FEW_PLACES: Final = 2  # that may have the same heading without making it a common one
 SILENCE: Final = 20_000  # ms that end a group
 MIN_GROUP: Final = 2  # chunks of a group: a single one is half a minute, and has no name of its own
 SHORT_RUN: Final = 3  # chunks; shorter runs are joined with their neighbours
 MAX_SHORT_SECTION: Final = 8  # chunks of such a section, at most
-LONGEST_INTRODUCTION: Final = 6  # chunks
+MAX_INTRODUCTION: Final = 6  # chunks
 INTRODUCING: Final = 2.0  # times that the fitness of a sentence grows that says what will come
 WORD_DIMENSIONS: Final = 256
 
@@ -206,7 +206,7 @@ class _Node:
             level=self.level,
             ordinal=self.ordinal,
             parent=parent,
-            title=name[:LONGEST_TITLE],
+            title=name[:MAX_TITLE],
             text=self.gist.text,
             spans=self.gist.spans,
             first=first.ordinal,
@@ -344,7 +344,7 @@ class _Source:
 
     def _introduction(self) -> list[Sentence]:
         """Return the sentences of a source's beginning, which tell what it is about."""
-        chunks = min(len(self._pieces), LONGEST_INTRODUCTION, len(self._pieces) // 20 + 1)
+        chunks = min(len(self._pieces), MAX_INTRODUCTION, len(self._pieces) // 20 + 1)
         return [
             replace(sentence, fitness=self._introducing(sentence) * sentence.fitness)
             for part in self._sentences[:chunks]

@@ -26,7 +26,7 @@ NEAREST: Final = 14  # pairs computed before the first choice
 COMMON: Final = 0.8  # share of the words' common direction that is subtracted: bench/keywords.py
 ROUNDS: Final = 3  # of choosing and computing
 MAX_WORDS: Final = 400  # of a text that are read
-LONGEST_WORD: Final = 40  # characters; longer ones are addresses, or a script without spaces
+MAX_WORD: Final = 40  # characters; longer ones are addresses, or a script without spaces
 WORDS_KEPT: Final = 30_000  # 23 MB with 384 dimensions
 PAIRS_KEPT: Final = 10_000
 
@@ -200,4 +200,4 @@ class _VectorCache:
 def _words(text: str, stops: frozenset[str]) -> list[str]:
     """Return the words of keywords in order, as scikit-learn's CountVectorizer tokenizes."""
     words = (word for word in _WORD.findall(text.lower()) if word not in stops)
-    return list(islice((word for word in words if len(word) <= LONGEST_WORD), MAX_WORDS))
+    return list(islice((word for word in words if len(word) <= MAX_WORD), MAX_WORDS))

@@ -33,7 +33,7 @@ MARKS: Final = ("", ".", "?", ",")  # what may follow a word, in the order of th
 WINDOW: Final = 150  # words that are read together
 MARGIN: Final = 30  # words at either end of a window that its neighbours judge
 MAX_WORD_TOKENS: Final = 8  # tokens of a word that are read
-LONGEST_WINDOW: Final = 510  # tokens; the model has 512 positions, and two stand at the ends
+MAX_WINDOW: Final = 510  # tokens; the model has 512 positions, and two stand at the ends
 BATCH: Final = 4  # windows
 MAX_KNOWN: Final = 50_000  # words whose tokens are kept
 
@@ -90,9 +90,9 @@ class Punctuator:
 
     def _fitting(self, words: Sequence[str]) -> list[list[int]]:
         tokens = [self._tokens(word) for word in words]
-        if sum(map(len, tokens)) <= LONGEST_WINDOW:
+        if sum(map(len, tokens)) <= MAX_WINDOW:
             return tokens
-        return [own[: LONGEST_WINDOW // WINDOW] for own in tokens]
+        return [own[: MAX_WINDOW // WINDOW] for own in tokens]
 
     def _tokens(self, word: str) -> list[int]:
         if word not in self._known:

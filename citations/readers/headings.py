@@ -14,7 +14,7 @@ A_SECTION: Final = 1.2  # times that a label stands in a section that has it, at
 MIN_PARENTS: Final = 3  # sections by which a document is known to be divided
 STRETCH: Final = 6_000  # characters: about two pages, which stand for a section where none is known
 MIN_NUMBERED: Final = 3  # headings with numbers of which contents can be made
-LONGEST_TITLE: Final = 300  # characters
+MAX_TITLE: Final = 300  # characters
 MIN_SECTION: Final = 200  # characters between two headings that both open one
 MIN_TEXT: Final = 40  # characters of a section
 IN_ORDER: Final = 0.6  # of the numbers; in a document with fewer, they count something else
@@ -64,7 +64,7 @@ def number_of(title: str) -> Number:
 
 def join_titles(above: str, title: str) -> str:
     """Return a heading below another without text between: of both, unless it has a number."""
-    return (f"{above} {title}" if above and not number_of(title) else title)[:LONGEST_TITLE]
+    return (f"{above} {title}" if above and not number_of(title) else title)[:MAX_TITLE]
 
 
 def find_labels(headings: Sequence[PlacedHeading]) -> frozenset[str]:

@@ -14,7 +14,7 @@ from citations.text.sentences import CLOSERS, FULL_STOPS, STOPS, between_letters
 
 MAX_PAGE = 3_000  # characters of a page at most
 FULL_ENOUGH = 0.6  # of a page: a heading after that begins the next page
-LONGEST_HEADING = 300  # characters; a longer one becomes a paragraph
+MAX_HEADING = 300  # characters; a longer one becomes a paragraph
 MAX_ENTRIES = 5_000  # of an outline
 
 
@@ -149,7 +149,7 @@ def _fitted(piece: MarkupBlock) -> Iterator[MarkupBlock]:
     if not text.strip():
         return
     if len(text) <= MAX_PAGE:
-        level = piece.level if len(text) <= LONGEST_HEADING else 0
+        level = piece.level if len(text) <= MAX_HEADING else 0
         yield MarkupBlock(text, level, piece.html)
         return
     start = 0

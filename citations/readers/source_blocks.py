@@ -8,7 +8,7 @@ from citations.text.blocks import Block
 from transcripts.captions import from_json
 from transcripts.cues import Cue, Word
 
-LONGEST_HEADING = 300  # characters of a heading or a chapter's title
+MAX_HEADING = 300  # characters of a heading or a chapter's title
 _WORD_DISTANCE = 40  # characters at most between two timed words
 
 
@@ -60,7 +60,7 @@ def cue_blocks(
     for cue in cues:
         boundary = False
         while upcoming and 2 * upcoming[-1][0] <= cue.start + cue.end:
-            heading, boundary = upcoming.pop()[1][:LONGEST_HEADING], True
+            heading, boundary = upcoming.pop()[1][:MAX_HEADING], True
         yield Block(
             text=cue.text,
             offset=offset,
@@ -80,7 +80,7 @@ def _paragraphs(page: Page) -> Iterator[Block]:
                 text=text,
                 offset=page.start + first,
                 page=page.number,
-                heading=heading[:LONGEST_HEADING],
+                heading=heading[:MAX_HEADING],
                 boundary=boundary,
             )
 

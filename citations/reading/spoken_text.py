@@ -22,7 +22,7 @@ from transcripts.reading import full_text
 Span = tuple[int, int]  # characters [first, last)
 
 PARAGRAPH: Final = 420  # characters after which the next sentence begins a paragraph
-LONGEST_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
+MAX_PARAGRAPH: Final = 4 * PARAGRAPH  # where no sentence ends
 MAX_SPEAKERS: Final = 12  # to choose from
 PAUSE: Final = 2_000  # ms of silence that begin a paragraph
 DASHES: Final = ("- ", "– ")  # how captions begin another speaker's words
@@ -122,7 +122,7 @@ class SpokenText:
 
         A paragraph begins after ``PAUSE``, with another speaker, at a time of ``breaks`` (ms, in
         order), or with the first sentence beyond ``PARAGRAPH`` characters. Neither length nor a
-        pause ends it within a sentence that was cut as it is long, up to ``LONGEST_PARAGRAPH``.
+        pause ends it within a sentence that was cut as it is long, up to ``MAX_PARAGRAPH``.
         """
         begin = bisect_left(self.sentences, first, key=lambda sentence: sentence.first)
         stop = bisect_left(self.sentences, last, key=lambda sentence: sentence.first)
@@ -140,7 +140,7 @@ class SpokenText:
         length = sentence.first - before[0].first
         is_rest = length >= PARAGRAPH or sentence.start - previous.end >= PAUSE
         return (
-            (is_rest and (length >= LONGEST_PARAGRAPH or self._has_ended(previous)))
+            (is_rest and (length >= MAX_PARAGRAPH or self._has_ended(previous)))
             or self.text.startswith(DASHES, sentence.first)
             or sentence.first in self.turns.labels
             or bisect_right(breaks, sentence.start) > bisect_right(breaks, previous.start)

@@ -192,7 +192,7 @@ def _first_word(rest: str) -> str:
 _GAPS = re.compile(r"\s+|[，、；：،؛]")
 _CLAUSE_ENDS = ",;:–—，、；：،؛\n"
 _CLAUSE_WORTH = 400  # ms of pause that the end of a clause counts as
-_LONGEST_PAUSE = 3_000  # ms; a longer one says no more
+_MAX_PAUSE = 3_000  # ms; a longer one says no more
 _AWAY_COST = 2  # ms of pause per character away from the usual length
 _ODDS_WORTH = 100  # ms of pause for each unit of log odds that a sentence ends
 
@@ -216,7 +216,7 @@ def _cut(text: str, start: int, stop: int, pauses: Mapping[int, int]) -> int:
 
     def worth(position: int) -> float:
         clause = text[position - 1] in _CLAUSE_ENDS or text[position - 2] in _CLAUSE_ENDS
-        pause = min(pauses.get(position, 0), _LONGEST_PAUSE)
+        pause = min(pauses.get(position, 0), _MAX_PAUSE)
         away = abs(position - start - USUAL)
         words = _ODDS_WORTH * odds.get(position, sentence_ends.BIAS)
         return pause + _CLAUSE_WORTH * clause + words - _AWAY_COST * away

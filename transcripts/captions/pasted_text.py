@@ -26,7 +26,7 @@ _ROW: Final = re.compile(
 _ROW_START: Final = frozenset("[(0123456789")
 _READ_OUT: Final = re.compile(r"[0-9]{1,3} [^\W\d]+(?:,? (?:[^\W\d]+ )?[0-9]{1,2} [^\W\d]+){0,2}")
 _HEAD: Final = 65_536  # characters
-_LONGEST_READ_OUT: Final = 80  # characters
+_MAX_READ_OUT: Final = 80  # characters
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ def _drop_read_out_time(row: _Row) -> None:
     """Drop "1 minute, 5 seconds" below 1:05, in any language, by its numbers."""
     if (
         len(row.lines) < 2
-        or len(row.lines[0]) > _LONGEST_READ_OUT
+        or len(row.lines[0]) > _MAX_READ_OUT
         or not _READ_OUT.fullmatch(row.lines[0])
     ):
         return

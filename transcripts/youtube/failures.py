@@ -8,7 +8,7 @@ from transcripts.youtube.values import RequestTrace
 
 _Maker = Callable[[str], errors.YouTubeError]
 _CAPTIONS = "/api/timedtext"
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 
 # Each of these means that the whole address is refused: stop asking.
 _HEAT: tuple[tuple[re.Pattern[str], _Maker], ...] = (
@@ -152,4 +152,4 @@ def _cleaned(text: str) -> str:
         maxsplit=1,
     )[0]
     printable = "".join(mark if mark.isprintable() else " " for mark in text)
-    return printable.replace("’", "'").strip()[:_LONGEST_REASON]
+    return printable.replace("’", "'").strip()[:_MAX_REASON]

@@ -13,8 +13,8 @@ from citations.readers.pdf.layout import Glyphs, TextLine
 
 HYPHEN = "\ufffe"  # PDFium's for a hyphen at the end of a line
 HYPHENS = "-\u00ad\u2010\ufffe\u0002"
-LONGEST_HEADING = 160  # characters of a heading in larger letters
-LONGEST_BOLD = 100  # and of one that is only bold
+MAX_HEADING = 160  # characters of a heading in larger letters
+MAX_BOLD = 100  # and of one that is only bold
 # They keep the hyphen of words such as "self-adjoint" at the end of a line.
 _COMPOUNDING = "self well right left high low half cross one two three four long short"
 _COMPOUNDING_WORDS = frozenset(_COMPOUNDING.split())
@@ -176,11 +176,11 @@ def _is_indented(line: TextLine, before: TextLine, after: TextLine, least: float
 
 def _is_heading(paragraph: list[_TextOfLine], style: _Style) -> bool:
     text = " ".join(line.text for line in paragraph)
-    if len(paragraph) > 3 or len(text) > LONGEST_HEADING:
+    if len(paragraph) > 3 or len(text) > MAX_HEADING:
         return False
     larger = min(line.line.main.size for line in paragraph) > 1.12 * style.size
     if not larger and (
-        len(text) > LONGEST_BOLD
+        len(text) > MAX_BOLD
         or text.endswith((".", ",", ";"))
         or not all(line.line.is_bold for line in paragraph)
     ):

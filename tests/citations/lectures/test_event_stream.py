@@ -140,7 +140,7 @@ def test_silence_is_broken_now_and_then(
     session: LectureSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(announcements, "HEARTBEAT_SECONDS", 0.02)
-    monkeypatch.setattr(announcements, "LONGEST_SECONDS", 0.2)
+    monkeypatch.setattr(announcements, "MAX_SECONDS", 0.2)
 
     async def follow() -> list[Any]:
         return [batch async for batch in watch(session)]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.reading.spoken_text import (
-    LONGEST_PARAGRAPH,
+    MAX_PARAGRAPH,
     PARAGRAPH,
     PAUSE,
     Speaker,
@@ -90,7 +90,7 @@ def test_a_paragraph_in_which_no_sentence_ends_is_cut_in_the_end() -> None:
     whole = ["This is a whole sentence of several words."] * 200
     clause = "and then somebody tells you that the coin does not care about privacy at all,"
     paragraphs = paragraph_texts(spoken(*whole, *[clause] * 60))
-    assert LONGEST_PARAGRAPH < max(map(len, paragraphs)) < 1.2 * LONGEST_PARAGRAPH
+    assert MAX_PARAGRAPH < max(map(len, paragraphs)) < 1.2 * MAX_PARAGRAPH
 
 
 def test_without_stops_paragraphs_keep_their_usual_length() -> None:

@@ -132,7 +132,7 @@ def test_silence_is_broken_now_and_then_and_no_stream_goes_on_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(announcements, "HEARTBEAT_SECONDS", 0.02)
-    monkeypatch.setattr(announcements, "LONGEST_SECONDS", 2.0)
+    monkeypatch.setattr(announcements, "MAX_SECONDS", 2.0)
     first, *rest = written(lambda _: Fragment("same"))
     assert first.startswith("event: job")
     assert events.HEARTBEAT in rest
