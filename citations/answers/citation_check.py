@@ -19,6 +19,7 @@ from citations.providers.languages import is_in
 from citations.quotes import matching, source_texts, verification
 from citations.quotes.matching import Verdict
 from citations.quotes.source_texts import SourceText, Span, border
+from citations.text import tables
 from citations.text.sentences import split
 from transcripts.scope import NOTHING, Scope
 
@@ -85,7 +86,8 @@ class Proof:
         return source.reading.text if source else ""
 
     def around(self, passage: Evidence) -> tuple[int, str]:
-        """Return the text around a passage, and at which character of the source it begins.
+        """Return the text around a passage, and at which character of the source it begins: of a
+        table, at its first row.
 
         It is the passage's own text if the source has changed since.
         """
@@ -93,7 +95,7 @@ class Proof:
         first, last = passage.spans[0][0], passage.spans[-1][1]
         if source is None:
             return first, passage.text[: passage.spans[0][1] - first]
-        start = max(0, first - AROUND)
+        start = tables.start(source.reading.text, max(0, first - AROUND))
         return start, source.text((start, last + AROUND))
 
     @contextmanager

@@ -109,7 +109,7 @@ class PageParameters:
         if zoom is None:
             return None
         shown = {"match": self.match or "", "zoom": "" if zoom == ZOOMS[0] else zoom}
-        return query_string({**self._marked, "q": self.words, **shown}) or "?"
+        return query_string({**self._marked, "q": self.words, **shown})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

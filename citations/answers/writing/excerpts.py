@@ -7,11 +7,13 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
+from citations.text import tables
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 from citations.text.speakers import begins_turn
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
-"""Return the source's current text around a passage, and at which character it begins."""
+"""Return the source's current text around a passage, from the start of the table that it begins in,
+and at which character that text begins."""
 
 MIN_WORDS: Final = 4  # of a sentence that may be cited by itself
 MAX_SENTENCE: Final = 600  # characters of a sentence
@@ -29,7 +31,6 @@ _DEPENDENT: Final = re.compile(
 )
 
 
-_ROW: Final = re.compile(r"^[^\n|]*(?: \| ?[^\n|]*)+$", re.MULTILINE)  # as readers write tables
 _EXERCISE: Final = re.compile(
     r"""\W*(?: (?:exercises?|problems?|checkpoint|homework|quiz|aufgabe|übung|exercice|ejercicio)
     \s*[\d.]*\d\w?\b | (?:for|in)\s+the\s+following\s+(?:exercises|problems) )""",
@@ -68,14 +69,15 @@ class Pick:
         return " ".join((self.text, *self.header))
 
 
-def sentences(passages: Sequence[Evidence]) -> list[Pick]:
+def sentences(passages: Sequence[Evidence], read: Read | None = None) -> list[Pick]:
     """Return the sentences of passages and the rows of their tables, each once.
 
-    Headings, tables of contents, exercises and pointers (“see figure 3”) are left out.
+    Headings, tables of contents, exercises and pointers (“see figure 3”) are left out. A passage
+    may begin in the middle of a table, or of a row: ``read`` finds the header and the whole row.
     """
     picks: dict[tuple[int, int], Pick] = {}
     for passage in passages:
-        for pick in _split(passage):
+        for pick in _split(passage, read):
             picks.setdefault((passage.source, pick.span[1]), pick)
     return [pick for pick in picks.values() if len(pick.text) <= MAX_SENTENCE and _says(pick)]
 
@@ -146,34 +148,47 @@ def _flat(text: str) -> str:
 # Sentences
 
 
-def _split(passage: Evidence) -> Iterator[Pick]:
+def _split(passage: Evidence, read: Read | None) -> Iterator[Pick]:
+    rows = list(_rows(passage, read))
+    for start, text in _stretches(passage):
+        own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
+        prose = _without(text, [(first - start, last - start) for first, last in map(_span, own)])
+        picks = [row for row in own if row.header]
+        for first, last in _sentences(prose):
+            if not (passage.locator.page and is_listing(text[first:last])):
+                span = (start + first, start + last)
+                picks.append(Pick(evidence=passage, text=text[first:last], span=span))
+        yield from sorted(picks, key=_span)
+
+
+def _stretches(passage: Evidence) -> Iterator[tuple[int, str]]:
+    """Yield the texts of a passage that stand together in the source, and where they begin."""
     offset = 0
     for start, end in passage.spans:
-        text = passage.text[offset : offset + end - start]
-        rows = dict(_rows(text))
-        for first, last in sorted((*_sentences(_without_rows(text)), *rows)):
-            header = rows.get((first, last), ())
-            if header or not (passage.locator.page and is_listing(text[first:last])):
-                span = (start + first, start + last)
-                yield Pick(evidence=passage, text=text[first:last], span=span, header=header)
+        yield start, passage.text[offset : offset + end - start]
         offset += end - start + 1
 
 
-def _rows(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield the rows of tables below their first one, which is the header."""
-    header: tuple[str, ...] = ()
-    end = -1
-    for row in _ROW.finditer(text):
-        if row.start() != end + 1:
-            header = tuple(cell.strip() for cell in row[0].split("|"))
-        elif any(header[1:]):
-            yield row.span(), header
-        end = row.end()
+def _span(pick: Pick) -> Span:
+    return pick.span
 
 
-def _without_rows(text: str) -> str:
-    """Blank out the rows of tables, so that sentences keep their places."""
-    return _ROW.sub(lambda row: "\n" * len(row[0]), text)
+def _rows(passage: Evidence, read: Read | None) -> Iterator[Pick]:
+    """Yield the rows of tables that a passage has a part of, as a whole."""
+    if " | " not in passage.text:
+        return
+    for start, text in [read(passage)] if read else _stretches(passage):
+        for (first, last), header in tables.rows(text):
+            span = (start + first, start + last)
+            yield Pick(evidence=passage, text=text[first:last], span=span, header=header)
+
+
+def _without(text: str, spans: Iterable[Span]) -> str:
+    """Blank out spans, so that sentences keep their places."""
+    for first, last in spans:
+        begin, end = max(first, 0), min(last, len(text))
+        text = text[:begin] + "\n" * (end - begin) + text[end:]
+    return text
 
 
 def _sentences(text: str) -> Iterator[Span]:
@@ -261,11 +276,9 @@ def _extended(
 
 def _passage(pick: Pick) -> tuple[int, str]:
     """Return the stretch of the passage that a sentence stands in, and where it begins."""
-    offset = 0
-    for start, end in pick.evidence.spans:
-        if start <= pick.span[0] and pick.span[1] <= end:
-            return start, pick.evidence.text[offset : offset + end - start]
-        offset += end - start + 1
+    for start, text in _stretches(pick.evidence):
+        if start <= pick.span[0] and pick.span[1] <= start + len(text):
+            return start, text
     raise ValueError("The sentence does not stand in its passage.")
 
 

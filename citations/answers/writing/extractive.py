@@ -90,7 +90,7 @@ def extract(
         best = sorted(of_part, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject, own = (part.about, "") if part.about else (part.text, part.own)
-        ranked = rated(subject, sentences(passages), rate, own=own)
+        ranked = rated(subject, sentences(passages, read), rate, own=own)
         earlier = [pick for extract in extracts for pick in extract.picks]
         new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:

@@ -133,6 +133,10 @@ function inSearchBox(box, event) {
 
 /** @param {KeyboardEvent} event */
 function inField(event) {
+  if (event.key === "Escape" && target(event).matches("[data-question]")) {
+    target(event).blur(); // to the keys of the answers; what was typed stays
+    return true;
+  }
   const isSubmit = event.key === "Enter" && !event.shiftKey;
   const own = isSubmit && target(event).dataset.enter; // of several buttons, the one beside it
   if (own) return press(find(own));
@@ -149,6 +153,16 @@ function sendText(event) {
   return Boolean(text);
 }
 
+/**
+ * Take back what was done last, as long as it is offered.
+ * @param {KeyboardEvent} event
+ */
+function undo(event) {
+  const isMeant = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+  const isText = isTyping(event) && !around(event, "[type=checkbox]");
+  return isMeant && event.key === "z" && !isText && press(find("#notices form button"));
+}
+
 /** @param {KeyboardEvent} event */
 function isHandled(event) {
   const box = /** @type {HTMLInputElement | null} */ (around(event, "[data-search]"));
@@ -160,7 +174,7 @@ function isHandled(event) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (sendText(event)) event.preventDefault();
+  if (sendText(event) || undo(event)) event.preventDefault();
   if (!isPlainKey(event)) return;
   if (openDialog()) {
     if (inField(event)) event.preventDefault();

@@ -1,15 +1,15 @@
 // The library: several items are selected by mouse or keyboard, and something is done with all.
 
 import {
-  all, announce, around, field, find, isTyping, keepInTab, need, onHtmx, openDialog, takeFromTab,
+  all, announce, around, field, find, isTyping, need, onHtmx, openDialog,
 } from "./dom.js";
 import { hasSingleKeys } from "./keys.js";
 import { showActions } from "./library-bar.js";
+import { here, keepPlace, returnToLink, returnToPlace } from "./library-place.js";
 import "./library-renewal.js";
 import { ngettext } from "./texts.js";
 
 const MOST = 1_000; // items at once, as the server allows
-const PLACE = "library-place"; // in the list, when its items were acted on
 
 /** @type {HTMLInputElement | null} the item that was last chosen, from which a range goes on */
 let last = null;
@@ -107,8 +107,8 @@ function chosenNow() {
  * @param {HTMLInputElement} choice
  */
 function chooseRange(choice) {
-  const list = choices();
-  const ends = [list.indexOf(choice), last ? list.indexOf(last) : -1];
+  const list = choices(); // may have been renewed since
+  const ends = [choice, last].map((end) => list.findIndex(({ value }) => value === end?.value));
   if (Math.min(...ends) < 0) return;
   for (const box of list.slice(Math.min(...ends), Math.max(...ends) + 1)) {
     box.checked = choice.checked;
@@ -134,8 +134,6 @@ document.addEventListener("click", (event) => {
   if (around(event, "[data-select-all]")) void chooseWholeList();
 });
 
-const here = () => `${location.pathname}${location.search}`;
-
 // The list may have been filtered, sorted or shown as a table since the page was loaded. What comes
 // of an action is shown at the same place in it.
 document.addEventListener("submit", (event) => {
@@ -144,17 +142,9 @@ document.addEventListener("submit", (event) => {
   field("[name=next]", form).value = here();
   const action = /** @type {HTMLButtonElement | null} */ (event.submitter)?.value;
   if (action === "export") return; // it leads elsewhere
-  keepInTab(PLACE, JSON.stringify({ page: here(), top: scrollY }));
+  const item = chosen()[0] ?? currentChoice();
+  keepPlace(item ? choices().indexOf(item) : 0);
 });
-
-/** Go to where the list was when its items were acted on. */
-async function returnToPlace() {
-  const { page = "", top = 0 } = JSON.parse(takeFromTab(PLACE) ?? "{}");
-  if (page !== here() || !top) return;
-  const { documentElement: root } = document;
-  await showMore(() => root.scrollHeight < top + innerHeight);
-  scrollTo({ top, behavior: "instant" });
-}
 
 /** @param {KeyboardEvent} event */
 const isElsewhere = (event) =>
@@ -234,7 +224,8 @@ document.addEventListener("keydown", (event) => {
 // Not before htmx follows the link to more.
 document.addEventListener("htmx:load", async () => {
   await chooseAgain();
-  await returnToPlace();
+  await returnToPlace(showMore);
+  returnToLink();
 }, { once: true });
 
 onHtmx("afterSettle", ({ detail }) => {

@@ -54,6 +54,7 @@ function showPage(box, content) {
   }
   content.scrollTop = 0;
   scrollToMark();
+  fetchNext();
 }
 
 if (dialog && body) {
@@ -82,6 +83,24 @@ if (dialog && body) {
 
 scrollToMark();
 
+/** Fetch the image of the next page once this one is there, so that turning to it shows it. */
+function fetchNext() {
+  const image = /** @type {HTMLImageElement | null} */ (find("[data-page-view] [data-next-image]"));
+  const { nextImage = "" } = image?.dataset ?? {};
+  if (!image || !nextImage) return;
+  const fetchIt = () => {
+    const next = new Image();
+    const own = new URL(image.getAttribute("src") ?? "", location.href).pathname;
+    next.fetchPriority = "low";
+    next.sizes = image.sizes;
+    next.srcset = image.srcset.replaceAll(own, nextImage);
+  };
+  if (image.complete) fetchIt();
+  else image.addEventListener("load", fetchIt, { once: true });
+}
+
+fetchNext();
+
 // Enter goes on from match to match, and Shift+Enter back, once the matches are those of the words.
 
 const STEPPED = "page-find-stepped"; // a page's own address is loaded anew, and the box left
@@ -97,6 +116,16 @@ document.addEventListener("keydown", (event) => {
   if (isShown && !link) return;
   if (!box.closest("dialog")) sessionStorage.setItem(STEPPED, "1");
   link?.click();
+});
+
+// An emptied box ends the search.
+document.addEventListener("input", (event) => {
+  const box = /** @type {HTMLInputElement | null} */ (around(event, "[data-page-search]"));
+  if (!box || box.value) return;
+  const clear = box.closest("[data-page-view]")?.querySelector("[data-page-clear]");
+  if (!clear) return;
+  if (!box.closest("dialog")) sessionStorage.setItem(STEPPED, "1");
+  /** @type {HTMLElement} */ (clear).click();
 });
 
 if (sessionStorage.getItem(STEPPED)) {

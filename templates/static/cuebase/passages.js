@@ -165,11 +165,20 @@ export function textNodes(range) {
   }).filter((node) => node.data.trim());
 }
 
-/** Select the words of the hit with the focus, the line that is read, or the first in sight. */
+/**
+ * Select the words of the hit with the focus, the sentence that is marked, the line that is read, or
+ * the first in sight.
+ */
 export function selectLine() {
   const item = document.activeElement?.closest(".passage, .quotation");
-  const line = (item && find("[data-passage]", item)) ?? find(".cue.at")
-    ?? find("[data-passage] mark.quoted") ?? firstInView();
+  const words = item && find("[data-passage]", item);
+  const marks = words ? [] : all("[data-passage] mark.quoted");
+  const current = find(".cue.at");
+  if (marks.length && (!current || marks.some((mark) => current.contains(mark)))) {
+    getSelection()?.setBaseAndExtent(marks[0], 0, marks[marks.length - 1], 1);
+    return;
+  }
+  const line = words ?? current ?? firstInView();
   const text = line && (find(":scope > span:not(.visually-hidden)", line) ?? line);
   if (text) getSelection()?.selectAllChildren(text);
 }

@@ -179,8 +179,9 @@ async function keep(values) {
   paint(target, { id, color }); // it may have had one
   getSelection()?.removeAllRanges();
   before?.focus({ preventScroll: true });
-  if (values.card) need("#notices").replaceChildren(cloned("[data-card-made]", list));
-  else announce(HIGHLIGHTED[color]);
+  const news = values.card ? "[data-card-made]" : "[data-note-kept]";
+  if (values.color || !find(news, list)) announce(HIGHLIGHTED[color]);
+  else need("#notices").replaceChildren(cloned(news, list));
 }
 
 // When it opens

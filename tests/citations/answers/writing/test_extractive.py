@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citations.answers.answer import Breadth, QuestionPart
+from citations.answers.writing.excerpts import sentences
 from citations.answers.writing.extractive import extract, row_text
 from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
@@ -92,6 +93,18 @@ def test_a_row_of_a_table_answers_with_the_header_of_the_columns_that_are_asked_
     assert row.text == TABLE[slice(*row.span)] == "ResNet-50 | 48 | 98"
     assert row_text(row, question) == "ResNet-50 · Latency (ms): 48"
     assert row_text(row, "ResNet-50") == "ResNet-50 · Latency (ms): 48; Size (MB): 98"
+
+
+def test_a_row_has_the_header_of_its_table_where_the_passage_begins_within_it() -> None:
+    question = "What is the latency of ResNet-50?"
+    begin = TABLE.index("V2 | 11")
+    cut = replace(passage(TABLE[begin:]), spans=((begin, len(TABLE)),))
+    picks = extract([QuestionPart(text=question)], [cut], read=lambda _: (0, TABLE))[0].picks
+    assert row_text(picks[0], question) == "ResNet-50 · Latency (ms): 48"
+    rows = {pick.text: pick.header for pick in sentences([cut], lambda _: (0, TABLE))}
+    header = ("Model", "Latency (ms)", "Size (MB)")
+    assert rows["MobileNet-V2 | 11 | 14"] == header  # the whole row
+    assert all(TABLE[slice(*pick.span)] == pick.text for pick in picks)
 
 
 def test_a_list_follows_the_sentence_that_announces_it() -> None:
