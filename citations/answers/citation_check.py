@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Final, NamedTuple
 
 from citations.answers.answer import CheckedQuote, Evidence, Quote
+from citations.answers.writing.excerpts import own_rows
 from citations.answers.writing.output_parser import CitedQuote
 from citations.answers.writing.sentence_ranking import Rate, stems
 from citations.library.filters import Filter
@@ -21,6 +22,7 @@ from citations.quotes.matching import Verdict
 from citations.quotes.source_texts import SourceText, Span, border
 from citations.text import tables
 from citations.text.sentences import split
+from citations.text.tables import Row
 from transcripts.scope import NOTHING, Scope
 
 AROUND: Final = 1_000  # characters around a passage in which a quote's rest is looked up
@@ -86,8 +88,7 @@ class Proof:
         return source.reading.text if source else ""
 
     def around(self, passage: Evidence) -> tuple[int, str]:
-        """Return the text around a passage, and at which character of the source it begins: of a
-        table, at its first row.
+        """Return the text around a passage, and at which character of the source it begins.
 
         It is the passage's own text if the source has changed since.
         """
@@ -95,8 +96,20 @@ class Proof:
         first, last = passage.spans[0][0], passage.spans[-1][1]
         if source is None:
             return first, passage.text[: passage.spans[0][1] - first]
-        start = tables.start(source.reading.text, max(0, first - AROUND))
+        start = max(0, first - AROUND)
         return start, source.text((start, last + AROUND))
+
+    def rows(self, passage: Evidence) -> list[Row]:
+        """Return the rows of tables that a passage has a part of, with the headers of the tables,
+        which may stand pages before it. Only its own text is read if the source has changed since.
+        """
+        if " | " not in passage.text:
+            return []
+        source = self._current(passage)
+        if source is None:
+            return list(own_rows(passage))
+        first, last = passage.spans[0][0], passage.spans[-1][1]
+        return [row for row in source.rows if row.span[0] < last and first < row.span[1]]
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -202,6 +215,10 @@ class _CitedSource:
     @cached_property
     def reading(self) -> SourceText:
         return source_texts.of(self.row)
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        return list(tables.rows(self.reading.text))
 
     def text(self, span: Span) -> str:
         return self.reading.text[span[0] : span[1]]

@@ -61,6 +61,7 @@ def write(task: WritingTask, proof: Proof, llm: Llm | None, rater: SentenceRater
         task.evidence.evidence,
         rate=rater,
         read=proof.around,
+        rows=proof.rows,
         earlier_quotes=task.earlier_quotes,
         asks_for_more=asks_for_more(task.full_question),
     )

@@ -2,34 +2,37 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from citations.text.sentences import Span
 
 _ROW: Final = re.compile(r"^[^\n|]*(?: \| ?[^\n|]*)+$", re.MULTILINE)
+_BREAK: Final = "\n\n"  # between pages
 
 
-def rows(text: str) -> Iterator[tuple[Span, tuple[str, ...]]]:
-    """Yield the rows of tables with the cells of their header, which is () for the header itself,
-    and where it names no column but the first.
+class Row(NamedTuple):
+    """Where a row stands, and the cells of its table's header: () for the header itself, and where
+    it names no column but the first.
+    """
+
+    span: Span
+    text: str
+    header: tuple[str, ...]
+
+
+def rows(text: str, offset: int = 0) -> Iterator[Row]:
+    """Yield the rows of a text's tables; their spans count from ``offset`` characters before it.
+
+    A table goes on below a break of pages with rows of as many cells.
     """
     header: tuple[str, ...] = ()
-    end = -1
+    end, count = -1, 0
     for row in _ROW.finditer(text):
-        is_first = row.start() != end + 1
+        cells = tuple(cell.strip() for cell in row[0].split("|"))
+        between = text[max(end, 0) : row.start()]
+        is_first = end < 0 or between not in ("\n", _BREAK if len(cells) == count else "\n")
         if is_first:
-            header = tuple(cell.strip() for cell in row[0].split("|"))
-        yield row.span(), () if is_first or not any(header[1:]) else header
-        end = row.end()
-
-
-def start(text: str, position: int) -> int:
-    """Return where the table begins that a position is in; without one, the position."""
-    first, begin = position, text.rfind("\n", 0, position) + 1
-    stop = text.find("\n", begin)
-    line = text[begin : stop if stop >= 0 else None]
-    while _ROW.fullmatch(line):
-        first, before = begin, max(0, begin - 1)
-        begin = text.rfind("\n", 0, before) + 1
-        line = text[begin:before]
-    return first
+            header = cells
+        span = (offset + row.start(), offset + row.end())
+        yield Row(span, row[0], () if is_first or not any(header[1:]) else header)
+        end, count = row.end(), len(cells)

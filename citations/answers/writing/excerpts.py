@@ -7,13 +7,15 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from citations.answers.answer import Evidence
-from citations.text import tables
 from citations.text.sentences import Span, asks, ends_with_stop, is_listing, is_punctuated, split
 from citations.text.speakers import begins_turn
+from citations.text.tables import Row
+from citations.text.tables import rows as rows_of
 
 Read: TypeAlias = Callable[[Evidence], tuple[int, str]]
-"""Return the source's current text around a passage, from the start of the table that it begins in,
-and at which character that text begins."""
+"""Return the source's current text around a passage, and at which character it begins."""
+Rows: TypeAlias = Callable[[Evidence], Iterable[Row]]
+"""Return the rows of tables that a passage has a part of, by the source's characters."""
 
 MIN_WORDS: Final = 4  # of a sentence that may be cited by itself
 MAX_SENTENCE: Final = 600  # characters of a sentence
@@ -69,15 +71,20 @@ class Pick:
         return " ".join((self.text, *self.header))
 
 
-def sentences(passages: Sequence[Evidence], read: Read | None = None) -> list[Pick]:
+def own_rows(passage: Evidence) -> Iterator[Row]:
+    """Yield the rows in a passage's own text: one that begins within a table lacks its header."""
+    for start, text in _stretches(passage):
+        yield from rows_of(text, start)
+
+
+def sentences(passages: Sequence[Evidence], rows: Rows = own_rows) -> list[Pick]:
     """Return the sentences of passages and the rows of their tables, each once.
 
-    Headings, tables of contents, exercises and pointers (“see figure 3”) are left out. A passage
-    may begin in the middle of a table, or of a row: ``read`` finds the header and the whole row.
+    Headings, tables of contents, exercises and pointers (“see figure 3”) are left out.
     """
     picks: dict[tuple[int, int], Pick] = {}
     for passage in passages:
-        for pick in _split(passage, read):
+        for pick in _split(passage, list(rows(passage))):
             picks.setdefault((passage.source, pick.span[1]), pick)
     return [pick for pick in picks.values() if len(pick.text) <= MAX_SENTENCE and _says(pick)]
 
@@ -148,17 +155,17 @@ def _flat(text: str) -> str:
 # Sentences
 
 
-def _split(passage: Evidence, read: Read | None) -> Iterator[Pick]:
-    rows = list(_rows(passage, read))
+def _split(passage: Evidence, rows: Sequence[Row]) -> Iterator[Pick]:
     for start, text in _stretches(passage):
         own = [row for row in rows if row.span[0] < start + len(text) and start < row.span[1]]
-        prose = _without(text, [(first - start, last - start) for first, last in map(_span, own)])
-        picks = [row for row in own if row.header]
-        for first, last in _sentences(prose):
-            if not (passage.locator.page and is_listing(text[first:last])):
-                span = (start + first, start + last)
-                picks.append(Pick(evidence=passage, text=text[first:last], span=span))
-        yield from sorted(picks, key=_span)
+        prose = _without(text, [(row.span[0] - start, row.span[1] - start) for row in own])
+        said = [
+            Row((start + first, start + last), text[first:last], ())
+            for first, last in _sentences(prose)
+            if not (passage.locator.page and is_listing(text[first:last]))
+        ]
+        for row in sorted((*said, *(row for row in own if row.header))):
+            yield Pick(evidence=passage, text=row.text, span=row.span, header=row.header)
 
 
 def _stretches(passage: Evidence) -> Iterator[tuple[int, str]]:
@@ -167,20 +174,6 @@ def _stretches(passage: Evidence) -> Iterator[tuple[int, str]]:
     for start, end in passage.spans:
         yield start, passage.text[offset : offset + end - start]
         offset += end - start + 1
-
-
-def _span(pick: Pick) -> Span:
-    return pick.span
-
-
-def _rows(passage: Evidence, read: Read | None) -> Iterator[Pick]:
-    """Yield the rows of tables that a passage has a part of, as a whole."""
-    if " | " not in passage.text:
-        return
-    for start, text in [read(passage)] if read else _stretches(passage):
-        for (first, last), header in tables.rows(text):
-            span = (start + first, start + last)
-            yield Pick(evidence=passage, text=text[first:last], span=span, header=header)
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:

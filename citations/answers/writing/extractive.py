@@ -14,10 +14,12 @@ from citations.answers.writing.excerpts import (
     MIN_WORDS,
     Pick,
     Read,
+    Rows,
     extended,
     is_repeated,
     needs_context,
     overlap,
+    own_rows,
     sentences,
 )
 from citations.answers.writing.sentence_ranking import Rate, Signs, covered, rated, signs, stems
@@ -74,6 +76,7 @@ def extract(
     *,
     rate: Rate | None = None,
     read: Read | None = None,
+    rows: Rows = own_rows,
     earlier_quotes: Sequence[str] = (),
     asks_for_more: bool = False,
 ) -> list[Extract]:
@@ -81,8 +84,8 @@ def extract(
 
     A question that ``asks_for_more``, or for a list, gets fewer and better ones: none is folded.
 
-    ``rate`` is called once for each part. ``read`` is called for each pick, so that an excerpt may
-    extend beyond its passage.
+    ``rate`` is called once for each part, ``rows`` for each passage. ``read`` is called for each
+    pick, so that an excerpt may extend beyond its passage.
     """
     extracts: list[Extract] = []
     for number, part in enumerate(parts):
@@ -90,7 +93,7 @@ def extract(
         best = sorted(of_part, key=lambda passage: -passage.score)
         passages = best[: CONSIDERED[part.breadth] + len(earlier_quotes)]
         subject, own = (part.about, "") if part.about else (part.text, part.own)
-        ranked = rated(subject, sentences(passages, read), rate, own=own)
+        ranked = rated(subject, sentences(passages, rows), rate, own=own)
         earlier = [pick for extract in extracts for pick in extract.picks]
         new = _unrepeated(ranked, earlier_quotes)
         if part.breadth == Breadth.BROAD:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from citations.answers.answer import Breadth, QuestionPart
 from citations.answers.writing.excerpts import sentences
 from citations.answers.writing.extractive import extract, row_text
+from citations.text import tables
 from tests.citations.answers.writing.conftest import extract_part, passage, pick_texts
 
 
@@ -99,11 +100,11 @@ def test_a_row_has_the_header_of_its_table_where_the_passage_begins_within_it() 
     question = "What is the latency of ResNet-50?"
     begin = TABLE.index("V2 | 11")
     cut = replace(passage(TABLE[begin:]), spans=((begin, len(TABLE)),))
-    picks = extract([QuestionPart(text=question)], [cut], read=lambda _: (0, TABLE))[0].picks
+    rows = list(tables.rows(TABLE))
+    picks = extract([QuestionPart(text=question)], [cut], rows=lambda _: rows)[0].picks
     assert row_text(picks[0], question) == "ResNet-50 · Latency (ms): 48"
-    rows = {pick.text: pick.header for pick in sentences([cut], lambda _: (0, TABLE))}
-    header = ("Model", "Latency (ms)", "Size (MB)")
-    assert rows["MobileNet-V2 | 11 | 14"] == header  # the whole row
+    whole = {pick.text: pick.header for pick in sentences([cut], lambda _: rows)}
+    assert whole["MobileNet-V2 | 11 | 14"] == ("Model", "Latency (ms)", "Size (MB)")
     assert all(TABLE[slice(*pick.span)] == pick.text for pick in picks)
 
 
