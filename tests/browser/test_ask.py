@@ -256,6 +256,19 @@ document.execCommand = () => false;
 """
 
 
+def test_escape_leaves_the_question_to_the_keys_of_the_page(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/ask/")
+    box = page.locator("[data-question]")
+    expect(box).to_be_focused()
+    page.keyboard.type("What is a")
+    page.keyboard.press("Escape")
+    expect(box).not_to_be_focused()
+    expect(box).to_have_value("What is a")
+    page.keyboard.press("/")
+    expect(box).to_be_focused()
+    expect(box).to_have_value("What is a")
+
+
 @pytest.mark.usefixtures("textbook")
 @pytest.mark.parametrize(("script", "outcome"), [("", "Copied"), (NO_CLIPBOARD, "Not copied")])
 def test_copy_says_to_eyes_and_ears_what_became_of_it(

@@ -42,6 +42,10 @@ def test_enter_in_the_box_of_the_words_goes_from_match_to_match_over_the_pages(
         expect(page).to_have_url(re.compile(path))
         expect(box).to_be_focused()
     expect(page.locator(".sheet-quote")).to_be_in_viewport()
+    box.press("Escape")  # ends the search
+    expect(count).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"pages/3/$"))
+    expect(box).to_be_focused()
     page.goto(page.url.partition("/sources/")[0] + "/search/?q=weight+gradient&mode=words")
     page.locator(".passage-open[data-page-link]").first.click()
     dialog = page.get_by_role("dialog")

@@ -153,6 +153,20 @@ def test_a_line_is_highlighted_with_a_note_by_keyboard(visit: Callable[..., Visi
     assert not visited.console
 
 
+def test_h_takes_the_whole_of_what_is_marked_over_several_lines(
+    visit: Callable[..., Visit],
+) -> None:
+    words = "the start. Point 8. Each weight moves"
+    address = "/videos/{long}/?t=40s&passage=".format(**visit().site.seeded)
+    page = visit().go(address + words.replace(" ", "+"))
+    expect(page.locator("#t40000 mark.quoted")).to_be_visible()
+    page.keyboard.press("h")
+    expect(page.get_by_role("toolbar", name="Selected words")).to_be_visible()
+    selected = page.evaluate("getSelection().toString()")
+    assert selected.startswith("the start. Point 8.")
+    assert selected.endswith("Each weight moves")
+
+
 def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
     visit: Callable[..., Visit],
 ) -> None:
@@ -172,6 +186,7 @@ def test_a_note_that_was_not_saved_comes_back_and_is_saved_by_key(
     expect(field).to_have_value("Ask Grace why.")
     field.press("Control+Enter")
     expect(tools).to_have_count(0)
+    expect(page.locator("#notices")).to_contain_text("The note was saved")
     open_side(page)
     expect(page.locator("#highlights-beside")).to_contain_text("Ask Grace why.")
     expect(page.locator("#t40000 mark.highlight-yellow")).to_be_visible()

@@ -1,5 +1,6 @@
 """The bar of the selected items: its menus are in sight, and an action keeps the selection."""
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -237,8 +238,23 @@ def test_delete_deletes_what_is_selected_and_it_can_be_taken_back(
     page.locator("[data-item-link]").first.focus()
     page.keyboard.press("Delete")
     expect(page.locator("#results .count")).to_have_text(f"{int(total or 0) - 2} items")
-    notice_of(page, "deleted").get_by_role("button", name="Undo").click()
+    expect(notice_of(page, "deleted").get_by_role("button", name="Undo")).to_be_visible()
+    expect(page.locator("[data-item-link]").first).to_be_focused()  # of those that follow
+    page.keyboard.press("Control+z")
     expect(page.locator("#results .count")).to_have_text(f"{total} items")
+    expect(page.locator("[data-item-link]").first).to_be_focused()
+
+
+def test_a_link_that_sorts_or_removes_a_filter_keeps_the_focus(visit: Callable[..., Visit]) -> None:
+    page = visit().go("/library/?q=evening&view=table")
+    page.locator(".items th a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("sort="))
+    expect(page.locator(".items th a").first).to_be_focused()
+    page.locator(".filter-chips a").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".filter-chips a")).to_have_count(0)
+    expect(page.locator("#filter [type=search]")).to_be_focused()
 
 
 def test_the_keys_of_the_selection_are_listed(visit: Callable[..., Visit]) -> None:
