@@ -7,6 +7,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('citations', '0054_archive_language'),
+        # Of the squashed migration: an upgrade that is killed has to find them applied, too.
+        ('transcripts', '0023_column_names'),
     ]
 
     operations = [

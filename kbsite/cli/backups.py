@@ -104,7 +104,9 @@ def check(
     """
     checked = backup_files.check(path, keys=keys, copy=copy)
     names = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    if newer := sorted(set(checked.manifest.migrations) - names):
+    # A squashed migration is recorded beside all that it replaces, and goes when more is squashed.
+    ours = {name for name in checked.manifest.migrations if "_squashed_" not in name}
+    if newer := sorted(ours - names):
         raise InvalidInput(
             f"{path} was made by a newer Cuebase (it has {', '.join(newer[:3])}).",
             hint="Install that version, then restore.",

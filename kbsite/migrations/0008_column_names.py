@@ -6,7 +6,11 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('kbsite', '0001_squashed_0007_delivery_names'),
+        ('kbsite', '0007_delivery_names'),
+        # Of the squashed migration: an upgrade that is killed has to find them applied, too.
+        ('citations', '0055_column_names'),
+        ('sessions', '0001_initial'),
+        ('transcripts', '0023_column_names'),
     ]
 
     operations = [

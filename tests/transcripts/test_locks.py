@@ -13,7 +13,7 @@ from transcripts.locks import Lock
 ROOT = Path(__file__).resolve().parents[2]
 MIGRATIONS = [
     ROOT / "citations" / "migrations" / f"{name}.py"
-    for name in ("0001_squashed_0041_shared_pages_and_clips", "0003_lexicon")
+    for name in ("0001_squashed_0055_column_names", "0003_lexicon")
 ]
 
 

@@ -7,6 +7,10 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('transcripts', '0022_alphabet'),
+        # Of the squashed migration: an upgrade that is killed has to find them applied, too.
+        ('mfa', '0003_authenticator_type_uniq'),
+        ('oauth2_provider', '0022_refreshtoken_token_family_index'),
+        ('socialaccount', '0006_alter_socialaccount_extra_data'),
     ]
 
     operations = [
