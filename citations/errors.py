@@ -97,6 +97,20 @@ class SharedLinkNotFound(NotFound):
     code = "shared_link_not_found"
 
 
+class CannotBeCut(InvalidInput):
+    """What a shared link is to play cannot be cut out of its audio or video file."""
+
+    code = "cannot_be_cut"
+    default_hint = "Share the text alone."
+
+
+class CutterBusy(Unavailable):
+    """Another clip is being cut out of its file."""
+
+    code = "cutter_busy"
+    default_hint = "Try again in half a minute, or share the text alone."
+
+
 class LinksNotAllowed(Conflict):
     """The collection's owners do not allow links for people without an account."""
 

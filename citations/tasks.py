@@ -24,7 +24,7 @@ from citations.lexical import index as lexical_index
 from citations.lexical import merging
 from citations.maintenance import migration
 from citations.models import Archive, Deletion, EmbeddingSpace, Source, expired
-from citations.notebook import archives
+from citations.notebook import archives, shared_clips
 from citations.outline import storage as outline_storage
 from citations.outline import topics
 from citations.vectors import hnsw
@@ -140,6 +140,7 @@ def tend() -> None:
     expired().delete()
     document_storage.prune()
     page_images.prune()
+    shared_clips.prune()
 
 
 @shared_task

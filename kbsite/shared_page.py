@@ -15,7 +15,6 @@ from citations.errors import SharedLinkNotFound
 from citations.notebook import shared_links
 from citations.readers.pdf.reader import PICTURE_TYPE
 from kbsite import rate_limits
-from transcripts.player import Player
 from transcripts.views import media
 
 LOOKS: Final = RateLimitItemPerMinute(60)  # from one address
@@ -33,7 +32,7 @@ def show(request: HttpRequest, link_id: str) -> HttpResponseBase:
     _count(request)
     context: dict[str, Any] = {}
     try:
-        context = {"item": shared_links.follow(link_id)}
+        context = {"item": shared_links.follow_to_play(link_id)}
     except SharedLinkNotFound as error:
         context = {"error": error}
     status = 404 if "error" in context else 200
@@ -59,15 +58,14 @@ def show_image(request: HttpRequest, link_id: UUID) -> HttpResponseBase:
 @login_not_required
 @never_cache
 @require_safe
-def show_media(request: HttpRequest, link_id: UUID, source_id: UUID) -> HttpResponseBase:
-    """Return the file of a recording that a link plays, or a range. Raises
-    ``SharedLinkNotFound``.
-    """
+def show_media(request: HttpRequest, link_id: UUID, clip_id: UUID) -> HttpResponseBase:
+    """Return what a link plays of a file, or a range of it. Raises ``SharedLinkNotFound``."""
     _count(request, "shared files", PARTS)
-    item = shared_links.follow(link_id)
-    if item.player_of(source_id) != Player.FILE:
+    clips = shared_links.follow(link_id).clips.values()
+    clip = next((clip for clip in clips if clip.uuid == clip_id and clip.media_type), None)
+    if clip is None:
         raise SharedLinkNotFound("This link plays no such file.")
-    return _unlisted(media.send(request, item.recordings[source_id].media))
+    return _unlisted(media.send(request, clip))
 
 
 def _unlisted(response: HttpResponseBase) -> HttpResponseBase:

@@ -43,7 +43,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared/<str:link_id>/", shared_page.show, name="shared"),
     path("shared/<uuid:link_id>/page/", shared_page.show_image, name="shared-page"),
     path(
-        "shared/<uuid:link_id>/media/<uuid:source_id>/", shared_page.show_media, name="shared-media"
+        "shared/<uuid:link_id>/media/<uuid:clip_id>/", shared_page.show_media, name="shared-media"
     ),
     path("glossary/", views.show_glossary, name="glossary"),
     path("favicon.ico", views.favicon, name="favicon"),

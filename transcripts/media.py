@@ -11,7 +11,7 @@ from transcripts import audit, captions, conf, media_types
 from transcripts.audit import Action
 from transcripts.errors import InvalidInput
 from transcripts.media_errors import MediaNotFound, MediaTooLarge, MediaWithoutCaptions
-from transcripts.models import Collection, Job, MediaFile, MediaPart, Video
+from transcripts.models import Collection, Job, MediaFile, PlayableFile, Video
 from transcripts.sanitize import clean
 from transcripts.scope import Scope
 from transcripts.storage import clean_key
@@ -137,20 +137,32 @@ def find(video: Video) -> MediaFile:
     return media
 
 
-def read(media: MediaFile, first: int, last: int) -> bytes:
+def read(media: PlayableFile, first: int, last: int) -> bytes:
     """Return the bytes from ``first`` to ``last``, or up to ``MAX_READ`` of them."""
     stop = min(last + 1, first + MAX_READ)
     ordinals = range(first // PART, (stop - 1) // PART + 1)
-    parts = MediaPart.objects.filter(media=media, ordinal__in=ordinals).order_by("ordinal")
+    parts = media.parts.filter(ordinal__in=ordinals).order_by("ordinal")
     data = b"".join(bytes(part) for part in parts.values_list("data", flat=True))
     offset = ordinals.start * PART
     return data[first - offset : stop - offset]
 
 
-def pieces(media: MediaFile) -> Iterator[bytes]:
+def pieces(media: PlayableFile) -> Iterator[bytes]:
     """Yield a file, two megabytes at a time."""
     for first in range(0, media.size, MAX_READ):
         yield read(media, first, media.size - 1)
+
+
+def store_parts(media: PlayableFile, file: IO[bytes], *, most: int) -> None:
+    """Store the bytes of a file. Raises ``MediaTooLarge``."""
+    for ordinal in range(most // PART + 1):
+        if not (data := file.read(PART)):
+            break
+        media.size += len(data)
+        if media.size > most:
+            raise MediaTooLarge(f"“{media.name}” has more than {most:,} bytes.")
+        media.parts.create(ordinal=ordinal, data=data)
+    media.save(update_fields=["size"])
 
 
 def total_size(scope: Scope) -> int:
@@ -172,14 +184,7 @@ def _store(file: IO[bytes], *, name: str, **owner: Any) -> None:
         size=0,
         **owner,
     )
-    for ordinal in range(conf.max_media_bytes() // PART + 1):
-        if not (data := file.read(PART)):
-            break
-        media.size += len(data)
-        if media.size > conf.max_media_bytes():
-            raise MediaTooLarge(f"“{media.name}” has more than {conf.max_media_bytes():,} bytes.")
-        MediaPart.objects.create(media=media, ordinal=ordinal, data=data)
-    media.save(update_fields=["size"])
+    store_parts(media, file, most=conf.max_media_bytes())
 
 
 def _type_of(file: IO[bytes]) -> str:

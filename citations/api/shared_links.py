@@ -35,8 +35,7 @@ class SharedLinkIn(Schema):
     end: float | None = Field(None, ge=0, le=LONGEST_SECONDS, description="Seconds.")
     days: Literal[1, 7, 30, 90] = Field(LIFETIME, description="Until it leads nowhere.")
     plays_file: bool = Field(
-        default=False,
-        description="Plays the recording's own file, which whoever has the link can then fetch.",
+        default=False, description="Plays what it shows, cut out of the recording's own file."
     )
 
 

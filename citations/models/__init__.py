@@ -28,6 +28,7 @@ from citations.models.lexicon import LexBlock, LexEntry, LexPack
 from citations.models.marks import Mark
 from citations.models.outlines import Level, Node, Topic, TopicMember
 from citations.models.reading_progress import ReadingProgress
+from citations.models.shared_clips import SharedClip, SharedClipPart
 from citations.models.shared_links import SharedLink, SharedLinkQuerySet
 from citations.models.sources import (
     LOCATION,

@@ -71,7 +71,7 @@ class SharedLink(models.Model):
     prefix = models.CharField(max_length=100, blank=True)
     suffix = models.CharField(max_length=100, blank=True)
     plays_file = models.BooleanField(
-        default=False, help_text="Whether the audio or video files of what is shown are played."
+        default=False, help_text="Whether clips of audio and video files are played."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

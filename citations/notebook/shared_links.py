@@ -4,40 +4,39 @@ A link shows what its author may still read, in collections whose owners allow l
 leads nowhere, also later.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from citations import errors
 from citations.documents import pages
-from citations.documents.page_images import PageImage
-from citations.errors import LinksNotAllowed, PassageNotFound, SharedLinkNotFound
+from citations.errors import CutterBusy, LinksNotAllowed, PassageNotFound, SharedLinkNotFound
 from citations.library.filters import find_source
 from citations.models import Answer, Citation, SharedLink, Source
-from citations.notebook import answers, highlights, link_lists, link_terms
-from citations.notebook.answers import AnswerRecord
-from citations.notebook.highlights import PlacedHighlight
+from citations.notebook import answers, highlights, link_lists, link_terms, shared_clips
+from citations.notebook.shared_clips import LONGEST_CLIP
+from citations.notebook.shared_items import SharedItem, SharedPassage
 from citations.passages import Locator
 from citations.quotes import source_texts, verification
 from citations.quotes.selection import SelectedText
 from citations.reading import transcript as reading_transcript
 from transcripts.errors import InvalidInput, NotFound
 from transcripts.lists import row_of
-from transcripts.models import WRITING_ROLES, Collection, Video
-from transcripts.player import Player, player_of
+from transcripts.models import WRITING_ROLES, Collection
 from transcripts.sanitize import uuid_of
 from transcripts.scope import Scope
 
 LIFETIMES: Final = (1, 7, 30, 90)  # days that can be chosen
 LIFETIME: Final = 30
 MAX_LINKS: Final = 200  # links of an author
-LONGEST_CLIP: Final = 600_000  # ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,54 +54,7 @@ class ShareTarget:
     end: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedPassage:
-    """A page of a document (``image`` has its size), the speech of a clip, or words of either.
-
-    ``speaker`` is who alone says them, where captions name speakers.
-    """
-
-    source: Source
-    locator: Locator
-    text: str
-    speaker: str = ""
-    image: PageImage | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedItem:
-    """What a link shows: a highlight, an answer or a passage.
-
-    ``recordings`` are those that it quotes, by the ids of their sources.
-    """
-
-    link: SharedLink
-    highlight: PlacedHighlight | None = None
-    answer: AnswerRecord | None = None
-    passage: SharedPassage | None = None
-    recordings: Mapping[UUID, Video] = field(default_factory=dict)
-
-    @property
-    def sources(self) -> tuple[UUID, ...]:
-        """The ids of the sources whose words it shows."""
-        if self.passage is not None:
-            return (self.passage.source.uuid,)
-        if self.highlight is not None:
-            return (self.highlight.row.source.uuid,)
-        return tuple(quote.origin.id for quote in self.answer.quotes) if self.answer else ()
-
-    def player_of(self, source: UUID) -> Player:
-        """Return what plays a recording: its own file only where the link may give all of it."""
-        video = self.recordings.get(source)
-        has_file = self.link.plays_file and hasattr(video, "media")
-        return player_of(has_file=has_file, youtube_id=video.youtube_id if video else None)
-
-    @property
-    def has_youtube(self) -> bool:
-        """Whether YouTube's player plays any of it."""
-        return any(self.player_of(source) == Player.YOUTUBE for source in self.recordings)
-
-
+@transaction.atomic
 def share(
     scope: Scope,
     user: User | None,
@@ -113,14 +65,22 @@ def share(
 ) -> SharedLink:
     """Make a link to one thing: of an answer, to what it quotes from collections that allow links.
 
-    Where it ``plays_file``, whoever has it can play, and so fetch, the whole file of a recording.
+    Where it ``plays_file``, it plays what it shows, and nothing else of the file of a recording.
 
     Raises ``LinksNotAllowed``, ``Forbidden`` for readers, ``InvalidInput`` for anything but one
-    thing, and what finding it raises.
+    thing, what finding it raises, and what ``shared_clips.cut`` raises.
     """
     if sum(map(bool, (target.highlight, target.answer, target.citation, target.source))) != 1:
         raise InvalidInput("A link shows one thing: a highlight, an answer, a page or a clip.")
-    make = partial(_make, user, days=days, plays_file=plays_file)
+    link = _link_to(scope, user, target, partial(_make, user, days=days, plays_file=plays_file))
+    if plays_file:
+        shared_clips.cut(_with_recordings(_shown(link)))
+    return link
+
+
+def _link_to(
+    scope: Scope, user: User | None, target: ShareTarget, make: Callable[..., SharedLink]
+) -> SharedLink:
     if target.citation:
         citation = _citation(scope, target.citation)
         _require_links(scope, citation.source)
@@ -209,13 +169,24 @@ def renew(scope: Scope, user: User | None, reference: UUID | str) -> None:
 
 
 def follow(reference: UUID | str) -> SharedItem:
-    """Return what a link shows. Raises ``SharedLinkNotFound``, whatever the reason."""
+    """Return what a link shows and plays. Raises ``SharedLinkNotFound``, whatever the reason."""
     links = SharedLink.objects.unexpired().filter(uuid=uuid_of(reference))
     link = links.select_related("author", "highlight", "answer", "source").first()
     if link is None:
         raise _nowhere()
-    item = _shown(link)
-    return replace(item, recordings=_recordings(item))
+    item = _with_recordings(_shown(link))
+    return replace(item, clips=shared_clips.find(item))
+
+
+def follow_to_play(reference: UUID | str) -> SharedItem:
+    """Return what a link shows, and cut what it plays if its words have moved, or its file was
+    replaced. Raises ``SharedLinkNotFound``, whatever the reason.
+    """
+    item = follow(reference)
+    with suppress(CutterBusy, OSError):  # a full disk; the words are shown without sound
+        if shared_clips.recut(item):
+            return replace(item, clips=shared_clips.find(item))
+    return item
 
 
 def _shown(link: SharedLink) -> SharedItem:
@@ -246,10 +217,12 @@ def _item(scope: Scope, link: SharedLink) -> SharedItem:
     return SharedItem(link=link, answer=record)
 
 
-def _recordings(item: SharedItem) -> dict[UUID, Video]:
-    """Return the recordings of what is shown, by the ids of their sources."""
-    rows = Source.objects.filter(uuid__in=item.sources, video__isnull=False)
-    return {row.uuid: row.video for row in rows.select_related("video__media") if row.video}
+def _with_recordings(item: SharedItem) -> SharedItem:
+    """Add the recordings of what is shown."""
+    sources = [source for source, _ in item.places]
+    rows = Source.objects.filter(uuid__in=sources, video__isnull=False)
+    videos = {row.uuid: row.video for row in rows.select_related("video__media") if row.video}
+    return replace(item, recordings=videos)
 
 
 def allow_links(collection: Collection, *, is_allowed: bool) -> None:

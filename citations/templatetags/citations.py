@@ -21,7 +21,7 @@ from citations.lectures.cards import confidence, heading_path
 from citations.library.item import KINDS
 from citations.models import Citation, Page, Source
 from citations.models import sources as source_models
-from citations.notebook.shared_links import SharedItem
+from citations.notebook.shared_items import SharedItem
 from citations.passages import ColoredSpan, Located, Locator, Passage, PassageSource
 from citations.providers.languages import empty_words
 from citations.readers.markup import notes
@@ -287,11 +287,14 @@ def shared_player(item: SharedItem, source: UUID, locator: Locator | None) -> di
     video = item.recordings.get(source)
     if video is None or locator is None or locator.start is None:
         return {}
+    clip = item.clip_of(source, locator)
     return {
-        "player": item.player_of(source),
+        "player": item.player_of(source, locator),
         "video": video,
         "position": Position(begin=locator.start, until=locator.end),
-        "file": reverse("shared-media", args=(item.link.uuid, source)),
+        "clip": clip,
+        "file": clip and reverse("shared-media", args=(item.link.uuid, clip.uuid)),
+        "lead": Position(begin=clip.lead).media_fragment if clip and clip.lead else "",
         "original": video.youtube_id and watch_url(video.youtube_id, at_ms=locator.start),
         "is_alone": item.answer is None,
     }

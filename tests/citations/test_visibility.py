@@ -53,8 +53,8 @@ PARTS = {
     *("MediaFile", "MediaPart"),
     *("Chunk", "Document", "DocumentPart", "Page", "Node", "Topic", "TopicMember", "Embedding"),
     *("LexEntry", "LexPack", "LexBlock", "Mark", "Segment", "Window", "LectureEvent"),
-    *("Conversation", "Answer", "Highlight", "SharedLink", "Archive", "ArchivePart"),
-    *("Guide", "Deletion", "ReadingProgress"),
+    *("Conversation", "Answer", "Highlight", "SharedLink", "SharedClip", "SharedClipPart"),
+    *("Archive", "ArchivePart", "Guide", "Deletion", "ReadingProgress"),
 }
 SHARED = {"AuditEntry", "WorkerPulse", "YouTubeGate", "EmbeddingSpace"}
 

@@ -12,7 +12,7 @@ from transcripts.models.collections import (
 )
 from transcripts.models.feeds import Feed, FeedEntry
 from transcripts.models.jobs import Job, JobFile, enqueue
-from transcripts.models.media import MediaFile, MediaPart
+from transcripts.models.media import FilePart, MediaFile, MediaPart, PlayableFile
 from transcripts.models.videos import (
     KEY_LENGTH,
     CaptionOrigin,
@@ -33,11 +33,13 @@ __all__ = [
     "Deletable",
     "Feed",
     "FeedEntry",
+    "FilePart",
     "Job",
     "JobFile",
     "MediaFile",
     "MediaPart",
     "Membership",
+    "PlayableFile",
     "CaptionOrigin",
     "RawCaptions",
     "Role",

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from transcripts import collections, media
 from transcripts.errors import InvalidInput
 from transcripts.locks import release_connection
-from transcripts.models import MediaFile
+from transcripts.models import PlayableFile
 from transcripts.views.requests import PageRequest, back
 
 RANGE: Final = re.compile(r"bytes=(?:(\d{1,18})-(\d{0,18})|-(\d{1,18}))")
@@ -35,9 +35,9 @@ def show_media(request: PageRequest, pk: int) -> HttpResponseBase:
     return send(request, media.find(collections.find_video(request.access, pk)))
 
 
-def send(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
+def send(request: HttpRequest, file: PlayableFile) -> HttpResponseBase:
     """Return a file, or the range that a player asks for."""
-    etag = f'"media-{file.pk}"'
+    etag = f'"{file._meta.model_name}-{file.pk}"'
     response: HttpResponseBase | None = get_conditional_response(request, etag=etag)
     if response is None:
         is_current = request.headers.get("If-Range", etag) == etag
@@ -64,7 +64,7 @@ def change_media(request: PageRequest, pk: int) -> HttpResponse:
     return back(request, reverse("video", args=(pk,)))
 
 
-def _part_of(file: MediaFile, span: re.Match[str]) -> HttpResponse:
+def _part_of(file: PlayableFile, span: re.Match[str]) -> HttpResponse:
     start, end, suffix = span.groups()
     first = int(start) if start else max(0, file.size - int(suffix))
     last = min(int(end), file.size - 1) if end else file.size - 1
@@ -78,7 +78,7 @@ def _part_of(file: MediaFile, span: re.Match[str]) -> HttpResponse:
     return response
 
 
-def _whole(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
+def _whole(request: HttpRequest, file: PlayableFile) -> HttpResponseBase:
     is_read = request.method == "GET"
     response: HttpResponseBase = StreamingHttpResponse(_pieces(file)) if is_read else HttpResponse()
     response["Content-Type"] = file.media_type
@@ -86,13 +86,13 @@ def _whole(request: HttpRequest, file: MediaFile) -> HttpResponseBase:
     return response
 
 
-async def _pieces(file: MediaFile) -> AsyncIterator[bytes]:
+async def _pieces(file: PlayableFile) -> AsyncIterator[bytes]:
     """Yield the file, without holding a connection while a slow client reads."""
     for first in range(0, file.size, media.MAX_READ):
         yield await sync_to_async(_piece)(file, first)
 
 
-def _piece(file: MediaFile, first: int) -> bytes:
+def _piece(file: PlayableFile, first: int) -> bytes:
     try:
         return media.read(file, first, file.size - 1)
     finally:

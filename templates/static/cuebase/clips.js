@@ -1,6 +1,6 @@
 // Clips play where they stand: in the panel of a citation, below a hit, a highlight or a card.
 
-import { all, around, find, isPlainClick, onHtmx } from "./dom.js";
+import { around, find, isPlainClick } from "./dom.js";
 import { clock } from "./text.js";
 import { gettext } from "./texts.js";
 
@@ -56,12 +56,6 @@ async function hasClip(media) {
   media.after(note);
   return false;
 }
-
-onHtmx("load", ({ detail }) => {
-  for (const media of all("audio:not(#player), video:not(#player)", detail.elt)) {
-    if (!media.closest(".clip")) hasClip(/** @type {HTMLMediaElement} */ (media));
-  }
-});
 
 document.addEventListener("click", (event) => {
   if (!isPlainClick(event)) return;

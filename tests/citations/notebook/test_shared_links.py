@@ -13,7 +13,8 @@ from citations.errors import LinksNotAllowed, SharedLinkNotFound
 from citations.models import Conversation, Highlight, SharedLink, Source
 from citations.notebook import answers, highlights, shared_links
 from citations.notebook.highlights import PlacedHighlight, SelectedText
-from citations.notebook.shared_links import SharedPassage, ShareTarget
+from citations.notebook.shared_items import SharedPassage
+from citations.notebook.shared_links import ShareTarget
 from tests.citations.talks import finished_answer
 from tests.makers import make_cues, make_paper, make_source, make_video
 from transcripts.cues import Cue
@@ -169,7 +170,7 @@ def test_a_clip_has_what_is_said_from_a_time_until_another(
     item = shared_links.follow(str(shared_links.share(scope, owner, target).uuid))
     assert item.passage is not None
     assert item.passage.text == "Sentence 2. Point 2. Sentence 3. Point 3."
-    assert item.player_of(target.source) == Player.YOUTUBE
+    assert item.player_of(*item.places[0]) == Player.YOUTUBE
 
 
 def test_a_clip_has_no_words_from_before_its_start_or_after_its_end(

@@ -1,0 +1,1 @@
+"""Cut clips out of audio and video files in a sandboxed child process."""
