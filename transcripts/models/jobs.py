@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import OuterRef, Q
+from django.db.models import BooleanField, Func, OuterRef, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.formats import localize
@@ -31,6 +31,15 @@ MAX_PROBLEMS = 1_000  # of one job
 MAX_READ = 200  # files whose way a job keeps
 # Codes of problems of parts that succeeded.
 WARNINGS = (ClockRestarts.code, MediaWithoutCaptions.code, SameText.code)
+_OTHERS: Final = " && ".join(f'@.code != "{code}"' for code in WARNINGS)
+# A job that is done, but for parts that failed; as ``Job.is_partial`` says it.
+IS_PARTIAL: Final = Q(state="done") & Q(
+    Func(
+        "problems",
+        template=f"jsonb_path_exists(%(expressions)s, '$[*] ? ({_OTHERS})')",
+        output_field=BooleanField(),
+    )
+)
 
 
 class JobQuerySet(QueuedWorkQuerySet["Job"]):
@@ -51,6 +60,10 @@ class JobQuerySet(QueuedWorkQuerySet["Job"]):
     def unfinished(self) -> "JobQuerySet":
         """Keep the queued and the running jobs."""
         return self.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+
+    def failed(self) -> "JobQuerySet":
+        """Keep the jobs that failed, also those that failed in part."""
+        return self.filter(Q(state=Job.State.FAILED) | IS_PARTIAL)
 
     def same_as(self, job: "Job") -> "JobQuerySet":
         """Keep the jobs that do the same as this one."""

@@ -343,6 +343,25 @@ def test_jobs_are_listed_by_state(page: Client, failed: Job) -> None:
     assert "No job is running now" in text_of(page.get("/activity/?state=running"))
 
 
+def test_a_job_that_failed_in_part_is_listed_and_counted_with_those_that_failed(
+    page: Client, collection: Collection, failed: Job
+) -> None:
+    for name, codes in {"partial": ["same_text", "unreadable"], "copies": ["same_text"]}.items():
+        problems = [{"name": "a", "code": code, "message": "", "hint": ""} for code in codes]
+        job = Job.objects.create(collection=collection, kind=Job.Kind.FILES, target=name, done=2)
+        job.change(problems=problems)
+        job.finish()
+        assert job.is_partial is (name == "partial")
+    listed = LexborHTMLParser(text_of(page.get("/activity/?state=failed")))
+    titles = {title.text().strip() for title in listed.css(".job h3")}
+    assert titles == {"partial", "Video dQw4w9WgXcQ"}
+    counts = {
+        state: listed.css_first(f'.chip[href$="?state={state}"] .chip-count').text().strip()
+        for state in ("failed", "done")
+    }
+    assert counts == {"failed": "2", "done": "2"}
+
+
 def test_jobs_of_other_collections_are_absent(stranger: Client, failed: Job) -> None:
     assert "dQw4w9WgXcQ" not in text_of(stranger.get("/activity/"))
     assert stranger.get(f"/jobs/{failed.pk}/").status_code == 404
