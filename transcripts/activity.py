@@ -11,7 +11,7 @@ from transcripts.audit import Action
 from transcripts.errors import NotFound
 from transcripts.lists import page_of
 from transcripts.models import Feed, FeedEntry, Job, WorkerPulse, YouTubeGate
-from transcripts.models.jobs import IS_PARTIAL
+from transcripts.models.job_parts import IS_PARTIAL
 from transcripts.scope import Scope
 
 

@@ -225,7 +225,7 @@ def test_what_is_done_says_what_and_that_it_is_not_ready_yet(
     job = Job.objects.create(collection=collection, target="x", state="done", feed=feed, **columns)
     html = text_of(page.get(f"/jobs/{job.pk}/"))
     assert said in html
-    assert ("says how m" in html) == bool(columns["done"])
+    assert ("says how m" in html) == (columns["kind"] == "feed" and bool(columns["done"]))
 
 
 def test_a_video_whose_captions_were_fetched_says_so(page: Client, video: Video) -> None:
@@ -317,7 +317,7 @@ def test_a_job_that_reads_files_names_each_as_it_is_named(
     tree = LexborHTMLParser(text_of(page.get(f"/jobs/{job.pk}/")))
     steps = tree.css_first(".job progress + p")
     assert steps is not None
-    assert steps.text().split() == [shown]
+    assert steps.text(separator=" ").split() == [shown, "·", str(done), "of", "2", "files", "read"]
 
 
 def test_a_job_that_waits_says_how_many_are_before_it(page: Client, collection: Collection) -> None:
