@@ -66,7 +66,7 @@ COMMANDS = {
     "live": CommandEntry(
         "lectures:live", "Replay a recording as a lecture and show what it cites."
     ),
-    "lectures": CommandEntry("lectures:app", "List, measure, export or delete lectures."),
+    "lectures": CommandEntry("lectures:app", "List, measure, export, keep or delete lectures."),
     "outline": CommandEntry("outline:outline", "Show a source's outline, or the library's topics."),
     "eval": CommandEntry("eval:evaluate", "Measure search quality or answer quality."),
     "sync": CommandEntry("jobs:sync", "Fetch new videos of the added playlists and channels."),
