@@ -151,7 +151,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Cuebase: add, read, search and cite videos' transcripts and documents.",
+    help="Cuebase: add, read, search and cite recordings and documents.",
     epilog="`kb config` shows paths and settings. `kb doctor` finds problems.",
 )
 

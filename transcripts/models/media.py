@@ -13,7 +13,9 @@ class MediaFile(models.Model):
     It belongs to its recording, or, until the captions beside it are read, to their job.
     """
 
-    video = models.OneToOneField(Video, models.CASCADE, null=True, blank=True, related_name="media")
+    video = models.OneToOneField(
+        Video, models.CASCADE, null=True, blank=True, related_name="media", verbose_name="recording"
+    )
     job = models.ForeignKey(Job, models.CASCADE, null=True, blank=True, related_name="media")
     name = models.CharField(max_length=300, help_text="The original file name.")
     media_type = models.CharField(max_length=30)
